@@ -38,8 +38,8 @@ RougeBackend = Literal["builtin", "rouge-score"]
 _TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
-# Pairs are compared in batches: as many as have this sum of products of their lengths, in characters. It bounds
-# the memory of the LCS tables; at a fifth or five times of it, the time is up to a quarter longer.
+# Pairs are compared in batches with this sum of products of their lengths, in characters. It bounds the
+# memory of the LCS tables. Batches of a fifth or five times the size take up to a quarter longer.
 _BATCH_CELLS = 20_000_000
 
 
@@ -188,8 +188,8 @@ def _is_in_union(
     is_word, is_candidate = ids > 0, text % 2 == 1
     gram = np.zeros_like(ids)
     gram[is_word] = grams
-    # The bits of an integer are a copy of the reference for each candidate sentence; `source` is the token of a
-    # bit. The zero at the end of each reference sentence stops the carry of an addition.
+    # The bits of an integer are a copy of the reference for each candidate sentence; `source` is the token of
+    # each bit. The zero at the end of each reference sentence stops the carry of an addition.
     sizes = np.bincount(text)
     starts = np.cumsum(sizes) - sizes
     sentences = np.flatnonzero(~is_word & is_candidate)

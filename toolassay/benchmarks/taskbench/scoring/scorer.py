@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.inference import entry_of_label
+from toolassay.benchmarks.taskbench.entries import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
@@ -267,7 +267,7 @@ class ChunkScorer:
             ToolassayError: an installed metric failed.
         """
         self._part = ChunkStatistics(self._job.rows(), [None] * len(self._job.groups))
-        # ROUGE of each pair, filled for all at once; the steps of compat and strict are the same in most items.
+        # ROUGE of each pair, filled for all at once. Compat and strict have the same steps in most items.
         self._rouges: dict[TextPair, list[float]] = {}
         for lines in chunk:
             self._score(lines)
