@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
 
 TextPair = tuple[str, str]
-"""A reference text and a candidate text."""
+"""A reference (gold) text and a candidate (predicted) text."""
 
 RougeBackend = Literal["builtin", "rouge-score"]
 """Who computes ROUGE: this module, or the package `rouge-score`."""
