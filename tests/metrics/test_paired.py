@@ -202,7 +202,7 @@ def test_the_interval_of_two_shares_is_that_of_newcombe() -> None:
     # Newcombe 1998 (Statistics in Medicine 17, 873-890), method 10, case (a).
     gap, p = compare_shares(proportion_interval(48, 80), 80, proportion_interval(56, 70), 70)
     assert gap == pytest.approx((0.2, 0.0524, 0.3339), abs=2e-4)
-    assert p == pytest.approx(stats.fisher_exact([[56, 14], [48, 32]]).pvalue)
+    assert p == pytest.approx(stats.fisher_exact(np.array([[56, 14], [48, 32]])).pvalue)
 
 
 def test_an_unknown_share_has_no_difference() -> None:
