@@ -22,7 +22,7 @@ from mutmut.utils.file_utils import walk_mutatable_files
 from mutmut.utils.format_utils import get_mutant_name
 
 SUBJECTS = {
-    "dates": ("toolassay.gates.*", "toolassay.offline.*", "toolassay.benchmarks.*"),
+    "dates": ("toolassay.text_values.*", "toolassay.offline.*", "toolassay.benchmarks.*"),
     "limiter": ("toolassay.models.*",),
     "budget": ("toolassay.runs.budget.*", "toolassay.runs.recorded_usage.*"),
     "ledger": ("toolassay.runs.ledger.*",),

@@ -20,7 +20,8 @@ pytest.importorskip("bert_score", reason="bert-score is not installed: pip insta
 
 from toolassay.engines.processes import Processes
 from toolassay.metrics import bertscore
-from toolassay.metrics.bertscore import DEFAULT, BertScore, TextPair
+from toolassay.metrics.bertscore import DEFAULT, BertScore
+from toolassay.metrics.rouge import TextPair
 
 pytestmark = pytest.mark.slow
 

@@ -43,3 +43,7 @@ def test_gain_is_that_of_scipy(size: int) -> None:
         chosen, ordered = linear_sum_assignment(gains, maximize=True)
         best = sum(gains[row][column] for row, column in zip(chosen, ordered, strict=True))
         assert sum(gains[row][column] for column, row in enumerate(rows)) == best
+
+
+def test_nothing_is_assigned_where_nothing_is_gained() -> None:
+    assert best_assignment([]) == best_assignment([[], []]) == []

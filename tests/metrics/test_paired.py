@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from toolassay.metrics import confidence_interval
-from toolassay.metrics.confidence_interval import NOTHING
-from toolassay.metrics.significance import compare_pairs, holm, mcnemar_p, randomisation_p
+from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
+from toolassay.metrics.significance import compare_pairs, compare_shares, holm, mcnemar_p, randomisation_p
 
 Array = NDArray[np.float64]
 
@@ -196,3 +196,15 @@ def test_a_larger_value_is_never_less_than_one_before_it() -> None:
     assert holm([0.02, 0.021, 0.9]) == pytest.approx([0.06, 0.06, 0.9])
     assert holm([0.5, 0.6]) == [1.0, 1.0]
     assert holm([0.25, None, 0.25, 0.25]) == [0.75, None, 0.75, 0.75]
+
+
+def test_the_interval_of_two_shares_is_that_of_newcombe() -> None:
+    # Newcombe 1998 (Statistics in Medicine 17, 873-890), method 10, case (a).
+    gap, p = compare_shares(proportion_interval(48, 80), 80, proportion_interval(56, 70), 70)
+    assert gap == pytest.approx((0.2, 0.0524, 0.3339), abs=2e-4)
+    assert p == pytest.approx(stats.fisher_exact(np.array([[56, 14], [48, 32]])).pvalue)
+
+
+def test_an_unknown_share_has_no_difference() -> None:
+    known = Interval(0.5, 0.3, 0.7)
+    assert compare_shares(known, 20, NOTHING, 0) == compare_shares(NOTHING, 0, known, 20) == (NOTHING, None)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from toolassay.cli import options
-from toolassay.cli.benchmark_options import NAMES, executor_section, taken_options, without_options
+from toolassay.cli.executor_options import NAMES, executor_section, taken_options, without_options
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 

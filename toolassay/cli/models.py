@@ -9,16 +9,8 @@ from typing import Any
 import click
 
 from toolassay.cli import options
-from toolassay.cli.benchmark_options import (
-    HELP,
-    NAMES,
-    by_field,
-    executor_section,
-    infer_sections,
-    notes,
-    security_modes,
-    taken_options,
-)
+from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
+from toolassay.cli.executor_options import HELP, NAMES, executor_section, taken_options
 from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
 from toolassay.serving.faults import KINDS

@@ -1,6 +1,6 @@
 """Metrics that no benchmark owns, and the meanings of their short headings.
 
-- `rouge`: ROUGE-1, -2, -L, -Lsum of a pair of texts.
+- `rouge`: ROUGE-1, -2, -L, -Lsum of pairs of texts.
 - `bertscore`: BERTScore, by the package bert-score.
 - `f1`: counts of true and false positives, their F1, and the best one-to-one assignment.
 - `confidence_interval`: bootstrap intervals of ratios, Wilson intervals of shares.

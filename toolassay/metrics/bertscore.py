@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeVar
 from toolassay.engines import Engine, OneProcess
 from toolassay.errors import ToolassayError, UsageError, install
 from toolassay.files import read_json, safe_name, sha256_of
+from toolassay.metrics.rouge import TextPair
 from toolassay.progress_callback import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -44,8 +45,6 @@ _PAIRS_AT_ONCE = 500  # bert-score keeps the embeddings of a call in memory: up 
 _KEYS_AT_ONCE = 500  # of one query; old versions of SQLite allow 999
 _TABLE = "CREATE TABLE IF NOT EXISTS scores (pair BLOB PRIMARY KEY, p REAL, r REAL, f REAL) WITHOUT ROWID"
 
-TextPair = tuple[str, str]
-"""The gold text and the predicted text."""
 Result = TypeVar("Result")
 
 

@@ -1,28 +1,35 @@
-"""ROUGE-1, -2, -L and -Lsum: the F-measures of `rouge-score`, computed faster.
+"""ROUGE-1, -2, -L and -Lsum: the F-measures of `rouge-score`, computed for many pairs of texts at once.
 
 Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004. Tokens are the lower-cased runs of
 `a-z0-9`, without stemming. ROUGE-Lsum takes each line as a sentence and, for each reference sentence, the
-union of its longest common subsequences (LCS) with every candidate sentence (`union_lcs_hits`). Ties between
+union of its longest common subsequences (LCS) with every candidate sentence (`_is_in_union`). Ties between
 several LCS are broken as in `rouge-score`.
 
 The values of an LCS table grow by 0 or 1 from row to row; one big integer per column holds these steps
-(Hyyrö, 2004). The traceback starts in the last cell. On a match it goes to the previous row and column;
-otherwise to the previous column if the table steps up at this row, else to the previous row.
+(Hyyrö, 2004), side by side for all pairs of sentences of a batch. The traceback starts in the last cell. On a
+match it goes to the previous row and column; otherwise to the previous column if the table steps up at this
+row, else to the previous row.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from itertools import chain, pairwise
-from typing import Any, Literal, NamedTuple
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import TYPE_CHECKING, Any, Literal
 
 from rapidfuzz.distance import LCSseq
 
 from toolassay.extras import needed
-from toolassay.metrics.f1 import f1
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NAMES = ("rouge1", "rouge2", "rougeL", "rougeLsum")
+
+TextPair = tuple[str, str]
+"""A reference (gold) text and a candidate (predicted) text."""
 
 RougeBackend = Literal["builtin", "rouge-score"]
 """Who computes ROUGE: this module, or the package `rouge-score`."""
@@ -31,33 +38,30 @@ RougeBackend = Literal["builtin", "rouge-score"]
 _TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
 )
+# Pairs are compared in batches with this sum of products of their lengths, in characters. It bounds the
+# memory of the LCS tables. Batches of a fifth or five times the size take up to a quarter longer.
+_BATCH_CELLS = 20_000_000
 
 
-class Rouge(NamedTuple):
-    """The four F-measures of one pair of texts, each from 0 to 1."""
-
-    rouge1: float
-    rouge2: float
-    rougeL: float
-    rougeLsum: float
-
-
-def rouge_scorer(backend: RougeBackend = "builtin") -> Callable[[str, str], Rouge]:
-    """The function that scores a candidate text (second) against a reference text (first).
+def rouge_scorer(backend: RougeBackend = "builtin") -> Callable[[Sequence[TextPair]], NDArray[np.float64]]:
+    """The function that scores pairs of texts as `rouge` does.
 
     Raises:
         UsageError: the package of the backend is not installed.
 
-    >>> rouge_scorer("rouge-score")("the cat sat", "the cat").rouge1
-    0.8
+    >>> rouge_scorer("rouge-score")([("the cat sat", "the cat")]).round(2).tolist()
+    [[0.8, 0.67, 0.8, 0.8]]
     """
     if backend == "builtin":
         return rouge
     score = _rouge_score().RougeScorer(list(NAMES)).score
 
-    def by_package(reference: str, candidate: str) -> Rouge:
-        found = score(reference, candidate)
-        return Rouge(*(float(found[name].fmeasure) for name in NAMES))
+    def by_package(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+        import numpy as np
+
+        found = [score(*pair) for pair in pairs]
+        values = [[one[name].fmeasure for name in NAMES] for one in found]
+        return np.array(values, dtype=np.float64).reshape(-1, len(NAMES))
 
     return by_package
 
@@ -78,113 +82,174 @@ def _rouge_score() -> Any:
     return needed("rouge_score.rouge_scorer", "--rouge_backend rouge-score", "rouge-score")
 
 
-def rouge(reference: str, candidate: str) -> Rouge:
-    """The F-measures of a candidate text against one reference text; 0 if either has no tokens.
+def rouge(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+    """The four F-measures of each pair of texts, shape (pairs, 4); 0 if either text has no tokens.
 
-    >>> rouge("the cat sat", "the cat").rouge1
-    0.8
+    >>> rouge([("the cat sat", "the cat")]).round(2).tolist()
+    [[0.8, 0.67, 0.8, 0.8]]
     """
-    gold = sentences(reference)
-    predicted = gold if candidate == reference else sentences(candidate)
-    wanted, given = list(chain(*gold)), list(chain(*predicted))
-    if not wanted or not given:
-        return Rouge(0.0, 0.0, 0.0, 0.0)
-    if gold == predicted:
-        return Rouge(1.0, float(len(wanted) > 1), 1.0, 1.0)  # one token has no bigram
-    total = len(wanted) + len(given)
-    shared = _shared(Counter(wanted), Counter(given))
-    pairs = sum(_shared(Counter(pairwise(wanted)), Counter(pairwise(given))).values())
-    return Rouge(
-        2 * sum(shared.values()) / total,
-        f1(pairs, len(given) - 1 - pairs, len(wanted) - 1 - pairs),
-        2 * LCSseq.similarity(wanted, given) / total,
-        2 * union_lcs_hits(gold, predicted, shared) / total,
+    import numpy as np
+
+    scores = np.zeros((len(pairs), len(NAMES)))
+    # The longest candidate line of a batch decides its number of columns.
+    longest = [max(map(len, candidate.split("\n"))) for _, candidate in pairs]
+    order = np.argsort(longest, kind="stable")
+    cells = np.cumsum([len(pairs[place][0]) * len(pairs[place][1]) for place in order])
+    cuts = np.flatnonzero(np.diff(cells // _BATCH_CELLS)) + 1
+    for batch in np.split(order, cuts):
+        scores[batch] = _batch_scores([pairs[place] for place in batch])
+    return scores
+
+
+def _batch_scores(pairs: Sequence[TextPair]) -> NDArray[np.float64]:
+    import numpy as np
+
+    is_equal = np.array([reference == candidate for reference, candidate in pairs], dtype=np.bool_)
+    ids, text = _tokens([part for one, other in pairs for part in (one, "" if one == other else other)])
+    words = np.flatnonzero(ids)
+    side, pair = text[words] % 2, text[words] // 2
+    wanted, given = np.bincount(text[words], minlength=2 * len(pairs)).reshape(-1, 2).T
+    total = np.maximum(wanted + given, 1)
+    # Grams are numbered within their pair: the same word in another pair is another gram.
+    grams, shared, owner = _grams(pair * len(ids) + ids[words], side, pair)
+    follows = np.flatnonzero(text[words][1:] == text[words][:-1])
+    bigrams = grams[follows] * len(shared) + grams[follows + 1]
+    _, shared_bigrams, owner_of_bigram = _grams(bigrams, side[follows], pair[follows])
+
+    listed = ids[words].tolist()
+    ends = np.cumsum(np.column_stack([wanted, given])).tolist()
+    lcs = [
+        LCSseq.similarity(listed[start:middle], listed[middle:end])
+        for start, middle, end in zip([0, *ends[1::2]], ends[::2], ends[1::2], strict=False)
+    ]
+    in_union = grams[_is_in_union(ids, text, grams)[words]]
+    hits = np.minimum(np.bincount(in_union, minlength=len(shared)), shared)
+    number = len(pairs)
+    scores = np.column_stack(
+        [
+            2 * np.bincount(owner, shared, number) / total,
+            2 * np.bincount(owner_of_bigram, shared_bigrams, number) / np.maximum(total - 2, 1),
+            2 * np.array(lcs) / total,
+            2 * np.bincount(owner, hits, number) / total,
+        ]
     )
+    scores[is_equal] = (wanted[is_equal, None] > [0, 1, 0, 0]).astype(np.float64)  # one token has no bigram
+    return scores
 
 
-def sentences(text: str) -> list[list[bytes]]:
-    r"""The tokens of each line; lines without tokens are left out.
+def _tokens(texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    r"""Numbers of the tokens of all texts, 0 at the end of each line that has any, and the text of each.
 
-    >>> sentences("Step 1: Go!\n\n42 é")
-    [[b'step', b'1', b'go'], [b'42']]
+    >>> ids, text = _tokens(["Go, go!\n\n42 é", "go"])
+    >>> ids.tolist(), text.tolist()
+    ([1, 1, 0, 2, 0, 1, 0], [0, 0, 0, 0, 0, 1, 1])
     """
-    lines = text.lower().encode("utf-8", "surrogatepass").translate(_TO_SPACE).split(b"\n")
-    return [tokens for line in lines if (tokens := line.split())]
+    import numpy as np
+
+    whole = "\n".join([*texts, ""]).lower().encode("utf-8", "surrogatepass").translate(_TO_SPACE)
+    numbers = defaultdict(count(1).__next__, {b".": 0})
+    ids = np.fromiter(map(numbers.__getitem__, whole.replace(b"\n", b" . ").split()), dtype=np.int64)
+    is_end = ids == 0
+    lines = [one.count("\n") + 1 for one in texts]
+    text = np.repeat(np.arange(len(texts)), lines)[np.cumsum(is_end) - is_end]
+    is_kept = ~is_end | np.append(False, ~is_end[:-1])  # an end after another ends an empty line
+    return ids[is_kept], text[is_kept]
 
 
-def _shared(gold: Mapping[Any, int], predicted: Mapping[Any, int]) -> dict[Any, int]:
-    """How often both have each element that they share."""
-    return {gram: min(count, predicted[gram]) for gram, count in gold.items() if gram in predicted}
-
-
-def union_lcs_hits(
-    reference: Sequence[Sequence[Hashable]],
-    candidate: Sequence[Sequence[Hashable]],
-    shared: Mapping[Hashable, int],
-) -> int:
-    """The number of reference tokens in the union LCS of their sentences, clipped by token counts.
+def _grams(
+    keys: NDArray[np.int64], side: NDArray[np.int64], pair: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """The number of each gram; by number, how often both texts have it, and its pair.
 
     Args:
-        reference: sentences, each a sequence of tokens.
-        candidate: sentences, each a sequence of tokens.
-        shared: how often each token occurs in both texts; it counts no more often.
-
-    >>> union_lcs_hits([["a", "b", "c"]], [["a", "x"], ["c"]], {"a": 1, "c": 1})
-    2
+        keys: of each gram; equal for equal grams.
+        side: 0 in the reference, 1 in the candidate.
+        pair: of each gram.
     """
-    left = dict(shared)
-    # A bit for each reference token, with a zero after each sentence, which stops the carry of an addition.
-    # All pairs of sentences are compared at once, so the bits are repeated for each candidate sentence.
-    places = dict.fromkeys(left, 0)
-    tokens: list[Hashable] = []
-    for sentence in reference:
-        for bit, token in enumerate(sentence, start=len(tokens)):
-            if token in left:
-                places[token] |= 1 << bit
-        tokens += [*sentence, None]
-    candidates = [
-        tuple(places.get(token, 0) for token in one) for one in dict.fromkeys(map(tuple, candidate))
-    ]
-    width = len(tokens)
-    copies = sum(1 << width * place for place in range(len(candidates)))
-    every = copies * _bits_of(reference, 0)
-    halvings = [1 << n for n in range(max(map(len, reference), default=0).bit_length())]
-    below = [(shift, copies * _bits_of(reference, shift)) for shift in halvings]
+    import numpy as np
+
+    _, first, grams = np.unique(keys, return_index=True, return_inverse=True)
+    counts = np.bincount(2 * grams + side, minlength=2 * len(first)).reshape(-1, 2)
+    return grams, counts.min(axis=1), pair[first]
+
+
+def _is_in_union(
+    ids: NDArray[np.int64], text: NDArray[np.int64], grams: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    """Whether each token is one of a reference, and in the union LCS of its sentence.
+
+    Args:
+        ids: as `_tokens` gives them.
+        text: as `_tokens` gives it; reference and candidate take turns.
+        grams: of each token that is no end; equal for equal tokens of one pair.
+    """
+    import numpy as np
+
+    is_word, is_candidate = ids > 0, text % 2 == 1
+    gram = np.zeros_like(ids)
+    gram[is_word] = grams
+    # The bits of an integer are a copy of the reference for each candidate sentence; `source` is the token of
+    # each bit. The zero at the end of each reference sentence stops the carry of an addition.
+    sizes = np.bincount(text)
+    starts = np.cumsum(sizes) - sizes
+    sentences = np.flatnonzero(~is_word & is_candidate)
+    reference = text[sentences] - 1
+    source = _ranges(starts[reference], sizes[reference])
+    copies = np.cumsum(sizes[reference]) - sizes[reference]
+    # Where a candidate token equals one of the reference. Columns count from the end of their sentence.
+    candidates = np.flatnonzero(is_word & is_candidate)
+    golds = np.flatnonzero(is_word & ~is_candidate)
+    golds = golds[np.argsort(gram[golds], kind="stable")]
+    counts = np.bincount(gram[golds], minlength=int(gram.max(initial=0)) + 1)
+    occurs = counts[gram[candidates]]
+    found = golds[_ranges((np.cumsum(counts) - counts)[gram[candidates]], occurs)]
+    sentence = np.searchsorted(sentences, candidates)
+    columns = np.repeat(sentences[sentence] - candidates - 1, occurs)
+    bits = np.repeat(copies[sentence], occurs) + found - starts[text[found]]
+    bits = bits[np.argsort(columns, kind="stable")]
+    bounds = np.cumsum(np.bincount(columns))[:-1]
+
+    def integer(places: NDArray[Any]) -> int:
+        flags = np.zeros(len(source), dtype=np.uint8)
+        flags[places] = 1
+        return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+    every = integer(is_word[source])
+    below = []  # shifts, and the bits with a token that far above them in their sentence
+    shift, inside = 1, every & every >> 1
+    neighbours = inside
+    while inside:
+        below.append((shift, inside))
+        inside &= inside >> shift
+        shift *= 2
     # Bit i of `flat` is set if the LCS length does not grow at row i of the current column.
     flat = every
     steps: list[tuple[int, int]] = []
-    for back in range(max(map(len, candidates), default=0), 0, -1):
-        column = 0
-        for place, one in enumerate(candidates):
-            if back <= len(one):
-                column |= one[-back] << width * place
+    for column in map(integer, reversed(np.split(bits, bounds))):
         matched = flat & column
         flat = ((flat + matched) | (flat - matched)) & every
         steps.append((column, column | (every ^ flat)))
-    found, rows = 0, every
+    union, rows = 0, every
     for column, stops in reversed(steps):
         reached = stops & rows
         for shift, inside in below:  # sets all bits below the highest one of each sentence
             reached |= reached >> shift & inside
-        hit = (reached ^ (reached >> 1 & below[0][1])) & column
-        found |= hit
+        hit = (reached ^ (reached >> 1 & neighbours)) & column
+        union |= hit
         rows = reached ^ hit
-    union = 0
-    while found:
-        union |= found & (1 << width) - 1
-        found >>= width
-    hits = 0
-    for bit, token in enumerate(tokens):
-        if union >> bit & 1 and left[token]:
-            left[token] -= 1
-            hits += 1
-    return hits
+    packed = np.frombuffer(union.to_bytes(len(source) // 8 + 1, "little"), dtype=np.uint8)
+    is_in = np.zeros(len(ids), dtype=np.bool_)
+    is_in[source[np.flatnonzero(np.unpackbits(packed, count=len(source), bitorder="little"))]] = True
+    return is_in
 
 
-def _bits_of(reference: Sequence[Sequence[Hashable]], shift: int) -> int:
-    """The bits of all reference tokens with a token `shift` places after them in their sentence."""
-    bits, start = 0, 0
-    for sentence in reference:
-        bits |= (1 << max(0, len(sentence) - shift)) - 1 << start
-        start += len(sentence) + 1
-    return bits
+def _ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from each start on, as many as its size, one range after the other.
+
+    >>> import numpy as np
+    >>> _ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    import numpy as np
+
+    return np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())

@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolassay.models import Attempt, ChatRequest, ModelOptions
-from toolassay.runs import Budget, Ledger, RunSummary
-from toolassay.runs.budget import Outstanding
-from toolassay.runs.ledger import ANSWERS, FREE, Totals, cost_of, percentiles, require_prices
+from toolassay.runs.budget import Budget, Outstanding
+from toolassay.runs.ledger import ANSWERS, FREE, Ledger, Totals, cost_of, percentiles, require_prices
 from toolassay.runs.manifest import LEDGER, RetryPlan
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.screen import WARNING, Figures, Screen
+
+if TYPE_CHECKING:
+    from toolassay.runs.runner import RunSummary
 
 NO_BUDGET = Budget()
 FIRST = 10

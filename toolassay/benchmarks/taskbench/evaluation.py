@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.security.probe import FOLDER
-from toolassay.benchmarks.taskbench.inference import entry_of_label
+from toolassay.benchmarks.taskbench.entries import entry_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
     PairScorer,

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Protocol
 
 from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
+from toolassay.benchmarks.taskbench.entries import ANSWERS, entry_of
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.dataset import Request
 from toolassay.graph import DependencyType, ToolGraph
@@ -18,8 +19,7 @@ from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import turns_of
 from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs.items import ENDED, Ask, ItemWork
-from toolassay.runs.journal import Journal, LineAddress
-from toolassay.runs.manifest import COUNT
+from toolassay.runs.journal import Journal
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
 _REQUIRED = ("task_steps", "task_nodes")  # the prompts of resource graphs ask for no links
@@ -166,41 +166,9 @@ def _renamed(record: Any, variants: Mapping[str, Sequence[str]]) -> Any:
     return {names.get(key, key): item for key, item in record.items()}
 
 
-_ANSWERS = {"response", "adopted"}
-
-
-def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
-    """The journal entry of a request, with its answers: `response`, `finish_reason`, …, and `reformatted`.
-
-    It is empty if there is none, or it is for an earlier wording. Earlier versions wrote the answers into the
-    entry itself.
-    """
-    key = key_of(request.id)
-    entry = journal.get(key)
-    if entry.get("request") != request_fingerprint(request.text):
-        return {}
-    if _ANSWERS & entry.keys():
-        return entry
-    again = entry.get(COUNT, 0)
-    answer, rewritten = journal.answer(LineAddress(key, "planner", 0, again)), dict[str, Any]()
-    if "rewriter" in entry:
-        rewritten = journal.answer(LineAddress(key, f"reformat {entry['rewriter']}", 0, again))
-    for name in (*LineAddress._fields, "asked"):
-        answer.pop(name, None)
-    if rewritten:
-        answer["reformatted"] = rewritten["response"]
-        answer["reformatted_finish_reason"] = rewritten["finish_reason"]
-    return {**answer, **entry}
-
-
-def entry_of_label(journal: Journal, label: Mapping[str, Any]) -> dict[str, Any]:
-    """The journal entry of a label's request; empty if there is none."""
-    return entry_of(journal, Request(label["id"], str(label.get("user_request")), 0))
-
-
 def is_settled(entry: Mapping[str, Any]) -> bool:
     """Whether an entry is final, so that a continued run does not repeat the request."""
-    return entry.get("outcome") in ENDED and bool(_ANSWERS & entry.keys())
+    return entry.get("outcome") in ENDED and bool(ANSWERS & entry.keys())
 
 
 def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
-from toolassay.benchmarks.taskbench.inference import entry_of_label
+from toolassay.benchmarks.taskbench.entries import entry_of_label
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.calls.execution_record import Execution

@@ -27,10 +27,10 @@ from toolassay.benchmarks.security.probe import (
     without_quotes,
     wording,
 )
+from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PlanItems,
     RequestStream,
-    entry_of,
     is_settled,
     read_entry,
 )

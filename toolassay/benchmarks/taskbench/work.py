@@ -11,10 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
     PlanItems,
-    entry_of,
     is_settled,
     prediction_line,
     prediction_lines,

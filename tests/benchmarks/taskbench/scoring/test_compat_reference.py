@@ -218,6 +218,6 @@ def test_object_is_its_first_value_and_list_is_joined() -> None:
 @pytest.mark.parametrize("bad", [3.5, None, {}, [1], "<node-9>", "a > b <node-0>", "<node-x>", True])
 def test_bad_argument_borrows_the_last_one(bad: Any) -> None:
     assert _convert(["hello", bad]) == ([("text", "hello")] * 2, [], 1)
-    assert _convert([bad], last=Converted("audio", "x"))[0] == [("audio", "x")]
+    assert _convert([bad], last=("audio", "x"))[0] == [("audio", "x")]
     with pytest.raises(NothingConverted):
         _convert([bad])

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from rapidfuzz.distance import Indel
 
@@ -35,11 +35,8 @@ _STEP_KEYS = ("task", "step", "id", "step_name")
 _NO_COUNTS = MatchCounts(0, 0, 0)
 
 
-class Converted(NamedTuple):
-    """An argument as the published evaluator compares it: a resource type, and a text or a tool name."""
-
-    type: str
-    value: str
+Converted = tuple[str, str]
+"""An argument as the published evaluator compares it: a resource type, and a text or a tool name."""
 
 
 class NothingConverted(Exception):
@@ -54,7 +51,7 @@ def content_type(text: str) -> str:
     >>> content_type("clip.avi.png"), content_type("a.JPG"), content_type("https://www.author.com")
     ('image', 'text', 'audio')
     """
-    found = {_TYPE_OF_EXTENSION[extension] for extension in _MARKER.findall(text)} if "." in text else ()
+    found = {_TYPE_OF_EXTENSION[extension] for extension in _MARKER.findall(text)}
     return next((kind for kind in _EXTENSIONS if kind in found), "text")
 
 
@@ -92,26 +89,31 @@ class ArgumentConverter:
         with_types: list[str] = []
         with_values: list[str] = []
         links: list[tuple[str, str]] = []
-        for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
-            for argument in node["arguments"] if required else node.get("arguments", []):
-                try:
-                    text = _as_text(argument)
-                    if _REFERENCE in text:
-                        start = text.index(_REFERENCE) + len(_REFERENCE)
-                        position = int(text[start : text.index(">")])
-                        if position == place:  # a reference of a node to itself is dropped, as published
-                            continue
-                        source = names[position]
-                        links.append((source, node["task"]))
-                        self.last = Converted(self._output_types.get(source, "other"), source)
-                    else:
-                        self.last = Converted(content_type(text), text)
-                except Exception:
-                    self.borrowed += 1
-                    if self.last is None:
-                        raise NothingConverted from None
-                with_types.append(f"{name}-{self.last.type}")
-                with_values.append(f"{name}-{self.last.type}-{self.last.value}")
+        kind, value = self.last or (None, "")
+        try:
+            for place, (node, name) in enumerate(zip(nodes, names, strict=True)):
+                for argument in node["arguments"] if required else node.get("arguments", []):
+                    try:
+                        text = argument if type(argument) is str else _as_text(argument)
+                        if _REFERENCE in text:
+                            start = text.index(_REFERENCE) + len(_REFERENCE)
+                            position = int(text[start : text.index(">")])
+                            if position == place:  # a reference of a node to itself is dropped, as published
+                                continue
+                            source = names[position]
+                            links.append((source, node["task"]))
+                            kind, value = self._output_types.get(source, "other"), source
+                        else:
+                            kind, value = content_type(text) if "." in text else "text", text
+                    except Exception:
+                        self.borrowed += 1
+                        if kind is None:
+                            raise NothingConverted from None
+                    key = f"{name}-{kind}"
+                    with_types.append(key)
+                    with_values.append(f"{key}-{value}")
+        finally:
+            self.last = None if kind is None else (kind, value)
         return with_types, with_values, links
 
 

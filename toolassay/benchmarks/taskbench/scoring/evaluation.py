@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from toolassay.benchmarks.taskbench.scoring.scored_rows import TextPair
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_chunks
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
@@ -21,7 +20,7 @@ from toolassay.evaluation.metrics_file import Signature
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
-from toolassay.metrics.rouge import RougeBackend, rouge_score_release
+from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.runs.starts import refused_part
 from toolassay.tools import ToolLibrary

@@ -20,6 +20,7 @@ from toolassay.evaluation.groups import METRICS
 from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_means, ratio_intervals
 from toolassay.metrics.f1 import MatchCounts, f1
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
+from toolassay.metrics.rouge import TextPair
 from toolassay.runs.outcomes import asked_counts, is_scored
 
 if TYPE_CHECKING:
@@ -75,9 +76,6 @@ _FIELDS = [
 ]
 _NO_COMPAT = (0, 0, (0,) * 12, 0.0, _NONE)
 
-TextPair = tuple[str, str]
-"""The gold steps and the predicted steps, each joined to one text."""
-
 
 def cluster_of(label: Mapping[str, Any]) -> int:
     """A number shared by all labels of the same sampled subgraph; unique if the subgraph is unknown.
@@ -98,7 +96,7 @@ def strict_part(
     """The strict fields of a row; `groups` is a bit mask, and ROUGE is NaN without gold steps."""
     nodes, edges, names, values, similarity = item
     counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
-    return groups, counts, names is not None, similarity, tuple(rouge)
+    return groups, counts, names is not None, similarity, rouge
 
 
 _NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
@@ -110,7 +108,7 @@ def compat_part(groups: int, item: CompatItem, rouge: Sequence[float] | None) ->
     flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
     tools = map(len, (item.right, item.extra, item.absent))
     counts = (*tools, *item.links, *item.argument_names, *item.argument_values)
-    return groups, flags, counts, item.similarity, tuple(rouge or _NONE)
+    return groups, flags, counts, item.similarity, rouge or _NONE
 
 
 class ScoredRows:

@@ -12,14 +12,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.inference import entry_of_label
+from toolassay.benchmarks.taskbench.entries import entry_of_label
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
     NO_STRICT,
     RESERVED,
     ScoredRows,
-    TextPair,
     cluster_of,
     compat_part,
     strict_part,
@@ -33,7 +32,8 @@ from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LinePlace
 from toolassay.files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
-from toolassay.metrics.rouge import RougeBackend, rouge_scorer
+from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
+from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_scorer
 from toolassay.normalised_plan import Plan, PlanReader
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
@@ -253,9 +253,7 @@ class ChunkScorer:
         self._installed = InstalledMetrics.load(job.installed, taken=RESERVED)
         self._run = RunOutcomes(job.run, entry_of_label)
         self._compat_reader = job.compat_reader()
-        # The steps of compat and strict are the same in most items.
-        backend = job.rouge_backend if "rouge" in job.metrics else "builtin"
-        self._rouge = lru_cache(maxsize=1_000)(rouge_scorer(backend))
+        self._rouge = rouge_scorer(job.rouge_backend) if "rouge" in job.metrics else None
         self._members = lru_cache(
             lambda shape, size: [at for at, group in enumerate(job.groups) if group.holds(shape, size)]
         )
@@ -269,8 +267,14 @@ class ChunkScorer:
             ToolassayError: an installed metric failed.
         """
         self._part = ChunkStatistics(self._job.rows(), [None] * len(self._job.groups))
+        # ROUGE of each pair, filled for all at once. Compat and strict have the same steps in most items.
+        self._rouges: dict[TextPair, list[float]] = {}
         for lines in chunk:
             self._score(lines)
+        if self._rouge is not None:
+            found = self._rouge(list(self._rouges)).tolist()
+            for scores, own in zip(self._rouges.values(), found, strict=True):
+                scores[:] = own
         self._part.rows.pack()
         self._part.broken.update(self._lines.broken)
         return self._part
@@ -363,7 +367,7 @@ class ChunkScorer:
         return compat_part(bit_mask(groups), item, rouge)
 
     def _rouge_of(self, pair: TextPair) -> Sequence[float] | None:
-        return self._rouge(*pair) if "rouge" in self._job.metrics else None
+        return None if self._rouge is None else self._rouges.setdefault(pair, [0.0] * len(ROUGE_NAMES))
 
     def _keep(self, strict: TextPair | None, compat: TextPair | None) -> None:
         if self._job.keeps_texts:

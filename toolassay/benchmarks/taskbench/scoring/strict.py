@@ -82,7 +82,7 @@ def _matched(
     gold: Plan, predicted: Plan, gold_places: dict[str, list[int]], usable: Collection[int]
 ) -> list[int]:
     """The gold node of each predicted node, or UNMATCHED, if only the `usable` calls may match."""
-    if len(usable) < len(predicted.names) and predicted.has_types and predicted.has_references:
+    if predicted.has_types and any(source not in usable for source, _ in predicted.references):
         # A reference to a call that cannot match has the type "other", as one outside the plan.
         arguments = [
             [("other", value) if _is_lent(value, usable) else (name, value) for name, value in given]
