@@ -157,7 +157,10 @@ class ToolLibrary:
             if self._positions.setdefault(tool.id, position) != position:
                 line = None if path is None else line_of_item(path, list_name, position + 1, key="id")
                 raise UsageError(
-                    f"tool id '{tool.id}' occurs twice", file=path, line=line, fix="give every tool its own id"
+                    f"tool id '{tool.id}' occurs twice",
+                    file=path,
+                    line=line,
+                    fix="give every tool its own id",
                 )
         self.normalised = tuple(normalised)
         self.path = path
@@ -239,7 +242,7 @@ class _WrittenParameter(msgspec.Struct):
 
 
 class _WrittenTool(msgspec.Struct):
-    """The form of a tool in a file. `tags`, `annotations` and `source` may be any value in published files."""
+    """The form of a tool in a file; published files have any value as `tags`, `annotations` and `source`."""
 
     id: _Name
     desc: str | msgspec.UnsetType = msgspec.UNSET

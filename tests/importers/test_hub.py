@@ -40,8 +40,8 @@ def test_only_what_is_wanted_is_fetched(
     assert fetched == {"data.json", "tool_desc.json"}
     labels = [json.loads(line) for line in folder.data.read_text().splitlines()]
     assert labels == [repository_row(number) for number in range(3)]
-    assert folder.benchmark["revision"] == REVISION
-    assert folder.benchmark["source"].startswith(f"data_multimedia/data.json of {NAME} on ")
+    assert folder.written_benchmark["revision"] == REVISION
+    assert folder.written_benchmark["source"].startswith(f"data_multimedia/data.json of {NAME} on ")
     assert not (tmp_path / "other").exists()
 
 

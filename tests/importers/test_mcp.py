@@ -15,7 +15,7 @@ import pytest
 from mcp_servers import answering, command_of, is_running, serving, written_to
 
 from toolassay.errors import UsageError
-from toolassay.importers.importer import Incoming, IncomingTool, Skipped
+from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import take_in
 from toolassay.importers.mcp import IMPORTER, McpOptions
 

@@ -400,9 +400,10 @@ class _Malformed(Exception):
 
 
 def _tool(raw: Any, server: str) -> IncomingTool:
+    losses: list[Note] = []
     if isinstance(raw, dict):  # also with the names of the SDK for Python
         snake = {"inputSchema": raw.get("input_schema"), "outputSchema": raw.get("output_schema")}
-        losses = [Note(shown(str(key)), "is no part of a tool") for key in raw if key not in _TOOL_KEYS]
+        losses += [Note(shown(str(key)), "is no part of a tool") for key in raw if key not in _TOOL_KEYS]
         raw = snake | raw
     try:
         written = msgspec.convert(raw, _WrittenTool)

@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.calls.call_plan import Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
+from toolassay.dataset import RequestId
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
+from toolassay.exporters.dataset_card import CardFacts, ExportTally, card, read_funnel
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
 from toolassay.exporters.formats import (
@@ -30,7 +33,7 @@ from toolassay.exporters.formats import (
     parquet_libraries,
 )
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
-from toolassay.files import read_json, read_json_lines, write_text
+from toolassay.files import read_json_lines, record_of, write_text
 from toolassay.gates.gate import Level
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -171,15 +174,16 @@ def export(
                 if executed is None
                 else "see the warnings; run toolassay execute, or use --results references",
             )
+        stated = folder.benchmark.licence or folder.benchmark.license or "unknown"
         facts = CardFacts(
             name,
             to,
             rows.files,
             len(library),
             folder.benchmark,
-            licence or _licence(folder.benchmark),
+            licence or "-".join(stated.casefold().split()),
             "" if split_file is None else split_file.signature,
-            read_json(funnel) if (funnel := folder.path / "funnel.json").exists() else None,
+            read_funnel(folder.path / "funnel.json"),
             refused,
             results,
         )
@@ -336,20 +340,16 @@ def _wanted(level: Level | None) -> frozenset[str] | None:
     return frozenset({"pass", level})
 
 
+class _GateLine(msgspec.Struct):
+    id: RequestId
+    level: str
+
+
 def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
     """The level of each sample in `gates.jsonl`; None if there is no such file and no level is required."""
     if level is None and not path.exists():
         return None
-    found: dict[str, str] = {}
-    for number, value in read_json_lines(path, fix="make it with toolassay check"):
-        if not isinstance(value, dict) or not isinstance(value.get("level"), str) or "id" not in value:
-            raise UsageError(
-                "has no id and level", file=path, line=number, fix="make it with toolassay check"
-            )
-        found[str(value["id"])] = value["level"]
-    return found
-
-
-def _licence(benchmark: Mapping[str, Any]) -> str:
-    value = benchmark.get("licence", benchmark.get("license"))
-    return "-".join(value.casefold().split()) if isinstance(value, str) else "unknown"
+    fix = "make it with toolassay check"
+    lines = read_json_lines(path, fix=fix)
+    levels = (record_of(value, _GateLine, file=path, line=number, fix=fix) for number, value in lines)
+    return {str(line.id): line.level for line in levels}

@@ -162,7 +162,7 @@ def _write(
         write_nodes(stream, nodes)
         stream.write("\n}\n")
     # An update keeps what the links of an existing benchmark mean, unless its tools had resource types.
-    recorded = folder.benchmark.get("dependency_type")
+    recorded = folder.benchmark.dependency_type
     kind = "schema" if any(node.get("input_schema") is not None for node in nodes) else "temporal"
     folder.describe(
         dependency_type=recorded if recorded in ("schema", "temporal") else kind,

@@ -122,7 +122,7 @@ def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
         UsageError: 'error_classes' has the wrong form.
     """
     data = DataFolder(folder)
-    given = data.benchmark.get("error_classes", {})
+    given = data.written_benchmark.get("error_classes", {})
     rules = sandbox_rules(sandbox) if (folder / FILE).exists() else PUBLISHED
     try:
         if not isinstance(given, dict):
