@@ -16,10 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import Line, LineRange, read_json_lines
+from toolassay.files import Line, LineRange, read_json, read_json_lines, record_of
 from toolassay.graph import FieldPair, Link
 from toolassay.output_paths import Reference, parse_reference
 
@@ -283,16 +285,68 @@ def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
     return repository_form(value)
 
 
-def ids_by_shape(value: Any, path: Path) -> list[RequestId]:
-    """The ids in a part of `split_ids.json`, which is a list, or an object shape -> list.
+class _Node(msgspec.Struct):
+    task: str
 
-    Raises:
-        UsageError: It is neither.
+
+class _Link(msgspec.Struct):
+    source: str
+    target: str
+
+
+class WholeLabel(msgspec.Struct):
+    """A label with all parts, in the repository's form; the contents of arguments are not checked."""
+
+    user_request: Annotated[str, msgspec.Meta(min_length=1)]
+    task_steps: list[Any]
+    task_nodes: list[_Node]
+    task_links: list[_Link]
+
+
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+SplitIds = dict[str, list[RequestId]] | list[RequestId]
+"""The ids of one split, by shape or not."""
+
+
+class WrittenSplits(msgspec.Struct, frozen=True, kw_only=True):
+    """`split_ids.json`: of `toolassay split`, or a published one, which has only `test_ids`.
+
+    Attributes:
+        made_by: The program.
+        signature: Settings and data of the splits, in one line.
+        seed: Seed of the draws.
+        shares: Requested share of each split.
+        hold_out_tools: Tools that occur in the test split only.
+        near: Threshold of near duplicates; None if only exact repeats are kept together.
+        train_ids: The training split.
+        dev_ids: The development split.
+        test_ids: The test split.
+        sha256: Hash of the ids.
     """
-    lists = list(value.values()) if isinstance(value, dict) else [value]
-    ids = [name for part in lists if isinstance(part, list) for name in part]
-    if not all(isinstance(part, list) for part in lists) or not all(
-        isinstance(name, str | int) and not isinstance(name, bool) for name in ids
-    ):
-        raise UsageError("not lists of ids", file=path, fix='write {"test_ids": {"chain": ["1"]}}')
-    return ids
+
+    made_by: str = ""
+    signature: str = ""
+    seed: int = 0
+    shares: dict[Split, float] = {}
+    hold_out_tools: tuple[str, ...] = ()
+    near: float | None = None
+    train_ids: SplitIds | None = None
+    dev_ids: SplitIds | None = None
+    test_ids: SplitIds | None = None
+    sha256: str = ""
+
+    @classmethod
+    def load(cls, path: Path) -> WrittenSplits:
+        """Read a split file.
+
+        Raises:
+            UsageError: It is missing or malformed.
+        """
+        fix = "make it with toolassay split"
+        return record_of(read_json(path, fix=fix), cls, file=path, fix=fix)
+
+    def ids(self, split: str) -> list[RequestId] | None:
+        """The ids of a split; None if the file does not name it."""
+        found: SplitIds | None = getattr(self, f"{split}_ids", None)
+        return [name for part in found.values() for name in part] if isinstance(found, dict) else found

@@ -9,9 +9,9 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
-from toolassay.dataset import Request, RequestId, ids_by_shape, read_requests
+from toolassay.dataset import Request, RequestId, WrittenSplits, read_requests
 from toolassay.errors import UsageError
-from toolassay.files import read_json, read_text, stamp_of
+from toolassay.files import read_json, read_text, record_of, stamp_of
 
 
 class Requests:
@@ -121,17 +121,14 @@ def read_ids(path: Path) -> list[RequestId]:
     text = read_text(path, fix="check --ids")
     if not text.lstrip().startswith("["):
         return [line.strip() for line in text.splitlines() if line.strip()]
-    ids = read_json(path)
-    if not all(isinstance(name, str | int) and not isinstance(name, bool) for name in ids):
-        raise UsageError("is not a list of ids", file=path, fix='write ["1", "2"], or one id per line')
-    return list(ids)
+    return record_of(read_json(path), list[RequestId], file=path, fix='write ["1", "2"], or one id per line')
 
 
 def _ids_of_split(path: Path, split: str) -> list[RequestId]:
-    value = read_json(path, fix="check --ids")
-    if not isinstance(value, dict) or f"{split}_ids" not in value:
+    ids = WrittenSplits.load(path).ids(split)
+    if ids is None:
         raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
-    return ids_by_shape(value[f"{split}_ids"], path)
+    return ids
 
 
 def request_fingerprint(text: str) -> str:

@@ -229,7 +229,7 @@ _FIX = (
     'write {"id": …, "desc": …}, types as "input-type": ["text"], parameters as [{"name": …}], schemas as '
     '{"type": "object", …}; convert tools in another form: toolassay import --help'
 )
-_Name = Annotated[str, msgspec.Meta(pattern=r"\S")]
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
 # The key of a tool in a message of msgspec: "desc" of "Expected `str` - at `$.desc`".
 _KEY = re.compile(r"\$\.([\w-]+)")
 

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json, sha256_of, write_json
+from toolassay.files import keep_dated_copy, read_json, record_of, sha256_of, write_json
 from toolassay.locks import NO_LINK, lock_descriptor
 from toolassay.version import OLD_NAME
 
@@ -132,19 +134,21 @@ def _held(folder: Path, wanted: Path) -> Iterator[None]:
             os.close(place)
 
 
+class _Manifest(msgspec.Struct):
+    made_by: str
+    files: dict[str, str]
+
+
 def _files_of_manifest(path: Path) -> dict[str, str] | None:
     """The files of an earlier export with their hashes; None without a manifest of an export."""
     try:
-        value = read_json(path / MANIFEST)
+        manifest = record_of(read_json(path / MANIFEST), _Manifest, file=path / MANIFEST, fix="")
     except UsageError:
         return None
-    if not isinstance(value, dict) or value.get("made_by") not in (MADE_BY, f"{OLD_NAME} export"):
-        return None
-    files = value.get("files")
-    if not isinstance(files, dict):
+    if manifest.made_by not in (MADE_BY, f"{OLD_NAME} export"):
         return None
     return {
-        name: str(digest)
-        for name, digest in files.items()
+        name: digest
+        for name, digest in manifest.files.items()
         if not Path(name).is_absolute() and ".." not in Path(name).parts
     }

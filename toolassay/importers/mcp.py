@@ -349,7 +349,7 @@ _Object = dict[str, Any] | Annotated[list[Any], msgspec.Meta(max_length=0)] | No
 class _WrittenTool(msgspec.Struct, rename="camel"):
     """A tool of MCP."""
 
-    name: Annotated[str, msgspec.Meta(pattern=r"\S", max_length=_LONGEST_NAME)]
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
     title: str | None = None
     description: str | None = None
     input_schema: _Object = None

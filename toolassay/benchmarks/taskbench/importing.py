@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import label_record
+from toolassay.dataset import WholeLabel, label_record
 from toolassay.errors import UsageError
-from toolassay.files import copy_file, sha256_of, write_json_lines
+from toolassay.files import copy_file, record_of, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.importers.data_files import HubDataset, arriving, new_folder, read_rows
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -29,7 +29,6 @@ _LABELS = (
     *("data.json", "data.jsonl", "test.json", "test.jsonl", "data.parquet", "test.parquet"),
     *("test-*.parquet", "test/*.parquet", "test/*.arrow", "data-*.arrow"),
 )
-_LISTS = ("task_steps", "task_nodes", "task_links")
 
 
 @dataclass(frozen=True)
@@ -95,29 +94,9 @@ def read_taskbench(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     for path in paths:
         for number, value in read_rows(path):
             label = label_record(path, number, value)
-            problem = _problem(label)
-            if problem is not None:
-                raise UsageError(
-                    problem, file=path, line=number, fix="fix that row, or download the file again"
-                )
+            fix = "fix that row, or download the file again"
+            record_of(label, WholeLabel, file=path, line=number, fix=fix)
             yield label
-
-
-def _problem(label: dict[str, Any]) -> str | None:
-    """What keeps a row from being a label."""
-    text = label.get("user_request")
-    if not isinstance(text, str) or not text.strip():
-        return "has no text under 'instruction' or 'user_request'"
-    for key in _LISTS:
-        value = label.get(key)
-        if not isinstance(value, list):
-            return f"'{key}' is no list (nor JSON of one in a string)"
-    if not all(isinstance(node, dict) and isinstance(node.get("task"), str) for node in label["task_nodes"]):
-        return "'task_nodes' holds something without a 'task'"
-    for link in label["task_links"]:
-        if not isinstance(link, dict) or not {"source", "target"} <= link.keys():
-            return "'task_links' holds something without 'source' and 'target'"
-    return None
 
 
 @dataclass(frozen=True)
