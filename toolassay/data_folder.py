@@ -90,51 +90,32 @@ class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
         return self.written is not None and self.written.by == "rules"
 
 
+def _file(name: str) -> cached_property[Path]:
+    return cached_property(lambda folder: folder.path / name)
+
+
 @dataclass(frozen=True)
 class DataFolder:
     """The published file names below one folder."""
 
     path: Path
 
-    @property
-    def tool_desc(self) -> Path:
-        """The tool library."""
-        return self.path / "tool_desc.json"
-
-    @property
-    def graph_desc(self) -> Path:
-        """The tool graph."""
-        return self.path / "graph_desc.json"
-
-    @property
-    def data_raw(self) -> Path:
-        """The output of `generate`, one sample per line."""
-        return self.path / "data_raw.json"
-
-    @property
-    def data(self) -> Path:
-        """The labels, one per line."""
-        return self.path / "data.json"
-
-    @property
-    def data_error(self) -> Path:
-        """Samples that `format` refused, with the reasons."""
-        return self.path / "data_error.json"
-
-    @property
-    def user_requests(self) -> Path:
-        """The requests, one per line."""
-        return self.path / "user_requests.json"
-
-    @property
-    def alignment_ids(self) -> Path:
-        """The ids that each critic accepts."""
-        return self.path / "alignment_ids.json"
-
-    @property
-    def benchmark_file(self) -> Path:
-        """The benchmark, the dependency type and the origin of the data."""
-        return self.path / "benchmark.json"
+    tool_desc = _file("tool_desc.json")
+    """The tool library."""
+    graph_desc = _file("graph_desc.json")
+    """The tool graph."""
+    data_raw = _file("data_raw.json")
+    """The output of `generate`, one sample per line."""
+    data = _file("data.json")
+    """The labels, one per line."""
+    data_error = _file("data_error.json")
+    """Samples that `format` refused, with the reasons."""
+    user_requests = _file("user_requests.json")
+    """The requests, one per line."""
+    alignment_ids = _file("alignment_ids.json")
+    """The ids that each critic accepts."""
+    benchmark_file = _file("benchmark.json")
+    """The benchmark, the dependency type and the origin of the data."""
 
     @property
     def files(self) -> tuple[Path, ...]:

@@ -179,15 +179,16 @@ class _Definitions:
         self._skipped.setdefault((reason, content), []).append(entry.where)
 
 
-# Keys of a definition that only one kind has.
-_OWN_KEYS = {
-    "inputSchema": "mcp",
-    "input_schema": "anthropic",
-    "args_schema": "langchain",
-    "tool_call_schema": "langchain",
-}
-# The kinds that read a bare function with `parameters`.
+# The kinds that read a function with `parameters`.
 _FUNCTION_KINDS = ("openai", "langchain", "bfcl")
+# The kinds that read what has a key, the likeliest first.
+_KINDS = {
+    **dict.fromkeys(("openapi", "swagger"), ("openapi",)),
+    **dict.fromkeys(("mcpServers", "inputSchema"), ("mcp",)),
+    **dict.fromkeys(("args_schema", "tool_call_schema"), ("langchain",)),
+    "input_schema": ("anthropic",),
+    "parameters": _FUNCTION_KINDS,
+}
 # Keys with the definitions of a document or of a request.
 _CONTAINERS = ("tools", "functions", "servers", "result", *_ENVELOPES)
 
@@ -214,43 +215,26 @@ def other_kind(value: Any, own: str) -> str | None:
 def _kinds(value: Any, level: int) -> tuple[str, ...]:
     """The kinds that read a value, the likeliest first; of a list, those of the first item that has any."""
     value = decoded(value)
-    if level > _MOST_LEVELS:
+    if level > _MOST_LEVELS or not isinstance(value, list | dict):
         return ()
     if isinstance(value, list):
         return next(filter(None, (_kinds(one, level + 1) for one in value)), ())
-    if not isinstance(value, dict):
-        return ()
-    if any(isinstance(value.get(key), str | float) for key in ("openapi", "swagger")):
-        return ("openapi",)
-    servers = value.get("servers")
-    entries = servers.values() if isinstance(servers, dict) else ()
-    has_commands = any(isinstance(one, dict) and one.keys() & {"command", "url"} for one in entries)
-    if isinstance(value.get("mcpServers"), dict) or has_commands:
-        return ("mcp",)
-    if isinstance(decoded(value.get("function")), list):
+    function = decoded(value.get("function"))
+    if isinstance(function, list):
         return ("bfcl",)
-    if kinds := _kinds_of_definition(value):
-        return kinds
+    if isinstance(value.get("servers"), dict):
+        return ("mcp",)
+    if value.get("type") == "function":
+        return _FUNCTION_KINDS[:2]
+    if isinstance(function, dict):
+        return _FUNCTION_KINDS
+    if "input_schema" in value and value.keys() & {"title", "output_schema", "annotations"}:
+        return ("anthropic", "mcp")  # as the SDK for Python names the fields of MCP
+    if known := next((kinds for key, kinds in _KINDS.items() if value.get(key) is not None), ()):
+        return known
     found = ((key, _kinds(value.get(key), level + 1)) for key in _CONTAINERS)
     key, kinds = next((one for one in found if one[1]), ("", ()))
-    return _without_bfcl(kinds) if key == "tools" else kinds  # its files have no such key
-
-
-def _kinds_of_definition(value: Mapping[str, Any]) -> tuple[str, ...]:
-    inner = value.get("function")
-    is_function = value.get("type") == "function"
-    kinds = tuple(kind for key, kind in _OWN_KEYS.items() if value.get(key) is not None)
-    if "input_schema" in value and value.keys() & {"title", "output_schema", "annotations"}:
-        kinds += ("mcp",)  # as the SDK for Python names the fields of MCP
-    if isinstance(inner, dict):
-        kinds = _kinds_of_definition(inner) or _FUNCTION_KINDS
-    elif is_function or isinstance(decoded(value.get("parameters")), dict):
-        kinds += _FUNCTION_KINDS
-    return _without_bfcl(kinds) if is_function else kinds
-
-
-def _without_bfcl(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(kind for kind in kinds if kind != "bfcl")
+    return tuple(kind for kind in kinds if (key, kind) != ("tools", "bfcl"))  # its files have no such key
 
 
 def _of_other_form(value: Mapping[str, Any], kind: str) -> str:
