@@ -14,14 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import Line, LineRange, read_json, read_json_lines, record_of
+from toolassay.files import Line, LineRange, read_json, read_json_lines, record_of, values_in
 from toolassay.graph import FieldPair, Link
 from toolassay.output_paths import Reference, parse_reference
 
@@ -151,17 +151,9 @@ def references_in(value: Any) -> Iterator[Reference]:
     >>> list(references_in(["<node-0>.id", {"a": "<node-2>"}, "see <node-1>"]))
     [Reference(node=0, path=('id',)), Reference(node=2, path=())]
     """
-    waiting = [value]
-    for _ in range(_MOST_VALUES):
-        if not waiting:
-            return
-        item = waiting.pop()
+    for item in islice(values_in(value), _MOST_VALUES):
         if isinstance(item, str) and (found := parse_reference(item)) is not None:
             yield found
-        elif isinstance(item, list | tuple):
-            waiting.extend(reversed(item))
-        elif isinstance(item, Mapping):
-            waiting.extend(reversed(list(item.values())))
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> str:
@@ -264,6 +256,32 @@ def read_labels(path: str | Path, lines: LineRange | None = None) -> Iterator[Li
     path = Path(path)
     for number, value in read_json_lines(path, lines=lines, fix=LABELS_FIX):
         yield Line(number, label_record(path, number, value))
+
+
+class LastLabels:
+    """The labels or predictions of a file, read anew by each iteration; of several with one id, the last.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        repeated: Number of lines whose id a later line has too.
+
+    Raises:
+        UsageError: The file is missing or a line is malformed (names its number).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._last, self.repeated = path, dict[RequestId, int](), 0
+        for number, label in read_labels(path):
+            self.repeated += label["id"] in self._last
+            self._last[label["id"]] = number
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    def __iter__(self) -> Iterator[Line]:
+        return (line for line in read_labels(self._path) if self._last[line.value["id"]] == line.number)
 
 
 def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:

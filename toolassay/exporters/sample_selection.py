@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from toolassay.calls.call_plan import CallPlan, Unfit, plan_of
-from toolassay.dataset import RequestId, read_labels
+from toolassay.dataset import LastLabels, RequestId
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
@@ -55,10 +54,10 @@ class RefusedSample(NamedTuple):
 
 @dataclass
 class SampleSelection:
-    """The samples of a file of labels; of several lines with one id, the last counts.
+    """The samples to export.
 
     Attributes:
-        path: the file of labels.
+        labels: their labels.
         library: all tools.
         kind: the dependency type.
         splits: returns the split of a sample; None puts all samples into `DEFAULT_SPLIT`.
@@ -66,10 +65,9 @@ class SampleSelection:
         wanted: the levels to export; None for all.
         executed: the results of the plans; None to export plans without results.
         left_out: number of samples with another level, counted during each iteration.
-        repeated: number of lines whose id a later line has too.
     """
 
-    path: Path
+    labels: LastLabels
     library: ToolLibrary
     kind: DependencyType
     splits: KnowsSplits | None = None
@@ -77,25 +75,11 @@ class SampleSelection:
     wanted: frozenset[str] | None = None
     executed: ExecutedResults | None = None
     left_out: int = 0
-    repeated: int = 0
-    _last: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        lines = 0
-        for number, label in read_labels(self.path):
-            lines += 1
-            self._last[str(label["id"])] = number
-        self.repeated = lines - len(self._last)
-
-    def __len__(self) -> int:
-        return len(self._last)
 
     def __iter__(self) -> Iterator[SelectedPlan | RefusedSample | None]:
         """Each sample: a selected plan, a refusal, or None if its level is not wanted."""
         self.left_out = 0
-        for number, label in read_labels(self.path):
-            if self._last[str(label["id"])] == number:
-                yield self._one(Gold.of(label, number))
+        return (self._one(Gold.of(label, number)) for number, label in self.labels)
 
     def _one(self, gold: Gold) -> SelectedPlan | RefusedSample | None:
         level = NOT_CHECKED if self.levels is None else self.levels.get(str(gold.id), NOT_CHECKED)

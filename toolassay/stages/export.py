@@ -14,7 +14,7 @@ from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.calls.call_plan import Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import RequestId
+from toolassay.dataset import LastLabels, RequestId
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card, read_funnel
 from toolassay.exporters.destination import Destination
@@ -153,9 +153,10 @@ def export(
     split_file = _split_file(folder, splits)
     levels = _levels(folder.path / "gates.jsonl", level)
     executed = ExecutedResults(executions, library, kind) if results == "executed" else None
-    selection = SampleSelection(folder.data, library, kind, split_file, levels, _wanted(level), executed)
-    if selection.repeated:
-        screen.say(f"{WARNING}{count_of(selection.repeated, 'line')} left out: a later one has the same id")
+    labels = LastLabels(folder.data)
+    selection = SampleSelection(labels, library, kind, split_file, levels, _wanted(level), executed)
+    if labels.repeated:
+        screen.say(f"{WARNING}{count_of(labels.repeated, 'line')} left out: a later one has the same id")
     written = Chats(library, kind, style, tools, form.seed)
     name = folder.path.resolve().name
     with destination.folder() as new:
@@ -164,11 +165,11 @@ def export(
             recoveries = _recoveries(selection, rows, form, screen)
             refused = _write(selection, rows, tally, recoveries, new / REFUSED, screen)
             rows.finish(name)
-        if not len(selection):
+        if not len(labels):
             raise ToolassayError("holds no samples", file=folder.data, fix="name a folder that has some")
         if not tally.total:
             raise ToolassayError(
-                f"none of {count_of(len(selection), 'sample')} can be exported",
+                f"none of {count_of(len(labels), 'sample')} can be exported",
                 file=folder.data,
                 fix="see the warnings; toolassay check gives details, toolassay split writes new splits"
                 if executed is None
@@ -237,7 +238,7 @@ def _recoveries(selection: SampleSelection, rows: Rows, form: ChatForm, screen: 
     if not form.recoveries:
         return frozenset()
     count, possible = 0, []
-    with screen.progress("looking for wrong calls", len(selection)) as advance:
+    with screen.progress("looking for wrong calls", len(selection.labels)) as advance:
         for found in _samples(selection, rows):
             if isinstance(found, SelectedPlan):
                 count += 1
@@ -271,7 +272,7 @@ def _write(
     count = 0
     with (
         contextlib.closing(JsonLinesWriter(path)) as refused,
-        screen.progress("exporting", len(selection)) as advance,
+        screen.progress("exporting", len(selection.labels)) as advance,
     ):
         for found in _samples(selection, rows):
             if isinstance(found, RefusedSample):
