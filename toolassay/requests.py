@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from array import array
 from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
@@ -17,8 +16,7 @@ from toolassay.files import read_json, read_text, record_of, stamp_of
 class Requests:
     """The requests of a file, in file order; only the last request of a repeated id.
 
-    The constructor validates the whole file with eight bytes of memory per request; afterwards only the
-    numbers of superseded lines are kept.
+    The constructor validates the whole file; afterwards only the numbers of superseded lines are kept.
 
     Attributes:
         repeated: Repeated ids, by first appearance.
@@ -30,9 +28,14 @@ class Requests:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._stamp = stamp_of(path)
-        codes = array("q", (hash(key_of(request.id)) for request in read_requests(path)))
-        self._superseded, self.repeated = self._repeated(_met_twice(codes))
-        self._count = len(codes) - len(self._superseded)
+        last, self._superseded = dict[str, int](), set[int]()
+        repeated: dict[str, RequestId] = {}
+        for request in read_requests(path):
+            if (key := key_of(request.id)) in last:
+                self._superseded.add(last[key])
+                repeated[key] = request.id
+            last[key] = request.line
+        self._count, self.repeated = len(last), [repeated[key] for key in last if key in repeated]
 
     def __len__(self) -> int:
         return self._count
@@ -43,26 +46,6 @@ class Requests:
         for request in read_requests(self.path):
             if request.line not in self._superseded:
                 yield request
-
-    def _repeated(self, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
-        """The superseded lines and their ids.
-
-        Different ids may have one hash, so that ids with an equal hash are compared.
-        """
-        if not suspects:
-            return set(), []
-        last: dict[str, int] = {}
-        superseded: set[int] = set()
-        repeated: dict[str, RequestId] = {}
-        for request in read_requests(self.path):
-            key = key_of(request.id)
-            if hash(key) not in suspects:
-                continue
-            if key in last:
-                superseded.add(last[key])
-                repeated.setdefault(key, request.id)
-            last[key] = request.line
-        return superseded, [repeated[key] for key in last if key in repeated]
 
 
 class Chosen:
@@ -143,10 +126,3 @@ def key_of(request_id: RequestId) -> str:
     ('1', '"1"')
     """
     return json.dumps(request_id, ensure_ascii=False)
-
-
-def _met_twice(codes: array[int]) -> set[int]:
-    import numpy as np
-
-    ranked = np.sort(np.frombuffer(codes, dtype=np.int64)) if codes else np.empty(0, np.int64)
-    return {int(code) for code in ranked[1:][ranked[1:] == ranked[:-1]]}

@@ -17,7 +17,7 @@ from toolassay.errors import UsageError
 from toolassay.extras import Option
 from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
-from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
@@ -367,7 +367,7 @@ def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipp
         for number, raw in enumerate(listing.tools, start=1):
             try:
                 tools.append(_tool(raw, server))
-            except _Malformed as error:
+            except DefinitionError as error:
                 name = raw.get("name") if isinstance(raw, dict) else None
                 which = f"tool {shown(name)}" if isinstance(name, str) and name else f"tool {number}"
                 skipped.append(Skipped(f"{which} of {server}" if server else which, str(error)))
@@ -395,10 +395,6 @@ def _server_name(name: str) -> str:
     return _NOT_NAME.sub("_", name)[:64].strip("_.")
 
 
-class _Malformed(Exception):
-    """A tool that cannot be imported; its text is the reason."""
-
-
 def _tool(raw: Any, server: str) -> IncomingTool:
     losses: list[Note] = []
     if isinstance(raw, dict):  # also with the names of the SDK for Python
@@ -408,7 +404,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     try:
         written = msgspec.convert(raw, _WrittenTool)
     except msgspec.ValidationError as error:
-        raise _Malformed(f"is malformed: {error}") from None
+        raise DefinitionError(f"is malformed: {error}") from None
     annotations = dict(written.annotations or {})
     if written.title:
         if annotations.get("title") not in (None, written.title):
@@ -420,7 +416,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     output = None
     try:
         output = _schema(written.output_schema, "outputSchema")
-    except _Malformed as error:
+    except DefinitionError as error:
         losses.append(Note("outputSchema", str(error).removeprefix("its outputSchema ")))
     title = annotations.get("title")
     return IncomingTool(
@@ -439,12 +435,12 @@ def _schema(value: _Object, key: str) -> dict[str, Any] | None:
     """The schema of an object; None without one.
 
     Raises:
-        _Malformed: It is none.
+        DefinitionError: It is none.
     """
     if not isinstance(value, dict):
         return None
     if not allows_object(value):
-        raise _Malformed(f"its {key} does not describe an object")
+        raise DefinitionError(f"its {key} does not describe an object")
     if too_deep(value):
-        raise _Malformed(f"its {key} is nested more than {DEEPEST} levels deep")
+        raise DefinitionError(f"its {key} is nested more than {DEEPEST} levels deep")
     return value

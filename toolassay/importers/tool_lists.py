@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values, too_deep
-from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
 from toolassay.type_names import read_types, types_of
 
@@ -31,10 +31,6 @@ _REASONS = {
     "cache_control": "sets the provider's prompt cache",
     "allowed_callers": "sets who may call the tool at the provider",
 }
-
-
-class DefinitionError(Exception):
-    """A definition gives no tool. The text is the reason, one clause."""
 
 
 class _Entry(NamedTuple):

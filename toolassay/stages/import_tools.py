@@ -23,7 +23,8 @@ from toolassay.files import (
 )
 from toolassay.importers import importer_named
 from toolassay.importers.data_files import new_folder
-from toolassay.importers.intake import ImportFinding, ImportReport, described, grouped, take_in
+from toolassay.importers.importer import ToolNote
+from toolassay.importers.intake import ImportReport, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -196,7 +197,7 @@ def _literal(text: str) -> str:
 
 
 def show_findings(
-    findings: Sequence[tuple[str, Sequence[ImportFinding]]],
+    findings: Sequence[tuple[str, Sequence[ToolNote]]],
     file: Path,
     screen: Screen,
     rows: Sequence[tuple[str, ...]] = (),
@@ -256,10 +257,11 @@ def export_tools(
         raise UsageError(
             "already exists with other content", file=target, fix="use --force, or another --out"
         )
-    losses = [ImportFinding(*loss) for loss in exported.losses]
     write_text(target, text)
     report = target.with_name(f"{target.name}.report.json")
-    write_json(report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in losses]})
+    write_json(
+        report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in exported.losses]}
+    )
     screen.show(f"{target}: written ({count_of(len(library), 'tool')}, {to})")
-    show_findings([("loss", losses)], report, screen)
+    show_findings([("loss", exported.losses)], report, screen)
     return exported
