@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hub_rows import hub_row, repository_row, write_rows
 
-from toolassay.benchmarks.taskbench.importing import choose_files, files_in, read_taskbench
+from toolassay.benchmarks.taskbench.importing import choose_files, names_in, read_taskbench
 from toolassay.errors import UsageError
 
 ROWS = [repository_row(number) for number in range(3)]
@@ -44,7 +44,8 @@ def test_a_saved_data_set_in_shards(tmp_path: Path) -> None:
         with path.open("wb") as stream, arrow.ipc.new_stream(stream, table.schema) as writer:
             writer.write_table(table)
     (tmp_path / "dataset_dict.json").write_text('{"splits": ["test"]}')
-    found = files_in(tmp_path, "multimedia")
+    found = choose_files(names_in(tmp_path), "multimedia")
+    assert found is not None
     assert list(read_taskbench(tmp_path / name for name in found.labels)) == ROWS
 
 
