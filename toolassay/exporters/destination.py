@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,7 +12,7 @@ import msgspec
 
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json, record_of, sha256_of, write_json
-from toolassay.locks import NO_LINK, lock_descriptor
+from toolassay.locks import exclusive_folder
 from toolassay.version import OLD_NAME
 
 MANIFEST = "export.json"
@@ -78,10 +77,12 @@ class Destination:
         Raises:
             UsageError: another export is writing, or has meanwhile written files that only `force` replaces.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.parent / f".{self.path.name}.unfinished"
-        with _held(new, self.path):
+        lock, fix = f".{self.path.name}.lock", "wait until it has finished, or pass another folder with --out"
+        with exclusive_folder(self.path.parent, lock, what="another export", fix=fix):
             try:
+                shutil.rmtree(new, ignore_errors=True)
+                new.mkdir()
                 self._before = self._checked()
                 yield new
                 names = sorted(file.relative_to(new).as_posix() for file in new.rglob("*") if file.is_file())
@@ -106,32 +107,6 @@ class Destination:
             target = self.path / name
             target.parent.mkdir(parents=True, exist_ok=True)
             (new / name).replace(target)
-
-
-@contextlib.contextmanager
-def _held(folder: Path, wanted: Path) -> Iterator[None]:
-    """Create an empty folder and lock it; the operating system releases the lock of a killed process."""
-    while True:
-        folder.mkdir(exist_ok=True)
-        try:
-            place = os.open(folder, os.O_RDONLY | NO_LINK)
-        except FileNotFoundError:  # another export has just ended
-            continue
-        try:
-            if not lock_descriptor(place):
-                raise UsageError(
-                    "another export is writing it",
-                    file=wanted,
-                    fix="wait until it has finished, or pass another folder with --out",
-                )
-            if not folder.exists() or not os.path.samestat(os.fstat(place), folder.stat()):
-                continue
-            for left in folder.iterdir():
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            yield
-            return
-        finally:
-            os.close(place)
 
 
 class _Manifest(msgspec.Struct):
