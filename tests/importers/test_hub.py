@@ -48,7 +48,7 @@ def test_only_what_is_wanted_is_fetched(
 def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(
-        UsageError, match=r"needs the huggingface_hub package\. Fix: in the checkout: pip install"
+        UsageError, match=r"needs the package huggingface_hub\. Fix: in the checkout: pip install"
     ):
         import_taskbench(tmp_path / "data", domain="multimedia")
     assert not (tmp_path / "data").exists()
