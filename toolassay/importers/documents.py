@@ -8,13 +8,11 @@ of YAML 1.2, and keys are texts.
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +33,6 @@ _CORE = (
     # "1.5", "-.5" and "1e3"; not "1.2.3" or "01.5".
     (re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
 )
-
-
-@contextmanager
-def no_cycle_search() -> Iterator[None]:
-    """Pause Python's search for reference cycles, which takes half of the time among a million values."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def read_document(path: Path) -> Any:

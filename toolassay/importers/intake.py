@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from toolassay.files import readable
-from toolassay.importers.documents import no_cycle_search
+from toolassay.files import rare_cycle_search, readable
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped, ToolNote
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
 from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
@@ -69,7 +68,7 @@ class Intake:
     report: ImportReport
 
 
-@no_cycle_search()
+@rare_cycle_search()
 def take_in(kind: str, incoming: Incoming) -> Intake:
     """Give tools their ids, schemas of one dialect and warnings.
 
