@@ -11,6 +11,7 @@ from pathlib import Path
 from toolassay.dataset import Request, RequestId, WrittenSplits, read_requests
 from toolassay.errors import UsageError
 from toolassay.files import read_json, read_text, record_of, stamp_of
+from toolassay.text_formatting import some_of
 
 
 class Requests:
@@ -83,9 +84,8 @@ class Chosen:
         found = [str(request.id) for request in self._requests if str(request.id) in ids]
         unknown = sorted(ids - set(found))
         if unknown:
-            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             raise UsageError(
-                f"has no request {', '.join(unknown[:5])}{more}",
+                f"has no request {some_of(unknown, 5)}",
                 file=self._requests.path,
                 fix="check --ids: one id per line, or a JSON list",
             )

@@ -16,6 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
+from toolassay.text_formatting import some_of
 from toolassay.type_names import read_types, types_of
 
 # Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
@@ -148,10 +149,7 @@ class _Definitions:
             yield tool
 
     def skipped(self) -> tuple[Skipped, ...]:
-        return tuple(
-            Skipped(places[0] + (f" and {len(places) - 1} more" if places[1:] else ""), reason)
-            for (reason, _), places in self._skipped.items()
-        )
+        return tuple(Skipped(some_of(places, 1), reason) for (reason, _), places in self._skipped.items())
 
     def add(self, tool: IncomingTool, where: str) -> None:
         # Not the losses: a request may set `cache_control` on a tool that another one has without it.

@@ -29,7 +29,7 @@ from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Table
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 _MOST_ROWS = 20
 _MOST_NAMES = 10
@@ -175,8 +175,7 @@ def _write(
 def _show_changes(changes: Changes, screen: Screen) -> None:
     for what, names in (("added", changes.added), ("removed", changes.removed)):
         if names:
-            more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-            screen.show(f"{what}: {', '.join(names[:_MOST_NAMES])}{more}")
+            screen.show(f"{what}: {some_of(names, _MOST_NAMES)}")
     for name in list(changes.changed)[:_MOST_NAMES]:
         screen.show(f"changed: {name} ({', '.join(map(shown, changes.changed[name]))})")
     if len(changes.changed) > _MOST_NAMES:
