@@ -45,7 +45,7 @@ def test_every_literal_of_the_gold_stands_in_the_request(folder: DataFolder) -> 
 
 
 def test_gold_follows_the_graph(folder: DataFolder) -> None:
-    graph = ToolGraph.load(folder.graph_desc, dependency_type=folder.benchmark["dependency_type"])
+    graph = ToolGraph.load(folder.graph_desc, dependency_type=folder.benchmark.dependency_type)
     for label in labels(folder):
         tools = [node["task"] for node in label["task_nodes"]]
         links = [(link["source"], link["target"]) for link in label["task_links"]]
@@ -69,7 +69,7 @@ def test_gold_follows_the_graph(folder: DataFolder) -> None:
 def test_it_is_what_the_offline_model_writes(folder: DataFolder, tmp_path: Path) -> None:
     for path in (folder.tool_desc, folder.graph_desc):
         shutil.copy(path, tmp_path)
-    DataFolder(tmp_path).describe(dependency_type=folder.benchmark["dependency_type"])
+    DataFolder(tmp_path).describe(dependency_type=folder.benchmark.dependency_type)
     generate(tmp_path, llm="offline", check=True, seed=0, number_of_samples=300, multiworker=7)
     format_data(tmp_path)
     written = ("data_raw.json", "data.json", "user_requests.json", "data_error.json")

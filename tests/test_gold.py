@@ -39,7 +39,7 @@ def test_a_whole_label_has_no_faults() -> None:
         ("user_request", "  ", "user_request"),
         ("task_steps", "one", "task_steps"),
         ("task_nodes", [], "task_nodes"),
-        ("task_nodes", [{"task": 3}], "task_nodes[0]"),
+        ("task_nodes", [{"task": 3}], "task_nodes[0].task"),
         ("task_links", [{"source": "Reader"}], "task_links[0]"),
         ("sampled_links", ["a"], "sampled_links[0]"),
     ],

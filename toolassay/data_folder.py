@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.errors import UsageError
-from toolassay.files import read_json, write_json
+from toolassay.files import read_json, record_of, write_json
 from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_dependency_type
 from toolassay.locks import remove_temporaries
 from toolassay.tools import ToolLibrary
@@ -24,10 +26,72 @@ DEFAULT_BENCHMARK = "taskbench"
 """The benchmark of a folder whose `benchmark.json` names none: part of the published file format."""
 
 
-def is_by_rules(benchmark: Mapping[str, Any]) -> bool:
-    """Whether the content of a `benchmark.json` says that rules wrote the set (`BY_RULES`)."""
-    written = benchmark.get(WRITTEN)
-    return isinstance(written, Mapping) and written.get("by") == "rules"
+class WrittenBy(msgspec.Struct, frozen=True):
+    """`written` in `benchmark.json`: who wrote the set, other than a model."""
+
+    by: str
+
+
+class CheckedSet(msgspec.Struct, frozen=True, rename={"source": "from"}):
+    """`checked` in `benchmark.json`: marks the output of a check.
+
+    Attributes:
+        source: Path of the checked folder, relative to this one.
+        level: What the samples are: "pass", "quarantine", or both.
+        data_sha256: Hash of `data.json` as it was written; None if it was not.
+        writing: Whether the check ended while it replaced files.
+    """
+
+    source: str | None = None
+    level: str | None = None
+    data_sha256: str | None = None
+    writing: bool = False
+
+
+class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
+    """The keys of `benchmark.json` that all benchmarks share; other keys are kept (`DataFolder.describe`).
+
+    Attributes:
+        benchmark: Name of the benchmark.
+        dependency_type: What the links between tools mean.
+        domain: Domain of a published library.
+        source: Origin of the data, one sentence.
+        licence: Licence; `license` is read too.
+        language: Language or languages of the requests.
+        data_sha256: Hash of `data.json` as `format` or `review` wrote it.
+        generation: The settings of `generate`.
+        rounds: The rounds of `generate --until`.
+        written: Who wrote the set, if rules did.
+        links: The limits of a schema graph's links.
+        values_from: Record of a collection of live values.
+        checked: Marks the output of a check.
+        reviewed: Marks the output of a review: the number of samples by decision.
+    """
+
+    benchmark: str = DEFAULT_BENCHMARK
+    dependency_type: DependencyType | None = None
+    domain: str | None = None
+    source: str | None = None
+    licence: str | None = None
+    license: str | None = None
+    language: str | list[str] = "en"
+    data_sha256: str | None = None
+    generation: dict[str, Any] | None = None
+    rounds: list[Any] | None = None
+    written: WrittenBy | None = None
+    links: dict[str, Any] | None = None
+    values_from: dict[str, Any] | None = None
+    checked: CheckedSet | None = None
+    reviewed: dict[str, int] | None = None
+
+    @property
+    def is_by_rules(self) -> bool:
+        """Whether any part of the set is written by rules, as work orders (`BY_RULES`)."""
+        return self.written is not None and self.written.by == "rules"
+
+
+def _file(name: str) -> cached_property[Path]:
+    return cached_property(lambda folder: folder.path / name)
 
 
 @dataclass(frozen=True)
@@ -36,45 +100,22 @@ class DataFolder:
 
     path: Path
 
-    @property
-    def tool_desc(self) -> Path:
-        """The tool library."""
-        return self.path / "tool_desc.json"
-
-    @property
-    def graph_desc(self) -> Path:
-        """The tool graph."""
-        return self.path / "graph_desc.json"
-
-    @property
-    def data_raw(self) -> Path:
-        """The output of `generate`, one sample per line."""
-        return self.path / "data_raw.json"
-
-    @property
-    def data(self) -> Path:
-        """The labels, one per line."""
-        return self.path / "data.json"
-
-    @property
-    def data_error(self) -> Path:
-        """Samples that `format` refused, with the reasons."""
-        return self.path / "data_error.json"
-
-    @property
-    def user_requests(self) -> Path:
-        """The requests, one per line."""
-        return self.path / "user_requests.json"
-
-    @property
-    def alignment_ids(self) -> Path:
-        """The ids that each critic accepts."""
-        return self.path / "alignment_ids.json"
-
-    @property
-    def benchmark_file(self) -> Path:
-        """The benchmark, the dependency type and the origin of the data."""
-        return self.path / "benchmark.json"
+    tool_desc = _file("tool_desc.json")
+    """The tool library."""
+    graph_desc = _file("graph_desc.json")
+    """The tool graph."""
+    data_raw = _file("data_raw.json")
+    """The output of `generate`, one sample per line."""
+    data = _file("data.json")
+    """The labels, one per line."""
+    data_error = _file("data_error.json")
+    """Samples that `format` refused, with the reasons."""
+    user_requests = _file("user_requests.json")
+    """The requests, one per line."""
+    alignment_ids = _file("alignment_ids.json")
+    """The ids that each critic accepts."""
+    benchmark_file = _file("benchmark.json")
+    """The benchmark, the dependency type and the origin of the data."""
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -85,33 +126,37 @@ class DataFolder:
         )
 
     @cached_property
-    def benchmark(self) -> dict[str, Any]:
-        """The content of `benchmark.json`, with the default benchmark if it names none.
+    def benchmark(self) -> BenchmarkFile:
+        """The content of `benchmark.json`.
 
         Raises:
             UsageError: It is malformed.
         """
-        if not self.benchmark_file.exists():
-            return {"benchmark": DEFAULT_BENCHMARK}
-        value = read_json(self.benchmark_file)
-        if not isinstance(value, dict):
-            raise UsageError(
-                "is not an object",
-                file=self.benchmark_file,
-                fix=f'write {{"benchmark": "{DEFAULT_BENCHMARK}"}}, or the name of another benchmark',
-            )
-        return {"benchmark": DEFAULT_BENCHMARK, **value}
+        return record_of(
+            self.written_benchmark,
+            BenchmarkFile,
+            file=self.benchmark_file,
+            fix="correct that value, or remove its key; a dependency type is resource, temporal or schema",
+        )
 
-    @property
-    def is_by_rules(self) -> bool:
-        """Whether any part of the set is written by rules, as work orders."""
-        return is_by_rules(self.benchmark)
+    @cached_property
+    def written_benchmark(self) -> dict[str, Any]:
+        """All keys of `benchmark.json`, with the default benchmark if it names none.
+
+        Raises:
+            UsageError: It is not an object.
+        """
+        value = read_json(self.benchmark_file) if self.benchmark_file.exists() else {}
+        fix = f'write {{"benchmark": "{DEFAULT_BENCHMARK}"}}, or the name of another benchmark'
+        known = record_of(value, dict[str, Any], file=self.benchmark_file, fix=fix)
+        return {"benchmark": DEFAULT_BENCHMARK, **known}
 
     def describe(self, *gone: str, **facts: Any) -> None:
         """Add `facts` to `benchmark.json` and remove the keys `gone`; other keys are kept."""
-        kept = {key: value for key, value in self.benchmark.items() if key not in gone}
+        kept = {key: value for key, value in self.written_benchmark.items() if key not in gone}
         write_json(self.benchmark_file, {**kept, **facts})
-        self.__dict__.pop("benchmark", None)
+        for known in ("benchmark", "written_benchmark"):
+            self.__dict__.pop(known, None)
 
     def dependency_type(
         self, flag: str | None, *, library: ToolLibrary | None = None, say: Say = lambda _: None
@@ -122,7 +167,7 @@ class DataFolder:
         `input_schema`, else temporal, with a message to `say`. A flag that contradicts `benchmark.json` takes
         precedence, with a warning.
         """
-        recorded = self.benchmark.get("dependency_type")
+        recorded = self.benchmark.dependency_type
         if flag is not None:
             kind = check_dependency_type(flag)
             if recorded is not None and recorded != kind:
@@ -131,14 +176,7 @@ class DataFolder:
                 )
             return kind
         if recorded is not None:
-            try:
-                return check_dependency_type(str(recorded))
-            except UsageError:
-                raise UsageError(
-                    f"unknown dependency type '{recorded}'",
-                    file=self.benchmark_file,
-                    fix="write resource, temporal or schema",
-                ) from None
+            return recorded
         if library is not None and not library.has_types:
             kind = "schema" if any(tool.input_schema is not None for tool in library) else "temporal"
             say(f"no tool has resource types: the dependency type is {kind} (--dependency_type chooses)")
@@ -162,7 +200,7 @@ class DataFolder:
         nodes = ToolLibrary.from_json(read_graph_file(self.graph_desc), path=self.graph_desc)
         if not self.tool_desc.exists():
             return nodes
-        schemas = self.benchmark.get("dependency_type") == "schema"
+        schemas = self.benchmark.dependency_type == "schema"
         return agreed_tools(ToolLibrary.load(self.tool_desc), nodes, schemas=schemas, say=say)
 
     def graph(

@@ -14,12 +14,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
+
+import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import Line, LineRange, read_json_lines
+from toolassay.files import Line, LineRange, read_json, read_json_lines, record_of, values_in
 from toolassay.graph import FieldPair, Link
 from toolassay.output_paths import Reference, parse_reference
 
@@ -149,17 +151,9 @@ def references_in(value: Any) -> Iterator[Reference]:
     >>> list(references_in(["<node-0>.id", {"a": "<node-2>"}, "see <node-1>"]))
     [Reference(node=0, path=('id',)), Reference(node=2, path=())]
     """
-    waiting = [value]
-    for _ in range(_MOST_VALUES):
-        if not waiting:
-            return
-        item = waiting.pop()
+    for item in islice(values_in(value), _MOST_VALUES):
         if isinstance(item, str) and (found := parse_reference(item)) is not None:
             yield found
-        elif isinstance(item, list | tuple):
-            waiting.extend(reversed(item))
-        elif isinstance(item, Mapping):
-            waiting.extend(reversed(list(item.values())))
 
 
 def renumbered(text: str, numbers: Mapping[int, int]) -> str:
@@ -264,6 +258,32 @@ def read_labels(path: str | Path, lines: LineRange | None = None) -> Iterator[Li
         yield Line(number, label_record(path, number, value))
 
 
+class LastLabels:
+    """The labels or predictions of a file, read anew by each iteration; of several with one id, the last.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        repeated: Number of lines whose id a later line has too.
+
+    Raises:
+        UsageError: The file is missing or a line is malformed (names its number).
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._last, self.repeated = path, dict[RequestId, int](), 0
+        for number, label in read_labels(path):
+            self.repeated += label["id"] in self._last
+            self._last[label["id"]] = number
+
+    def __len__(self) -> int:
+        return len(self._last)
+
+    def __iter__(self) -> Iterator[Line]:
+        return (line for line in read_labels(self._path) if self._last[line.value["id"]] == line.number)
+
+
 def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
     """Convert the value of a line of requests or labels to the repository's form.
 
@@ -283,16 +303,68 @@ def label_record(path: Path, number: int, value: Any) -> dict[str, Any]:
     return repository_form(value)
 
 
-def ids_by_shape(value: Any, path: Path) -> list[RequestId]:
-    """The ids in a part of `split_ids.json`, which is a list, or an object shape -> list.
+class _Node(msgspec.Struct):
+    task: str
 
-    Raises:
-        UsageError: It is neither.
+
+class _Link(msgspec.Struct):
+    source: str
+    target: str
+
+
+class WholeLabel(msgspec.Struct):
+    """A label with all parts, in the repository's form; the contents of arguments are not checked."""
+
+    user_request: Annotated[str, msgspec.Meta(min_length=1)]
+    task_steps: list[Any]
+    task_nodes: list[_Node]
+    task_links: list[_Link]
+
+
+Split = Literal["train", "dev", "test"]
+SPLITS: tuple[Split, ...] = ("train", "dev", "test")
+SplitIds = dict[str, list[RequestId]] | list[RequestId]
+"""The ids of one split, by shape or not."""
+
+
+class WrittenSplits(msgspec.Struct, frozen=True, kw_only=True):
+    """`split_ids.json`: of `toolassay split`, or a published one, which has only `test_ids`.
+
+    Attributes:
+        made_by: The program.
+        signature: Settings and data of the splits, in one line.
+        seed: Seed of the draws.
+        shares: Requested share of each split.
+        hold_out_tools: Tools that occur in the test split only.
+        near: Threshold of near duplicates; None if only exact repeats are kept together.
+        train_ids: The training split.
+        dev_ids: The development split.
+        test_ids: The test split.
+        sha256: Hash of the ids.
     """
-    lists = list(value.values()) if isinstance(value, dict) else [value]
-    ids = [name for part in lists if isinstance(part, list) for name in part]
-    if not all(isinstance(part, list) for part in lists) or not all(
-        isinstance(name, str | int) and not isinstance(name, bool) for name in ids
-    ):
-        raise UsageError("not lists of ids", file=path, fix='write {"test_ids": {"chain": ["1"]}}')
-    return ids
+
+    made_by: str = ""
+    signature: str = ""
+    seed: int = 0
+    shares: dict[Split, float] = {}
+    hold_out_tools: tuple[str, ...] = ()
+    near: float | None = None
+    train_ids: SplitIds | None = None
+    dev_ids: SplitIds | None = None
+    test_ids: SplitIds | None = None
+    sha256: str = ""
+
+    @classmethod
+    def load(cls, path: Path) -> WrittenSplits:
+        """Read a split file.
+
+        Raises:
+            UsageError: It is missing or malformed.
+        """
+        fix = "make it with toolassay split"
+        return record_of(read_json(path, fix=fix), cls, file=path, fix=fix)
+
+    def ids(self, split: str) -> list[RequestId] | None:
+        """The ids of a split; None if the file does not name it."""
+        found: SplitIds | None = getattr(self, f"{split}_ids", None)
+        return [name for part in found.values() for name in part] if isinstance(found, dict) else found

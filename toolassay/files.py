@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import cache
 from itertools import islice
@@ -419,6 +419,19 @@ def record_of(value: Any, kind: type[Record], *, file: Path, line: int | None = 
         return msgspec.convert(value, kind)
     except msgspec.ValidationError as error:
         raise UsageError(str(error), file=file, line=line, fix=fix) from None
+
+
+def values_in(value: Any) -> Iterator[Any]:
+    """Every value in a JSON value, itself included, in the order of its text.
+
+    >>> list(values_in({"a": [1, 2]}))
+    [{'a': [1, 2]}, [1, 2], 1, 2]
+    """
+    waiting = [value]
+    while waiting:
+        yield (item := waiting.pop())
+        inner = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else ()
+        waiting += reversed([*inner])
 
 
 def holds_list(path: Path) -> bool:

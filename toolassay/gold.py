@@ -1,13 +1,16 @@
 """`Gold`: the gold plan of a label, parsed leniently so that its errors can be reported.
 
-Every malformed part becomes a `Fault`; all other parts are valid, and other code may rely on them.
+Every malformed part becomes a `Fault` and is empty; all other parts are valid, and other code may rely on
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import msgspec
 
 from toolassay.dataset import RequestId, repository_form
 
@@ -19,6 +22,33 @@ class Fault(NamedTuple):
 
     reason: str
     where: str
+
+
+class _Node(msgspec.Struct):
+    task: str = ""
+    id: Any = ""
+    arguments: tuple[Any, ...] | None = None
+    output: Any = None
+
+    def __post_init__(self) -> None:
+        self.task = self.task or str(self.id)
+        if not self.task.strip():
+            raise ValueError("has no tool")
+
+
+class _Link(msgspec.Struct):
+    source: str
+    target: str
+
+
+_PARTS: Mapping[str, Any] = {
+    "user_request": Annotated[str, msgspec.Meta(pattern=r"\S")],
+    "task_steps": tuple[str, ...],
+    "task_nodes": Annotated[list[_Node], msgspec.Meta(min_length=1)],
+    "task_links": list[_Link] | None,
+    "sampled_nodes": list[str | _Node] | None,
+    "sampled_links": list[_Link] | None,
+}
 
 
 class GoldNode(NamedTuple):
@@ -52,7 +82,7 @@ class Gold:
         line: Line in `data.json`, from 1; 0 without a file.
         request: Text of the request; "" if missing.
         steps: The steps as sentences.
-        nodes: The tool calls, in order; nodes without a valid tool are left out (see `faults`).
+        nodes: The tool calls, in order.
         links: Links as (source tool, target tool).
         sampled_nodes: Tools of the sampled subgraph; None if the label has none.
         sampled_links: Links of the sampled subgraph; None if the label has none.
@@ -81,75 +111,35 @@ class Gold:
         """Parse a label in any published form; it must have an `id` (see `toolassay.dataset.read_labels`).
 
         >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_nodes": [{"task": "a"}, {"tusk": "b"}]})
-        >>> [node.tool for node in gold.nodes], [fault.where for fault in gold.faults]
-        (['a'], ['task_steps', 'task_nodes[1]'])
+        >>> gold.nodes, [fault.where for fault in gold.faults]
+        ((), ['task_steps', 'task_nodes[1]'])
         """
         record = repository_form(record)
-        faults: list[Fault] = []
-        request, steps = record.get("user_request"), record.get("task_steps")
-        if not isinstance(request, str) or not request.strip():
-            faults.append(Fault("is not a text", "user_request"))
-        if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
-            faults.append(Fault("is not a list of texts", "task_steps"))
-            steps = []
+        faults, parts = list[Fault](), dict[str, Any]()
+        for key, kind in _PARTS.items():
+            try:
+                parts[key] = msgspec.convert(record.get(key), kind)
+            except msgspec.ValidationError as error:
+                reason, _, place = str(error).partition(" - at `$")
+                faults.append(Fault(f"is malformed: {reason}", key + place.rstrip("`")))
+                parts[key] = None
+        links, sampled = (
+            None if parts[key] is None else tuple((link.source, link.target) for link in parts[key])
+            for key in ("task_links", "sampled_links")
+        )
+        names = parts["sampled_nodes"]
         return cls(
             record["id"],
             line,
-            request if isinstance(request, str) else "",
-            tuple(steps),
-            _nodes(record.get("task_nodes"), faults),
-            _links(record.get("task_links"), "task_links", faults) or (),
-            _sampled_nodes(record.get("sampled_nodes"), faults),
-            _links(record.get("sampled_links"), "sampled_links", faults),
+            parts["user_request"] or "",
+            parts["task_steps"] or (),
+            tuple(
+                GoldNode(place, node.task, node.arguments, node.output)
+                for place, node in enumerate(parts["task_nodes"] or ())
+            ),
+            links or (),
+            None if names is None else tuple(one if isinstance(one, str) else one.task for one in names),
+            sampled,
             tuple(faults),
             record,
         )
-
-
-def _nodes(value: Any, faults: list[Fault]) -> tuple[GoldNode, ...]:
-    if not isinstance(value, list) or not value:
-        faults.append(Fault("is not a list of nodes", "task_nodes"))
-        return ()
-    nodes = []
-    for place, node in enumerate(value):
-        where = f"task_nodes[{place}]"
-        tool = node.get("task", node.get("id")) if isinstance(node, Mapping) else None
-        if not isinstance(tool, str) or not tool.strip():
-            faults.append(Fault("has no tool", where))
-            continue
-        arguments = node.get("arguments")
-        if "arguments" in node and not isinstance(arguments, list):
-            faults.append(Fault("is not a list of arguments", f"{where}.arguments"))
-            arguments = []
-        nodes.append(
-            GoldNode(place, tool, None if arguments is None else tuple(arguments), node.get("output"))
-        )
-    return tuple(nodes)
-
-
-def _sampled_nodes(value: Any, faults: list[Fault]) -> tuple[str, ...] | None:
-    if value is None:
-        return None
-    names: list[Any] = []
-    if isinstance(value, list):
-        names = [node.get("task", node.get("id")) if isinstance(node, Mapping) else node for node in value]
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in names):
-        faults.append(Fault("is not a list of tools", "sampled_nodes"))
-        return None
-    return tuple(names)
-
-
-def _links(value: Any, key: str, faults: list[Fault]) -> tuple[Ends, ...] | None:
-    if value is None:
-        return None
-    if not isinstance(value, list):
-        faults.append(Fault("is not a list of links", key))
-        return None
-    links = []
-    for place, link in enumerate(value):
-        ends = (link.get("source"), link.get("target")) if isinstance(link, Mapping) else (None, None)
-        if not all(isinstance(end, str) for end in ends):
-            faults.append(Fault("lacks a source or a target", f"{key}[{place}]"))
-            continue
-        links.append((str(ends[0]), str(ends[1])))
-    return tuple(links)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from array import array
 from collections.abc import Collection, Iterator
 from itertools import islice
 from pathlib import Path
 
-from toolassay.dataset import Request, RequestId, ids_by_shape, read_requests
+from toolassay.dataset import Request, RequestId, WrittenSplits, read_requests
 from toolassay.errors import UsageError
-from toolassay.files import read_json, read_text, stamp_of
+from toolassay.files import read_json, read_text, record_of, stamp_of
+from toolassay.text_formatting import some_of
 
 
 class Requests:
@@ -38,15 +38,20 @@ class Requests:
 
     @classmethod
     def read(cls, path: Path) -> Requests:
-        """Validate a whole file with eight bytes of memory per request.
+        """Validate a whole file; afterwards only the numbers of superseded lines are kept.
 
         Raises:
             UsageError: The file is missing or malformed, or changed since it was first read.
         """
         stamp = stamp_of(path)
-        codes = array("q", (hash(key_of(request.id)) for request in read_requests(path)))
-        superseded, repeated = _repeated(path, _met_twice(codes))
-        return cls(path, stamp, len(codes) - len(superseded), superseded, repeated)
+        last, superseded = dict[str, int](), set[int]()
+        repeated: dict[str, RequestId] = {}
+        for request in read_requests(path):
+            if (key := key_of(request.id)) in last:
+                superseded.add(last[key])
+                repeated[key] = request.id
+            last[key] = request.line
+        return cls(path, stamp, len(last), superseded, [repeated[key] for key in last if key in repeated])
 
     def __len__(self) -> int:
         return self._count
@@ -94,9 +99,8 @@ class Chosen:
         found = [str(request.id) for request in self._requests if str(request.id) in ids]
         unknown = sorted(ids - set(found))
         if unknown:
-            more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
             raise UsageError(
-                f"has no request {', '.join(unknown[:5])}{more}",
+                f"has no request {some_of(unknown, 5)}",
                 file=self._requests.path,
                 fix="check --ids: one id per line, or a JSON list",
             )
@@ -115,17 +119,14 @@ def read_ids(path: Path) -> list[RequestId]:
     text = read_text(path, fix="check --ids")
     if not text.lstrip().startswith("["):
         return [line.strip() for line in text.splitlines() if line.strip()]
-    ids = read_json(path)
-    if not all(isinstance(name, str | int) and not isinstance(name, bool) for name in ids):
-        raise UsageError("is not a list of ids", file=path, fix='write ["1", "2"], or one id per line')
-    return list(ids)
+    return record_of(read_json(path), list[RequestId], file=path, fix='write ["1", "2"], or one id per line')
 
 
 def _ids_of_split(path: Path, split: str) -> list[RequestId]:
-    value = read_json(path, fix="check --ids")
-    if not isinstance(value, dict) or f"{split}_ids" not in value:
+    ids = WrittenSplits.load(path).ids(split)
+    if ids is None:
         raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
-    return ids_by_shape(value[f"{split}_ids"], path)
+    return ids
 
 
 def request_fingerprint(text: str) -> str:
@@ -140,31 +141,3 @@ def key_of(request_id: RequestId) -> str:
     ('1', '"1"')
     """
     return json.dumps(request_id, ensure_ascii=False)
-
-
-def _repeated(path: Path, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
-    """The superseded lines and their ids.
-
-    Different ids may have one hash, so that ids with an equal hash are compared.
-    """
-    if not suspects:
-        return set(), []
-    last: dict[str, int] = {}
-    superseded: set[int] = set()
-    repeated: dict[str, RequestId] = {}
-    for request in read_requests(path):
-        key = key_of(request.id)
-        if hash(key) not in suspects:
-            continue
-        if key in last:
-            superseded.add(last[key])
-            repeated.setdefault(key, request.id)
-        last[key] = request.line
-    return superseded, [repeated[key] for key in last if key in repeated]
-
-
-def _met_twice(codes: array[int]) -> set[int]:
-    import numpy as np
-
-    ranked = np.sort(np.frombuffer(codes, dtype=np.int64)) if codes else np.empty(0, np.int64)
-    return {int(code) for code in ranked[1:][ranked[1:] == ranked[:-1]]}

@@ -15,13 +15,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import NamedTuple
 
+import msgspec
 from networkx.utils import UnionFind
 
-from toolassay.dataset import SHAPES, RequestId, Shape, ids_by_shape, shape_of
+from toolassay.dataset import SHAPES, SPLITS, RequestId, Shape, Split, WrittenSplits, shape_of
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.files import keep_dated_copy, write_json
 from toolassay.gold import Ends, Gold
 from toolassay.tables import Result
 from toolassay.variety.near_duplicates import Item, Thresholds, digest, find_repeats
@@ -179,8 +180,6 @@ def near_repeats(golds: Iterable[Gold], thresholds: Thresholds | None = None) ->
     return sorted(sorted(int(place) for place in cluster) for cluster in clusters)
 
 
-Split = Literal["train", "dev", "test"]
-SPLITS: tuple[Split, ...] = ("train", "dev", "test")
 DEFAULT_SHARES: Mapping[Split, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
 
 
@@ -309,9 +308,9 @@ class Splitting(Result):
                 found[stratum] = max(found.get(stratum, 0), count)
         return found
 
-    def ids(self, split: Split) -> dict[Shape, list[RequestId]]:
+    def ids(self, split: Split) -> dict[str, list[RequestId]]:
         """The ids in a split by shape, without repetition, sorted as texts."""
-        found: dict[Shape, dict[RequestId, None]] = {shape: {} for shape in SHAPES}
+        found: dict[str, dict[RequestId, None]] = {shape: {} for shape in SHAPES}
         for group, name in zip(self.groups, self.splits, strict=True):
             if name == split:
                 for member in group.members:
@@ -348,21 +347,19 @@ class SplitFile:
         Raises:
             UsageError: the file is missing or malformed, or has an id in two splits.
         """
-        value = read_json(path, fix="make it with toolassay split")
-        found: dict[str, Split] = {}
-        named = [split for split in SPLITS if isinstance(value, dict) and f"{split}_ids" in value]
+        written, found = WrittenSplits.load(path), dict[str, Split]()
+        named = [split for split in SPLITS if written.ids(split) is not None]
         if not named:
             raise UsageError("names no split", file=path, fix="make it with toolassay split")
         for split in named:
-            for name in ids_by_shape(value[f"{split}_ids"], path):
+            for name in written.ids(split) or ():
                 if found.setdefault(str(name), split) != split:
                     raise UsageError(
                         f"has '{name}' in {found[str(name)]} and in {split}",
                         file=path,
                         fix=f"remove '{name}' from one of the two lists",
                     )
-        made_with = str(value.get("signature", path.name))
-        return cls(path, found, None if "train" in named else "train", made_with)
+        return cls(path, found, None if "train" in named else "train", written.signature or path.name)
 
     def split(self, request_id: RequestId) -> Split | None:
         """The split of a request; None if the file does not list it and has no `rest`."""
@@ -394,20 +391,19 @@ def write_splits(path: Path, splitting: Splitting, *, force: bool = False) -> Pa
                 fix="pass another file with --out, or use --force true (keeps a dated copy)",
             )
         copy = keep_dated_copy(path)
-    ids = {f"{split}_ids": splitting.ids(split) for split in SPLITS}
-    write_json(
-        path,
-        {
-            "made_by": MADE_BY,
-            "signature": signature(splitting),
-            "seed": splitting.seed,
-            "shares": dict(splitting.shares),
-            "hold_out_tools": list(splitting.hold_out),
-            "near": splitting.near,
-            **ids,
-            "sha256": _digest(ids),
-        },
+    train, dev, test = map(splitting.ids, SPLITS)
+    written = WrittenSplits(
+        made_by=MADE_BY,
+        signature=signature(splitting),
+        seed=splitting.seed,
+        shares=dict(splitting.shares),
+        hold_out_tools=splitting.hold_out,
+        near=splitting.near,
+        train_ids=train,
+        dev_ids=dev,
+        test_ids=test,
     )
+    write_json(path, msgspec.to_builtins(msgspec.structs.replace(written, sha256=_digest(written))))
     return copy
 
 
@@ -427,14 +423,12 @@ def signature(splitting: Splitting) -> str:
 def _is_ours(path: Path) -> bool:
     """Whether `write_splits` wrote the file and its ids are unchanged since."""
     try:
-        value = read_json(path)
+        written = WrittenSplits.load(path)
     except UsageError:
         return False
-    if not isinstance(value, dict) or value.get("made_by") not in (MADE_BY, f"{OLD_NAME} split"):
-        return False
-    ids = {f"{split}_ids": value.get(f"{split}_ids") for split in SPLITS}
-    return bool(value.get("sha256") == _digest(ids))
+    return written.made_by in (MADE_BY, f"{OLD_NAME} split") and written.sha256 == _digest(written)
 
 
-def _digest(ids: Mapping[str, Any]) -> str:
+def _digest(written: WrittenSplits) -> str:
+    ids = {f"{split}_ids": getattr(written, f"{split}_ids") for split in SPLITS}
     return hashlib.sha256(json.dumps(ids, sort_keys=True).encode()).hexdigest()

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import copyreg
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from toolassay.argument_schemas import properties_of, type_name
 from toolassay.errors import UsageError
@@ -147,12 +148,20 @@ class ToolLibrary:
         list_name: str | None = None,
     ) -> None:
         if not tools:
-            raise UsageError("the tool library is empty", fix="give at least one tool under 'nodes'")
+            raise UsageError(
+                "the tool library is empty", file=path, fix="give at least one tool under 'nodes'"
+            )
         self._tools = tuple(tools)
-        self._positions = {tool.id: position for position, tool in enumerate(self._tools)}
-        if len(self._positions) != len(self._tools):
-            twice = next(name for name, count in Counter(t.id for t in tools).items() if count > 1)
-            raise UsageError(f"tool id '{twice}' occurs twice", fix="give every tool its own id")
+        self._positions: dict[str, int] = {}
+        for position, tool in enumerate(self._tools):
+            if self._positions.setdefault(tool.id, position) != position:
+                line = None if path is None else line_of_item(path, list_name, position + 1, key="id")
+                raise UsageError(
+                    f"tool id '{tool.id}' occurs twice",
+                    file=path,
+                    line=line,
+                    fix="give every tool its own id",
+                )
         self.normalised = tuple(normalised)
         self.path = path
         self.list_name = list_name
@@ -216,7 +225,36 @@ class ToolLibrary:
         return _Reader(path, normalise_types).library(value)
 
 
-_IMPORT = "; convert tools in another form: toolassay import --help"
+_FIX = (
+    'write {"id": …, "desc": …}, types as "input-type": ["text"], parameters as [{"name": …}], schemas as '
+    '{"type": "object", …}; convert tools in another form: toolassay import --help'
+)
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+# The key of a tool in a message of msgspec: "desc" of "Expected `str` - at `$.desc`".
+_KEY = re.compile(r"\$\.([\w-]+)")
+
+
+class _WrittenParameter(msgspec.Struct):
+    name: _Name
+    type: Any = "string"
+    desc: str | None = None
+    description: str | None = None
+
+
+class _WrittenTool(msgspec.Struct):
+    """The form of a tool in a file; published files have any value as `tags`, `annotations` and `source`."""
+
+    id: _Name
+    desc: str | msgspec.UnsetType = msgspec.UNSET
+    description: str = ""
+    inputs: _Name | list[_Name] | None = msgspec.field(name="input-type", default=None)
+    outputs: _Name | list[_Name] | None = msgspec.field(name="output-type", default=None)
+    parameters: list[_Name | _WrittenParameter] | None = None
+    input_schema: dict[str, Any] | None = None
+    output_schema: dict[str, Any] | None = None
+    annotations: Any = None
+    tags: Any = None
+    source: Any = None
 
 
 class _Reader:
@@ -240,17 +278,10 @@ class _Reader:
         nodes = value.get("nodes") if isinstance(value, dict) else value
         self.list_name = "nodes" if isinstance(value, dict) else None
         if not isinstance(nodes, list):
-            raise self.fail("no list of tools", f'write {{"nodes": [{{"id": …, "desc": …}}, …]}}{_IMPORT}')
-        if not nodes:
-            raise self.fail("the tool library is empty", "give at least one tool under 'nodes'")
+            raise self.fail("no list of tools", f'write {{"nodes": […]}}: {_FIX}')
         tools: list[Tool] = []
-        seen: set[str] = set()
         for self.number, node in enumerate(nodes, start=1):
-            tool = self.tool(node)
-            if tool.id in seen:
-                raise self.fail(f"tool id '{tool.id}' occurs twice", "give every tool its own id", key="id")
-            seen.add(tool.id)
-            tools.append(tool)
+            tools.append(self.tool(node))
         changed: dict[str, list[str]] = {}
         for spelling, name in self.type_names.items():
             if spelling != name:
@@ -259,100 +290,61 @@ class _Reader:
         return ToolLibrary(tools, normalised=normalised, path=self.path, list_name=self.list_name)
 
     def tool(self, node: Any) -> Tool:
-        if not isinstance(node, dict):
-            raise self.fail(f"tool {self.number} is not an object", 'write {"id": …, "desc": …}')
-        name = node.get("id")
-        if not isinstance(name, str) or not name.strip():
-            raise self.fail(
-                f"tool {self.number} has no id", f"give it a non-empty text under 'id'{_IMPORT}", key="id"
-            )
+        try:
+            written = msgspec.convert(node, _WrittenTool)
+        except msgspec.ValidationError as error:
+            key = found[1] if (found := _KEY.search(str(error))) else None
+            raise self.fail(f"tool {self.number} is malformed: {error}", _FIX, key=key) from None
         for key in node:
             meant = key.casefold().replace("_", "-")
             if key != meant and meant in ("input-type", "output-type"):
-                raise self.fail(f"tool '{name}' has the key '{key}'", f"write '{meant}'", key=key)
-        key = "desc" if "desc" in node else "description"
-        description = node.get(key, "")
-        if not isinstance(description, str):
-            raise self.fail(f"the description of tool '{name}' is not text", "write a sentence", key=key)
-        input_schema = self.object(name, node, "input_schema")
-        tags = node.get("tags")
+                raise self.fail(f"tool '{written.id}' has the key '{key}'", f"write '{meant}'", key=key)
+        annotations, source = written.annotations, written.source
         return Tool(
-            name,
-            description,
-            self.types(name, node, "input-type"),
-            self.types(name, node, "output-type"),
-            self.parameters(name, node.get("parameters"), input_schema),
-            input_schema,
-            self.object(name, node, "output_schema"),
-            self.object(name, node, "annotations") or _NONE,
-            tuple(tag for tag in tags if isinstance(tag, str)) if isinstance(tags, list) else (),
-            self.object(name, node, "source") or _NONE,
+            written.id,
+            written.description if written.desc is msgspec.UNSET else written.desc,
+            self.types(written.inputs),
+            self.types(written.outputs),
+            self.parameters(written, node),
+            written.input_schema,
+            written.output_schema,
+            annotations if isinstance(annotations, dict) else _NONE,
+            tuple(tag for tag in written.tags if isinstance(tag, str))
+            if isinstance(written.tags, list)
+            else (),
+            source if isinstance(source, dict) else _NONE,
             MappingProxyType(node),
         )
 
-    def object(self, tool: str, node: dict[str, Any], key: str) -> Mapping[str, Any] | None:
-        """The JSON object under a key; None without one. `source` may be any value in published files."""
-        value = node.get(key)
-        if value is None or isinstance(value, dict) or key in ("annotations", "source"):
-            return value if isinstance(value, dict) else None
-        raise self.fail(f"'{key}' of tool '{tool}' is not an object", 'write {"type": "object", …}', key=key)
+    def types(self, given: str | list[str] | None) -> tuple[str, ...]:
+        spellings = [given] if isinstance(given, str) else given or []
+        for one in spellings:
+            self.type_names.setdefault(one, normal_type(one) if self.normalise_types else one)
+        return tuple(self.type_names[one] for one in spellings)
 
-    def types(self, tool: str, node: dict[str, Any], key: str) -> tuple[str, ...]:
-        value = node.get(key)
-        if value is None:
-            return ()
-        if isinstance(value, str):
-            value = [value]
-        names = []
-        for item in value if isinstance(value, list) else [None]:
-            if not isinstance(item, str) or not item.strip():
-                raise self.fail(
-                    f"'{key}' of tool '{tool}' is not a list of type names", 'write ["text"]', key=key
-                )
-            name = self.type_names.get(item)
-            if name is None:
-                name = self.type_names[item] = normal_type(item) if self.normalise_types else item
-            names.append(name)
-        return tuple(names)
-
-    def parameters(
-        self, tool: str, value: Any, input_schema: Mapping[str, Any] | None
-    ) -> tuple[Parameter, ...]:
-        if input_schema is not None:
-            return self.schema_parameters(tool, value, input_schema)
-        if value is None:
-            return ()
-        if not isinstance(value, list):
+    def parameters(self, tool: _WrittenTool, node: Mapping[str, Any]) -> tuple[Parameter, ...]:
+        """The parameters of an `input_schema`, else of the list; if both are there, the names must agree."""
+        listed = []
+        for one, raw in zip(tool.parameters or (), node.get("parameters") or (), strict=True):
+            if isinstance(one, str):
+                listed.append(Parameter(one, declaration={"name": one}))
+            else:
+                text = one.description if one.desc is None else one.desc
+                listed.append(Parameter(one.name, str(one.type), text or "", raw))
+        names = {parameter.name for parameter in listed}
+        if len(names) != len(listed):
             raise self.fail(
-                f"'parameters' of tool '{tool}' is not a list", 'write [{"name": …}]', key="parameters"
+                f"tool '{tool.id}' has two parameters of one name", "rename one", key="parameters"
             )
-        parameters = []
-        for item in value:
-            item = {"name": item} if isinstance(item, str) else item
-            if not isinstance(item, dict) or not isinstance(item.get("name"), str) or not item["name"]:
-                raise self.fail(
-                    f"a parameter of tool '{tool}' has no name", 'write {"name": …}', key="parameters"
-                )
-            kind, text = item.get("type", "string"), item.get("desc", item.get("description", ""))
-            parameters.append(Parameter(item["name"], str(kind), text if isinstance(text, str) else "", item))
-        if len({parameter.name for parameter in parameters}) != len(parameters):
-            raise self.fail(f"tool '{tool}' has two parameters of one name", "rename one", key="parameters")
-        return tuple(parameters)
-
-    def schema_parameters(
-        self, tool: str, value: Any, input_schema: Mapping[str, Any]
-    ) -> tuple[Parameter, ...]:
-        """The parameters of an `input_schema`; a list `parameters` beside it must have the same names."""
-        found = parameters_of(input_schema)
-        if isinstance(value, list):
-            listed = {item.get("name") if isinstance(item, dict) else item for item in value}
-            differing = sorted(str(name) for name in listed ^ {one.name for one in found})
-            if differing:
-                raise self.fail(
-                    f"'parameters' and 'input_schema' of tool '{tool}' differ in '{differing[0]}'",
-                    "delete 'parameters': it follows from 'input_schema'",
-                    key="parameters",
-                )
+        if tool.input_schema is None:
+            return tuple(listed)
+        found = parameters_of(tool.input_schema)
+        if tool.parameters is not None and (differing := names ^ {one.name for one in found}):
+            raise self.fail(
+                f"'parameters' and 'input_schema' of tool '{tool.id}' differ in '{min(differing)}'",
+                "delete 'parameters': it follows from 'input_schema'",
+                key="parameters",
+            )
         return found
 
 

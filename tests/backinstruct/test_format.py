@@ -135,14 +135,14 @@ def test_with_force_all_five_have_a_dated_copy(folder: DataFolder) -> None:
 
 def test_the_recorded_dependency_type_stays(folder: DataFolder) -> None:
     format_data(folder, LIBRARY, "resource")
-    assert folder.benchmark["dependency_type"] == "resource"
+    assert folder.benchmark.dependency_type == "resource"
     before = folder.data.read_bytes()
     silent = raw(9)
     silent["result"]["invoking_graph"]["nodes"][0]["input"] = []
     write_json_lines(folder.data_raw, [raw(0), silent])
     result = format_data(DataFolder(folder.path), LIBRARY, "temporal", force=True)
     assert result.kept == 1
-    assert DataFolder(folder.path).benchmark["dependency_type"] == "resource"
+    assert DataFolder(folder.path).benchmark.dependency_type == "resource"
     assert result.copies[0].read_bytes() == before
 
 

@@ -101,8 +101,8 @@ def test_labels_without_arguments() -> None:
         (label(1, [("画", [{"name": "text", "value": "a"}, "b"])]), "mixes named values with others"),
         (label(1, [("画", ["a"])], links=[("画", "Fetch")]), r"task_links\[0\]: links '画' to 'Fetch'"),
         (label(1, [("画", [float("nan")])]), "holds a value that JSON does not have"),
-        (label(1, [("画", ["a"])], user_request=None), "user_request: is not a text"),
-        (label(1, [("画", ["a"])], task_steps=[1]), "task_steps: is not a list of texts"),
+        (label(1, [("画", ["a"])], user_request=None), "user_request: is malformed"),
+        (label(1, [("画", ["a"])], task_steps=[1]), r"task_steps\[0\]: is malformed"),
     ],
 )
 def test_what_is_refused(value: dict[str, Any], message: str) -> None:

@@ -40,7 +40,7 @@ def test_valid_resource_plans_pass(record: dict[str, Any]) -> None:
         ([("Painter", ["a", "b"])], "reject", "task_nodes[0].arguments[1]", "'b' is one argument too many"),
         ([("Painter", [2])], "quarantine", "task_nodes[0].arguments[0]", "a number, not a text"),
         ([("Painter", [["a"]])], "reject", "task_nodes[0].arguments[0]", "a list"),
-        ([("Painter", "a fox")], "reject", "task_nodes[0].arguments", "is not a list of arguments"),
+        ([("Painter", "a fox")], "reject", "task_nodes[0].arguments", "is malformed"),
         ([("Painter", ["…"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
         ([("Painter", ["None"])], "quarantine", "task_nodes[0].arguments[0]", "which says nothing"),
         ([("Painter", ["\u200b"])], "reject", "task_nodes[0].arguments", "no argument gives the text"),

@@ -40,15 +40,15 @@ def test_only_what_is_wanted_is_fetched(
     assert fetched == {"data.json", "tool_desc.json"}
     labels = [json.loads(line) for line in folder.data.read_text().splitlines()]
     assert labels == [repository_row(number) for number in range(3)]
-    assert folder.benchmark["revision"] == REVISION
-    assert folder.benchmark["source"].startswith(f"data_multimedia/data.json of {NAME} on ")
+    assert folder.written_benchmark["revision"] == REVISION
+    assert folder.written_benchmark["source"].startswith(f"data_multimedia/data.json of {NAME} on ")
     assert not (tmp_path / "other").exists()
 
 
 def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(
-        UsageError, match=r"needs the huggingface_hub package\. Fix: in the checkout: pip install"
+        UsageError, match=r"needs the package huggingface_hub\. Fix: in the checkout: pip install"
     ):
         import_taskbench(tmp_path / "data", domain="multimedia")
     assert not (tmp_path / "data").exists()

@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
-from toolassay.importers.intake import ImportFinding, Intake, take_in, unique_ids
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped, ToolNote
+from toolassay.importers.intake import Intake, take_in, unique_ids
 from toolassay.tools import ToolLibrary
 
 
@@ -75,14 +75,14 @@ def test_losses_and_warnings_name_the_tool_by_its_id() -> None:
         tool, notes=[Note("webhooks", "dropped")], skipped=[Skipped("line 3", "has no name")]
     ).report
     assert report.losses == [
-        ImportFinding("", "webhooks", "dropped"),
-        ImportFinding("a_b", "icons", "dropped"),
-        ImportFinding("a_b", "input_schema.properties.a.type", "no type 'Pet'"),
+        ToolNote("", "webhooks", "dropped"),
+        ToolNote("a_b", "icons", "dropped"),
+        ToolNote("a_b", "input_schema.properties.a.type", "no type 'Pet'"),
     ]
     assert report.warnings == [
-        ImportFinding("a_b", "x", "odd"),
-        ImportFinding("a_b", "input_schema.properties.b.type", "'int' is read as 'integer'"),
-        ImportFinding("a_b", "description", "is missing: models and the writer have only the name"),
+        ToolNote("a_b", "x", "odd"),
+        ToolNote("a_b", "input_schema.properties.b.type", "'int' is read as 'integer'"),
+        ToolNote("a_b", "description", "is missing: models and the writer have only the name"),
     ]
     assert report.to_json()["skipped"] == [{"where": "line 3", "reason": "has no name"}]
 

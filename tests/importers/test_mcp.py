@@ -15,7 +15,7 @@ import pytest
 from mcp_servers import answering, command_of, is_running, serving, written_to
 
 from toolassay.errors import UsageError
-from toolassay.importers.importer import Incoming, IncomingTool, Skipped
+from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import take_in
 from toolassay.importers.mcp import IMPORTER, McpOptions
 
@@ -83,21 +83,14 @@ def test_what_of_a_tool_is_kept(saved: Path) -> None:
 
 
 def test_what_of_a_tool_is_lost_is_named(saved: Path) -> None:
-    tool = only(
-        saved,
-        execution={},
-        _meta={},
-        icons=[],
-        price=3,
-        annotations=[],
-        outputSchema=[],
-        title=7,
-        description=["a"],
-    )
-    fields = ["execution", "_meta", "icons", "price", "annotations", "title", "outputSchema", "description"]
-    assert [loss.field for loss in tool.losses] == fields
-    assert dict(tool.losses)["outputSchema"] == "is a list, not an object"
+    tool = only(saved, execution={}, _meta={}, icons=[], price=3, outputSchema={"type": "array"})
+    assert [loss.field for loss in tool.losses] == ["execution", "_meta", "icons", "price", "outputSchema"]
     assert tool.output_schema is None
+
+
+def test_an_empty_list_is_an_empty_object_as_php_writes_it(saved: Path) -> None:
+    tool = only(saved, annotations=[], inputSchema=[])
+    assert (tool.annotations, tool.input_schema["properties"]) == ({}, {})
 
 
 def deep(levels: int) -> dict[str, Any]:
@@ -110,10 +103,10 @@ def deep(levels: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("tool", "where", "reason"),
     [
-        ("look", "tool 2", "is a text, not an object"),
-        ({}, "tool 2", "has no name"),
-        ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "has a malformed name"),
-        ({"name": "b", "inputSchema": []}, "tool b", "its inputSchema is a list, not an object"),
+        ("look", "tool 2", "`object`"),
+        ({}, "tool 2", "`name`"),
+        ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "name"),
+        ({"name": "b", "inputSchema": 7}, "tool b", "inputSchema"),
         (
             {"name": "b", "inputSchema": deep(300)},
             "tool b",
@@ -126,7 +119,9 @@ def test_a_malformed_tool_is_skipped_and_the_others_stay(
 ) -> None:
     incoming = listing(saved, {"server_name": "my shop", "tools": [LOOK, tool, {**LOOK, "name": "touch"}]})
     assert names(incoming) == [("my_shop", "look"), ("my_shop", "touch")]
-    assert incoming.skipped == [Skipped(f"{where} of my_shop", reason)]
+    (skipped,) = incoming.skipped
+    assert skipped.where == f"{where} of my_shop"
+    assert reason in skipped.reason
 
 
 @pytest.mark.parametrize(

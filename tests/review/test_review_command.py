@@ -151,7 +151,7 @@ def test_a_reviewed_set_records_its_author_and_the_counts_of_the_gates(
     say(session, "Ann", 0, "correct")
     done = inside(capsys, "review", "--data_dir", source, "--apply", out)
     assert done.code == 0, done.err
-    told = DataFolder(out).benchmark
+    told = DataFolder(out).written_benchmark
     assert told["generation"] == {"llm": "acme/writer"}
     level = {".": "pass", "quarantine": "quarantine"}[part]
     assert told["checked"] == {"from": "../../d", "level": level}
@@ -178,7 +178,7 @@ def test_what_was_accepted_of_a_quarantine_joins_what_passed(tmp_path: Path, cap
     assert "1 of 2 samples (1 correct, 1 discard), and 1 that passed the gates" in done.out
     assert ids(tmp_path / "out" / "data.json") == ["s1", 0]
     assert ids(tmp_path / "out" / "user_requests.json") == ["s1", 0]
-    assert DataFolder(tmp_path / "out").benchmark["checked"]["level"] == "pass or quarantine"
+    assert DataFolder(tmp_path / "out").written_benchmark["checked"]["level"] == "pass or quarantine"
     refused = inside(capsys, *apply[:2], tmp_path / "d", *apply[3:])
     assert refused.code == 2
     assert "is not a quarantine folder of toolassay check" in refused.err

@@ -63,8 +63,8 @@ def test_a_fix_is_held_against_the_gates(session: Session) -> None:
 @pytest.mark.parametrize(
     ("action", "parts", "wrong"),
     [
-        ("fix_graph", {"task_nodes": []}, "cannot be saved: task_nodes is not a list of nodes"),
-        ("fix_instruction", {"user_request": " "}, "cannot be saved: user_request is not a text"),
+        ("fix_graph", {"task_nodes": []}, "cannot be saved: task_nodes"),
+        ("fix_instruction", {"user_request": " "}, "cannot be saved: user_request"),
         ("fix_syntax", {}, "nothing was changed"),
         ("correct", {"user_request": "Hi"}, "'correct' with edits"),
         ("maybe", {}, "unknown decision 'maybe'"),

@@ -69,9 +69,10 @@ def test_ours_is_replaced_and_no_other(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ([1], "names no split"),
-        ({"test_ids": {"chain": "abc"}}, "not lists of ids"),
-        ({"test_ids": [1.5]}, "not lists of ids"),
+        ([1], "Expected `object`"),
+        ({}, "names no split"),
+        ({"test_ids": {"chain": "abc"}}, "test_ids"),
+        ({"test_ids": [1.5]}, "test_ids"),
         ({"test_ids": ["1"], "train_ids": [1]}, "has '1' in train and in test"),
     ],
 )

@@ -390,7 +390,7 @@ def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, t
     out = tmp_path / "checked"
     check(folder, out=out)
     for made, written in ((out, "../data"), (out / "quarantine", "../../data")):
-        told = DataFolder(made).benchmark
+        told = DataFolder(made).written_benchmark
         assert (told["generation"], told["source"]) == ({"llm": "acme/writer"}, "Made by Ann.")
         assert told["checked"]["from"] == written
     moved = tmp_path / "moved"
@@ -399,7 +399,7 @@ def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, t
         path.rename(moved / path.name)
     assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
     # What an earlier version wrote: the whole path.
-    told = DataFolder(moved / "checked").benchmark["checked"]
+    told = DataFolder(moved / "checked").written_benchmark["checked"]
     DataFolder(moved / "checked").describe(checked={**told, "from": str(moved / "data")})
     assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
 

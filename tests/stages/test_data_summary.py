@@ -24,12 +24,16 @@ def folder_of(path: Path) -> DataFolder:
 
 def test_a_set_of_plans(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    write_json(folder.path / "funnel.json", {"funnel": [{"gate": "id", "entering": 3}]})
+    rows = [{"gate": "id", "entering": 3}]
+    write_json(
+        folder.path / "funnel.json",
+        {"input": 3, "levels": {}, "gates": {}, "funnel": rows, "signature": "check"},
+    )
     found = data_summary(folder)
     assert found
     assert found["requests"] == 3
     assert found["tools"]["never_used"] == ["c", "d"]
-    assert found["funnel"] == [{"gate": "id", "entering": 3}]
+    assert found["funnel"] == rows
     assert [node[0] for node in found["graph"]["nodes"]] == ["a", "b", "c", "d"]
     assert [0, 1, 3] in found["graph"]["links"]
     assert len(found["graph"]["links"]) == found["graph"]["number_of_links"] == 12
@@ -47,10 +51,6 @@ def test_of_a_large_graph_only_used_links_are_drawn(tmp_path: Path, monkeypatch:
 def test_what_cannot_be_read_has_no_summary(tmp_path: Path) -> None:
     assert data_summary(DataFolder(tmp_path)) is None
     folder = folder_of(tmp_path)
-    (folder.path / "funnel.json").write_text("[]")
-    found = data_summary(folder)
-    assert found
-    assert found["funnel"] is None
     folder.data.write_text("no json\n")
     assert data_summary(folder) is None
 

@@ -57,12 +57,21 @@ def test_the_same_data_give_the_same_files(to: Format, folder: Path, tmp_path: P
     assert files_below(tmp_path / "a") == files_below(tmp_path / "b")
 
 
+FUNNEL = {
+    "input": 5,
+    "levels": {"pass": 4, "quarantine": 1, "reject": 0},
+    "gates": {"id": {"pass": 4, "quarantine": 1, "reject": 0, "unknown": 0, "not applicable": 0}},
+    "funnel": [],
+    "signature": "check|n:5",
+}
+
+
 def test_the_card_describes_the_data(folder: Path, tmp_path: Path) -> None:
     (folder / "benchmark.json").write_text(
         json.dumps({"dependency_type": "resource", "licence": "MIT", "source": "Our own.", "language": "de"})
     )
     write_lines(folder / "gates.jsonl", [{"id": str(n), "level": "pass", "findings": []} for n in range(5)])
-    (folder / "funnel.json").write_text(json.dumps({"samples": 5}))
+    (folder / "funnel.json").write_text(json.dumps(FUNNEL))
     write_lines(folder / "data.json", [*some_labels(), *FAULTY])
     split(folder)
     export(folder, to="jsonl", out=tmp_path / "out")
@@ -76,7 +85,8 @@ def test_the_card_describes_the_data(folder: Path, tmp_path: Path) -> None:
     assert "| all |  | 5 | 5 |" in body
     assert "| pass | 5 |" in body
     assert "2 samples refused" in body
-    assert '"samples": 5' in body
+    assert "the whole set of 5 samples the gates passed 4, quarantined 1 and rejected 0" in body
+    assert "| id | 4 | 1 | 0 | 0 | 0 |" in body
     assert "Our own." in body
     assert "Splits: `split|format:1|" in body
     assert "TaskBench" in body

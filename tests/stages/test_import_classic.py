@@ -66,7 +66,7 @@ def test_every_form_becomes_the_same_data(tmp_path: Path, form: Callable[[Path],
     form(tmp_path / "downloaded")
     folder = import_classic(tmp_path / "data", folder=tmp_path / "downloaded")
     assert read_data(folder.path) == expected
-    assert folder.benchmark["benchmark"] == "classic" and folder.benchmark["source"] == "downloaded"
+    assert folder.benchmark.benchmark == "classic" and folder.benchmark.source == "downloaded"
     assert infer(folder.path, llm="offline").written == 5
     before = files_below(folder.path)
     import_classic(tmp_path / "data", folder=tmp_path / "downloaded")
@@ -87,7 +87,7 @@ def test_from_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
             import_classic(tmp_path / "other", repo="no/such")
     fetched = {line.rpartition("/")[2] for line in asked if line.startswith("GET /datasets")}
     assert fetched == {"README.md", "said-0.csv", "said-1.csv", "flows.csv", "domains.csv"}
-    assert folder.benchmark["revision"] == REVISION
+    assert folder.written_benchmark["revision"] == REVISION
     assert len(read_data(folder.path).examples) == 5
     assert not (tmp_path / "other").exists()
 

@@ -107,12 +107,12 @@ def test_a_set_by_rules_says_so_everywhere(tmp_path: Path) -> None:
     said: list[str] = []
     screen = Screen(say=said.append)
     folder = own_folder(tmp_path / "d")
-    assert DataFolder(folder).benchmark["written"] == {"by": "rules", "note": BY_RULES}
+    assert DataFolder(folder).written_benchmark["written"] == {"by": "rules", "note": BY_RULES}
     release(folder, screen=screen)
     assert any(BY_RULES in line for line in said)
     check(folder, out=tmp_path / "checked")
-    assert DataFolder(tmp_path / "checked").is_by_rules
-    assert DataFolder(tmp_path / "checked" / "quarantine").is_by_rules
+    assert DataFolder(tmp_path / "checked").benchmark.is_by_rules
+    assert DataFolder(tmp_path / "checked" / "quarantine").benchmark.is_by_rules
     export(folder, out=tmp_path / "export", to="openai")
     card = (tmp_path / "export" / "README.md").read_text(encoding="utf-8")
     assert BY_RULES in card.partition("## Sizes")[0]

@@ -88,7 +88,7 @@ def test_thresholds_are_remembered(folder: Path, capsys: Capture) -> None:
     kept = set(links(folder))
     assert graph(capsys, folder, "--pin", "find_benches", "book_bench").code == 0
     assert set(links(folder)) == kept
-    assert DataFolder(folder).benchmark["links"] == {"min_confidence": 0.1, "max_edges_per_tool": 1}
+    assert DataFolder(folder).benchmark.links == {"min_confidence": 0.1, "max_edges_per_tool": 1}
     graph(capsys, folder, "--max_edges_per_tool", "0")
     assert len(links(folder)) == 3
     graph(capsys, folder, "--min_confidence", "0.4")

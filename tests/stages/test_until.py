@@ -35,7 +35,7 @@ def test_it_goes_on_until_enough_pass(tmp_path: Path) -> None:
     said: list[str] = []
     folder = imported_folder(tmp_path / "d", workshop_tools())
     _, reached = generate(folder, llm="offline", until=25, seed=3, screen=Screen(say=said.append))
-    found = DataFolder(folder).benchmark["until"]
+    found = DataFolder(folder).written_benchmark["until"]
     assert reached and found["passed"] >= 25
     assert lines(folder) >= found["passed"]
     assert any(line.startswith("round 1: ") for line in said)
@@ -49,7 +49,7 @@ def test_with_cover_every_tool_has_a_sample_that_passes(tmp_path: Path) -> None:
     )
     assert reached
     assert any(line.startswith("40 of 40 tools") for line in said)
-    assert DataFolder(folder).benchmark["rounds"][0] == {"start": 0, "end": 5}
+    assert DataFolder(folder).written_benchmark["rounds"][0] == {"start": 0, "end": 5}
 
 
 def test_an_interrupted_command_goes_on_in_the_same_way(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def format_data(
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
         copies = [keep_dated_copy(path) for path in to_keep]
-    kind = folder.benchmark.get("dependency_type") or dependency_type
+    kind = folder.benchmark.dependency_type or dependency_type
     folder.describe(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
     return Formatted(kept, refused, left_out, reasons, alignment, copies)
 
@@ -136,9 +136,9 @@ def _to_keep(folder: DataFolder, dependency_type: DependencyType, *, force: bool
     present = [path for path in _data_set(folder) if path.exists()]
     if not present:
         return []
-    if folder.data.exists() and folder.benchmark.get(FINGERPRINT) == sha256_of(folder.data):
-        return present if folder.benchmark.get("dependency_type") not in (None, dependency_type) else []
-    if not force and "checked" in folder.benchmark:
+    if folder.data.exists() and folder.benchmark.data_sha256 == sha256_of(folder.data):
+        return present if folder.benchmark.dependency_type not in (None, dependency_type) else []
+    if not force and folder.benchmark.checked is not None:
         raise UsageError(
             "holds the released set, only what passed the gates",
             file=present[0],

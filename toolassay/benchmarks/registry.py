@@ -58,9 +58,9 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
         UsageError: `benchmark.json` is malformed, or names an unknown benchmark.
     """
     known = {one.name: one for one in benchmarks()}
-    name = folder.benchmark.get("benchmark", DEFAULT_BENCHMARK)
-    if not isinstance(name, str) or name not in known:
-        near = get_close_matches(str(name).casefold(), known, n=1)
+    name = folder.benchmark.benchmark
+    if name not in known:
+        near = get_close_matches(name.casefold(), known, n=1)
         every = ", ".join(known)
         fix = f'write "{near[0]}"; known are {every}' if near else f"write one of {every}"
         raise UsageError(f"unknown benchmark {name!r}", file=folder.benchmark_file, fix=fix)

@@ -58,7 +58,7 @@ class WorkFolder:
             ) from error
         if not self.folder.tool_desc.exists():
             write_json(self.folder.tool_desc, graph.library.to_json())
-        if "dependency_type" not in self.folder.benchmark:
+        if self.folder.benchmark.dependency_type is None:
             self.folder.describe(dependency_type=graph.dependency_type)
 
 
@@ -121,7 +121,7 @@ def graph_of(
     """
     refuse_other_benchmarks(folder)
     if graph_desc is not None or folder.graph_desc.exists():
-        known = dependency_type or folder.benchmark.get("dependency_type")
+        known = dependency_type or folder.benchmark.dependency_type
         if known is not None:
             known = folder.dependency_type(dependency_type, say=say)
         return folder.graph(known, graph_desc=graph_desc, tool_desc=tool_desc, say=say)

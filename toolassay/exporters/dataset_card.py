@@ -5,20 +5,22 @@ It has the sizes, how the data were made, the checks by gates and reviewers, and
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import yaml
 
 from toolassay.calls.call_plan import CallPlan
-from toolassay.data_folder import BY_RULES, is_by_rules
+from toolassay.data_folder import BY_RULES, BenchmarkFile
 from toolassay.dataset import SHAPES, Shape
 from toolassay.exporters.executed_results import Marking, PlanResults
 from toolassay.exporters.formats import CHAT_FORMATS, Format, ResultForm, columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
+from toolassay.files import read_json, record_of
 from toolassay.tables import Table, markdown_escaped
 from toolassay.text_formatting import count_of
 
@@ -33,10 +35,38 @@ _DECISIONS = {
 }
 
 
+class Funnel(msgspec.Struct, frozen=True):
+    """What `funnel.json` says of a check; other keys are for readers of the file.
+
+    Attributes:
+        input: Number of checked samples.
+        levels: Number of samples by level.
+        gates: Number of samples by gate and state.
+        funnel: For each gate in order, what enters, leaves, is rejected and quarantined there.
+        signature: The settings, in one line.
+    """
+
+    input: int
+    levels: dict[str, int]
+    gates: dict[str, dict[str, int]]
+    funnel: list[dict[str, Any]]
+    signature: str
+
+
+def read_funnel(path: Path) -> Funnel | None:
+    """The funnel of a check; None without the file.
+
+    Raises:
+        UsageError: The file is malformed.
+    """
+    fix = "run toolassay check again, or remove the file"
+    return record_of(read_json(path), Funnel, file=path, fix=fix) if path.exists() else None
+
+
 def check_lines(
     levels: Mapping[str, int],
-    benchmark: Mapping[str, Any],
-    funnel: Any,
+    benchmark: BenchmarkFile,
+    funnel: Funnel | None,
     refused: int,
     form: ResultForm = "references",
 ) -> Iterator[str]:
@@ -44,57 +74,44 @@ def check_lines(
 
     Args:
         levels: the number of exported samples at each level of the gates, from `gates.jsonl`.
-        benchmark: the object of `benchmark.json`, in which `toolassay check` and `toolassay review` record
+        benchmark: `benchmark.json`, in which `toolassay check` and `toolassay review` record
             what they accepted.
-        funnel: the object of `funnel.json`; None without one.
+        funnel: the funnel of the check; None without one.
         refused: how many samples could not be exported.
         form: the form of the results.
     """
-    checked, reviewed = benchmark.get("checked"), benchmark.get("reviewed")
-    level = checked.get("level") if isinstance(checked, Mapping) else None
+    level = None if benchmark.checked is None else benchmark.checked.level
+    reviewed = benchmark.reviewed
     if set(levels) - {NOT_CHECKED}:
         yield Table(("level by the gates", "samples here"), sorted(levels.items())).markdown()
-    elif isinstance(level, str):
-        before = ", before people reviewed them" if isinstance(reviewed, Mapping) else ""
+    elif level is not None:
+        before = "" if reviewed is None else ", before people reviewed them"
         shown = markdown_escaped(level, keep_markup=True)
         yield f"`toolassay check` gave these samples the level `{shown}`{before}."
     else:
         yield "No gates were recorded (`toolassay check`)."
-    if isinstance(reviewed, Mapping):
-        counts = {kind: count for kind, count in reviewed.items() if isinstance(count, int) and count}
+    if reviewed is not None:
         decisions = ", ".join(
             f"{count:,} {_DECISIONS.get(kind, markdown_escaped(kind, keep_markup=True))}"
-            for kind, count in counts.items()
+            for kind, count in reviewed.items()
+            if count
         )
         yield f"\nReviewed by people (`toolassay review`): {decisions or 'no decisions yet'}."
     if refused:
         why = "give no valid calls" + (", or have no results" if form == "executed" else "")
         yield f"\n{count_of(refused, 'sample')} refused: their plans {why} (`refused.jsonl`)."
-    if funnel is not None:
-        yield from _funnel(funnel, reviewed=isinstance(reviewed, Mapping))
-
-
-def _funnel(funnel: Any, *, reviewed: bool) -> Iterator[str]:
-    of = "Before the review: of" if reviewed else "Of"
-    try:
-        whole, levels = funnel["input"], funnel["levels"]
-        yield (
-            f"\n{of} the whole set of {count_of(whole, 'sample')} the gates passed {levels['pass']:,}, "
-            f"quarantined {levels['quarantine']:,} and rejected {levels['reject']:,}:\n"
-        )
-        rows = [
-            [gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel["gates"].items()
-        ]
-        table = Table(("gate", *_STATES), rows).markdown()
-        signature = funnel.get("signature")
-    except (KeyError, TypeError, ValueError, AttributeError):
-        yield f"\n{'Before the review: the' if reviewed else 'The'} funnel of the whole set:\n"
-        yield f"```json\n{json.dumps(funnel, indent=2, ensure_ascii=False)}\n```"
+    if funnel is None:
         return
-    yield table
+    whole, levels = count_of(funnel.input, "sample"), funnel.levels
+    of = "Of" if reviewed is None else "Before the review: of"
+    yield (
+        f"\n{of} the whole set of {whole} the gates passed "
+        f"{levels['pass']:,}, quarantined {levels['quarantine']:,} and rejected {levels['reject']:,}:\n"
+    )
+    rows = [[gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel.gates.items()]
+    yield Table(("gate", *_STATES), rows).markdown()
     yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
-    if isinstance(signature, str):
-        yield f"\n`{signature}`"
+    yield f"\n`{funnel.signature}`"
 
 
 _RESULTS: Mapping[ResultForm, str] = {
@@ -173,10 +190,10 @@ class CardFacts:
         to: the format of the export.
         files: the file of each split.
         library_size: the number of tools in the library.
-        benchmark: the object of `benchmark.json`.
+        benchmark: `benchmark.json`.
         licence: an identifier of the hub, such as "mit".
         splits: the signature of the splits; empty without splits.
-        funnel: the object of `funnel.json`; None without one.
+        funnel: the funnel of the check; None without one.
         refused: how many samples could not be exported.
         form: the form of the results.
     """
@@ -185,10 +202,10 @@ class CardFacts:
     to: Format
     files: Mapping[str, str]
     library_size: int
-    benchmark: Mapping[str, Any]
+    benchmark: BenchmarkFile
     licence: str
     splits: str = ""
-    funnel: Any = None
+    funnel: Funnel | None = None
     refused: int = 0
     form: ResultForm = "references"
 
@@ -201,9 +218,10 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
 
 def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     size = next((name for most, name in _SIZES if tally.total < most), "n>1M")
+    language = facts.benchmark.language
     matter = {
         "pretty_name": facts.name,
-        "language": _languages(facts.benchmark),
+        "language": [language] if isinstance(language, str) else language,
         "license": facts.licence,
         "size_categories": [size],
         "task_categories": ["text-generation"],
@@ -221,16 +239,9 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield "---\n"
 
 
-def _languages(benchmark: Mapping[str, Any]) -> list[str]:
-    language = benchmark.get("language", "en")
-    if isinstance(language, list) and language:
-        return [str(item) for item in language]
-    return [str(language or "en")]
-
-
 def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
     yield f"# {facts.name}\n"
-    if is_by_rules(facts.benchmark):
+    if facts.benchmark.is_by_rules:
         yield f"> **Warning: {BY_RULES}.**\n"
     yield (
         f"{tally.total:,} user requests with gold plans: which of {facts.library_size:,} tools to call, with "
@@ -269,18 +280,17 @@ def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:
 
 
 def _origin(facts: CardFacts) -> Iterator[str]:
-    source = facts.benchmark.get("source")
-    if isinstance(source, str):
+    source, made = facts.benchmark.source, facts.benchmark.generation
+    if source is not None:
         yield source
-    made = facts.benchmark.get("generation")
-    if isinstance(made, Mapping):
+    if made is not None:
         yield (
             "\nSubgraphs were sampled from the graph of the tools; for each a model wrote the steps, the "
             "request and the arguments (Back-Instruct)."
         )
         known = [key for key in ("llm", "temperature", "top_p", "seed", "check") if key in made]
         yield "\n" + ", ".join(f"{key}: `{made[key]}`" for key in known)
-    if not isinstance(source, str) and not isinstance(made, Mapping):
+    if source is None and made is None:
         yield "The origin of the requests and plans is not recorded."
     yield (
         f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all samples are in train."

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json, sha256_of, write_json
-from toolassay.locks import NO_LINK, lock_descriptor
+from toolassay.files import keep_dated_copy, read_json, record_of, sha256_of, write_json
+from toolassay.locks import exclusive_folder
 from toolassay.version import OLD_NAME
 
 MANIFEST = "export.json"
@@ -76,10 +77,12 @@ class Destination:
         Raises:
             UsageError: another export is writing, or has meanwhile written files that only `force` replaces.
         """
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         new = self.path.parent / f".{self.path.name}.unfinished"
-        with _held(new, self.path):
+        lock, fix = f".{self.path.name}.lock", "wait until it has finished, or pass another folder with --out"
+        with exclusive_folder(self.path.parent, lock, what="another export", fix=fix):
             try:
+                shutil.rmtree(new, ignore_errors=True)
+                new.mkdir()
                 self._before = self._checked()
                 yield new
                 names = sorted(file.relative_to(new).as_posix() for file in new.rglob("*") if file.is_file())
@@ -106,45 +109,21 @@ class Destination:
             (new / name).replace(target)
 
 
-@contextlib.contextmanager
-def _held(folder: Path, wanted: Path) -> Iterator[None]:
-    """Create an empty folder and lock it; the operating system releases the lock of a killed process."""
-    while True:
-        folder.mkdir(exist_ok=True)
-        try:
-            place = os.open(folder, os.O_RDONLY | NO_LINK)
-        except FileNotFoundError:  # another export has just ended
-            continue
-        try:
-            if not lock_descriptor(place):
-                raise UsageError(
-                    "another export is writing it",
-                    file=wanted,
-                    fix="wait until it has finished, or pass another folder with --out",
-                )
-            if not folder.exists() or not os.path.samestat(os.fstat(place), folder.stat()):
-                continue
-            for left in folder.iterdir():
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            yield
-            return
-        finally:
-            os.close(place)
+class _Manifest(msgspec.Struct):
+    made_by: str
+    files: dict[str, str]
 
 
 def _files_of_manifest(path: Path) -> dict[str, str] | None:
     """The files of an earlier export with their hashes; None without a manifest of an export."""
     try:
-        value = read_json(path / MANIFEST)
+        manifest = record_of(read_json(path / MANIFEST), _Manifest, file=path / MANIFEST, fix="")
     except UsageError:
         return None
-    if not isinstance(value, dict) or value.get("made_by") not in (MADE_BY, f"{OLD_NAME} export"):
-        return None
-    files = value.get("files")
-    if not isinstance(files, dict):
+    if manifest.made_by not in (MADE_BY, f"{OLD_NAME} export"):
         return None
     return {
-        name: str(digest)
-        for name, digest in files.items()
+        name: digest
+        for name, digest in manifest.files.items()
         if not Path(name).is_absolute() and ".." not in Path(name).parts
     }

@@ -11,6 +11,7 @@ from toolassay.argument_schemas import declared_at, properties_of, resolve, type
 from toolassay.calls.call_plan import Names, function_of, slots_of
 from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.errors import UsageError
+from toolassay.importers.importer import ToolNote
 from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, ToolLibrary, normal_type
 from toolassay.type_names import types_of
@@ -34,20 +35,6 @@ def tool_exporter(form: str) -> Callable[[ToolLibrary], ExportedTools]:
     return writers[TOOL_FORMS.index(form)]
 
 
-class Loss(NamedTuple):
-    """What a form does not hold of a tool.
-
-    Attributes:
-        tool: Its id.
-        field: Where in the tool file, e.g. `output_schema`.
-        reason: One clause.
-    """
-
-    tool: str
-    field: str
-    reason: str
-
-
 @dataclass(frozen=True, slots=True)
 class ExportedTools:
     """Tools in another form.
@@ -58,7 +45,7 @@ class ExportedTools:
     """
 
     document: Any
-    losses: Sequence[Loss]
+    losses: Sequence[ToolNote]
 
 
 class CallSignature(NamedTuple):
@@ -72,7 +59,7 @@ class CallSignature(NamedTuple):
 
     description: str
     schema: dict[str, Any]
-    losses: Sequence[Loss]
+    losses: Sequence[ToolNote]
 
 
 # Keys of the published tool files and of parameters in them that `signature_of` reads.
@@ -98,16 +85,18 @@ def signature_of(tool: Tool) -> CallSignature:
     schema: dict[str, Any] = function["parameters"]
     losses = []
     if tool.is_resource:
-        losses.append(Loss(tool.id, "input-type", "each type is a text argument of that name"))
-        losses += [Loss(tool.id, "output-type", "is a sentence of the description")] if tool.outputs else []
-        losses += [Loss(tool.id, "parameters", "the types are written instead")] if tool.parameters else []
-        return CallSignature(function["description"], schema, losses)
+        lost = {"input-type": "each type is a text argument of that name"}
+        lost |= {"output-type": "is a sentence of the description"} if tool.outputs else {}
+        lost |= {"parameters": "the types are written instead"} if tool.parameters else {}
+        notes = [ToolNote(tool.id, field, reason) for field, reason in lost.items()]
+        return CallSignature(function["description"], schema, notes)
     for slot in slots:
         written = type_name(schema["properties"][slot.name], schema)
         if written != normal_type(slot.kind):
-            losses.append(Loss(tool.id, f"parameters.{slot.name}.type", f"'{slot.kind}' becomes '{written}'"))
+            becomes = f"'{slot.kind}' becomes '{written}'"
+            losses.append(ToolNote(tool.id, f"parameters.{slot.name}.type", becomes))
         losses += [
-            Loss(tool.id, f"parameters.{slot.name}.{key}", "is not part of a tool's schema")
+            ToolNote(tool.id, f"parameters.{slot.name}.{key}", "is not part of a tool's schema")
             for key in slot.source
             if key not in _PARAMETER_KEYS
         ]
@@ -135,9 +124,8 @@ def accepted_signature(tool: Tool) -> CallSignature:
     def with_items(part: dict[str, Any], where: str) -> dict[str, Any]:
         if "array" not in types_of(part) or "items" in part:
             return part
-        changes.append(
-            Loss(tool.id, f"{where}.items", "is written as {}: model services refuse a list without it")
-        )
+        reason = "is written as {}: model services refuse a list without it"
+        changes.append(ToolNote(tool.id, f"{where}.items", reason))
         return {**part, "items": {}}
 
     schema = map_schema(schema, with_items, "input_schema")
@@ -148,7 +136,7 @@ def accepted_signature(tool: Tool) -> CallSignature:
     }
     if schema.get("type") != "object":
         reasons["type"] = "is written as 'object': model services refuse arguments of another type"
-    changes += [Loss(tool.id, f"input_schema.{key}", reason) for key, reason in reasons.items()]
+    changes += [ToolNote(tool.id, f"input_schema.{key}", reason) for key, reason in reasons.items()]
     return CallSignature(description, _merged(schema) if reasons else schema, changes)
 
 
@@ -168,7 +156,7 @@ def _merged(root: dict[str, Any]) -> dict[str, Any]:
     return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
-def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> list[Loss]:
+def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> list[ToolNote]:
     """What the form does not hold beside description and arguments.
 
     Args:
@@ -177,23 +165,23 @@ def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> l
         kind: Kind of the importer that reads the form.
         name: The name of the tool in it.
     """
-    losses = [] if name == tool.id else [Loss(tool.id, "id", f"is written as '{name}'")]
+    losses = [] if name == tool.id else [ToolNote(tool.id, "id", f"is written as '{name}'")]
     present = {
         "output_schema": tool.output_schema is not None,
         "annotations": bool(tool.annotations),
         "tags": bool(tool.tags),
     }
     losses += [
-        Loss(tool.id, field, "the form has no place for it")
+        ToolNote(tool.id, field, "the form has no place for it")
         for field, is_present in present.items()
         if is_present and field not in held
     ]
     implied = {"kind": kind, "name": name}
     if any(f"source.{key}" not in held and value != implied.get(key) for key, value in tool.source.items()):
         # Not the keys: tools whose losses have one reason are counted together.
-        losses.append(Loss(tool.id, "source", "the form has no place for all of it"))
+        losses.append(ToolNote(tool.id, "source", "the form has no place for all of it"))
     losses += [
-        Loss(tool.id, key, "the form has no place for it") for key in tool.raw if key not in _TOOL_KEYS
+        ToolNote(tool.id, key, "the form has no place for it") for key in tool.raw if key not in _TOOL_KEYS
     ]
     return losses
 
@@ -203,7 +191,7 @@ def _write_functions(
 ) -> ExportedTools:
     """A list with an entry for each tool, with names that the APIs of models accept."""
     names = Names.of(library, "resource").functions
-    document, losses = [], list[Loss]()
+    document, losses = [], list[ToolNote]()
     for tool in library:
         signature = accepted_signature(tool)
         document.append(entry(names[tool.id], signature))
@@ -218,7 +206,7 @@ def write_openai(library: ToolLibrary) -> ExportedTools:
     >>> exported.document[0]["function"]
     {'name': 'shop_find', 'description': 'Finds.', 'parameters': {'type': 'object'}}
     >>> exported.losses
-    [Loss(tool='shop.find', field='id', reason="is written as 'shop_find'")]
+    [ToolNote(tool='shop.find', field='id', reason="is written as 'shop_find'")]
     """
 
     def entry(name: str, signature: CallSignature) -> dict[str, Any]:
@@ -247,7 +235,7 @@ def write_anthropic(library: ToolLibrary) -> ExportedTools:
         },
     )
     refused = [
-        Loss(tool.id, f"input_schema.properties.{name}", "Anthropic's API refuses this name")
+        ToolNote(tool.id, f"input_schema.properties.{name}", "Anthropic's API refuses this name")
         for tool, entry in zip(library, exported.document, strict=True)
         for name in entry["input_schema"].get("properties") or ()
         if not _VALID_PROPERTY.fullmatch(name)
@@ -261,14 +249,14 @@ def write_mcp(library: ToolLibrary) -> ExportedTools:
     A tool is called by its id, also where its server has another name for it.
     """
     servers: dict[str, list[dict[str, Any]]] = {}
-    losses: list[Loss] = []
+    losses: list[ToolNote] = []
     for tool in library:
         signature, server = signature_of(tool), tool.source.get("server")
         entry = {"name": tool.id, "description": signature.description, "inputSchema": signature.schema}
         if tool.output_schema is not None and tool.output_schema.get("type") == "object":
             entry["outputSchema"] = dict(tool.output_schema)
         elif tool.output_schema is not None:
-            losses.append(Loss(tool.id, "output_schema", "MCP allows only the schema of an object"))
+            losses.append(ToolNote(tool.id, "output_schema", "MCP allows only the schema of an object"))
         if tool.annotations:
             entry["annotations"] = dict(tool.annotations)
         servers.setdefault(server if isinstance(server, str) else "", []).append(entry)
@@ -282,7 +270,7 @@ def write_mcp(library: ToolLibrary) -> ExportedTools:
 
 def write_published(library: ToolLibrary) -> ExportedTools:
     """The published tool file: `tool_desc.json` with its published keys only."""
-    losses: list[Loss] = []
+    losses: list[ToolNote] = []
     nodes = []
     for tool in library:
         node: dict[str, Any] = {"id": tool.id, "desc": tool.description}
@@ -304,6 +292,6 @@ def write_published(library: ToolLibrary) -> ExportedTools:
                 lost["required"] = "the form has no place for it"
             if tool.input_schema is not None:
                 lost = {"input_schema": "only names, types and descriptions of the arguments"}
-        losses += [Loss(tool.id, field, reason) for field, reason in lost.items()]
+        losses += [ToolNote(tool.id, field, reason) for field, reason in lost.items()]
         nodes.append(node)
     return ExportedTools({"nodes": nodes}, losses)

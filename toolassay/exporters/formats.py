@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.resources import files
@@ -25,7 +25,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 from toolassay.calls.call_plan import Argument, Call, CallPlan, Names, Unfit, function_of
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
 from toolassay.extras import needed
-from toolassay.files import HALF_PAIRS, safe_name, write_json
+from toolassay.files import HALF_PAIRS, safe_name, values_in, write_json
 from toolassay.graph import DependencyType
 from toolassay.locks import open_regular
 from toolassay.output_paths import parse_reference
@@ -232,20 +232,12 @@ def check_objects(calls: Sequence[Call]) -> None:
     """
     for place, call in enumerate(calls):
         for argument in call.arguments:
-            for number in _whole_numbers(argument.value):
-                if not -(2**63) <= number < 2**63:
+            for number in values_in(argument.value):
+                if isinstance(number, int) and not -(2**63) <= number < 2**63:
                     raise Unfit(
                         f"has a number of over 64 bits in {argument.name}; use --arguments text",
                         f"call {place}",
                     )
-
-
-def _whole_numbers(value: Any) -> Iterator[int]:
-    if isinstance(value, int):
-        yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for item in inner:
-        yield from _whole_numbers(item)
 
 
 def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from toolassay.calls.call_plan import CallPlan, Unfit, plan_of
-from toolassay.dataset import RequestId, read_labels
+from toolassay.dataset import LastLabels, RequestId
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
@@ -53,27 +52,12 @@ class RefusedSample(NamedTuple):
         return f"{self.gold.id} (line {self.gold.line}): {self.where} {self.reason}"
 
 
-def last_lines(path: Path) -> tuple[dict[str, int], int]:
-    """The number of the last line of each id in a file of labels, and how many lines a later one replaces.
-
-    Raises:
-        UsageError: The file is missing or malformed.
-    """
-    last: dict[str, int] = {}
-    lines = 0
-    for number, label in read_labels(path):
-        lines += 1
-        last[str(label["id"])] = number
-    return last, lines - len(last)
-
-
 @dataclass
 class SampleSelection:
-    """The samples of a file of labels; of several lines with one id, the last counts.
+    """The samples to export.
 
     Attributes:
-        path: the file of labels.
-        last: the last line of each id (`last_lines`).
+        labels: their labels.
         library: all tools.
         kind: the dependency type.
         splits: returns the split of a sample; None puts all samples into `DEFAULT_SPLIT`.
@@ -83,8 +67,7 @@ class SampleSelection:
         left_out: number of samples with another level, counted during each iteration.
     """
 
-    path: Path
-    last: Mapping[str, int]
+    labels: LastLabels
     library: ToolLibrary
     kind: DependencyType
     splits: KnowsSplits | None = None
@@ -93,15 +76,10 @@ class SampleSelection:
     executed: ExecutedResults | None = None
     left_out: int = 0
 
-    def __len__(self) -> int:
-        return len(self.last)
-
     def __iter__(self) -> Iterator[SelectedPlan | RefusedSample | None]:
         """Each sample: a selected plan, a refusal, or None if its level is not wanted."""
         self.left_out = 0
-        for number, label in read_labels(self.path):
-            if self.last[str(label["id"])] == number:
-                yield self._one(Gold.of(label, number))
+        return (self._one(Gold.of(label, number)) for number, label in self.labels)
 
     def _one(self, gold: Gold) -> SelectedPlan | RefusedSample | None:
         level = NOT_CHECKED if self.levels is None else self.levels.get(str(gold.id), NOT_CHECKED)

@@ -14,7 +14,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 from toolassay.backinstruct.format import FINGERPRINT
 from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.data_folder import WRITTEN, DataFolder
+from toolassay.data_folder import WRITTEN, CheckedSet, DataFolder
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import (
@@ -183,7 +183,7 @@ class CheckedFolder:
         Raises:
             ToolassayError: The folder cannot be written.
         """
-        if CHECKED not in self.passed.benchmark and not self._releases:
+        if self.passed.benchmark.checked is None and not self._releases:
             self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
 
     @contextmanager
@@ -236,7 +236,7 @@ class CheckedFolder:
             write_json(folder.tool_desc, graph.library.to_json())
 
     def _describe(self, folder: DataFolder, graph: ToolGraph, state: Mapping[str, Any]) -> None:
-        source = self._source.benchmark
+        source = self._source.written_benchmark
         about = {key: source[key] for key in _ABOUT if key in source}
         gone = [key for key in _ABOUT if key not in source]
         what = "quarantine" if folder is self.quarantine else "pass"
@@ -264,16 +264,15 @@ def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dic
 
 
 def _is_checked(folder: DataFolder) -> bool:
-    return CHECKED in folder.benchmark and REVIEWED not in folder.benchmark
+    return folder.benchmark.checked is not None and folder.benchmark.reviewed is None
 
 
 def _refused_release(folder: DataFolder) -> UsageError | None:
     """The error if the data set of a folder must not be replaced by its release; None if it may be."""
-    checked = folder.benchmark.get(CHECKED)
-    if not folder.data.exists() or (isinstance(checked, Mapping) and checked.get(_WRITING)):
+    checked = folder.benchmark.checked or CheckedSet()
+    if not folder.data.exists() or checked.writing:
         return None
-    written = [folder.benchmark.get(FINGERPRINT), checked.get(_SHA) if isinstance(checked, Mapping) else None]
-    if sha256_of(folder.data) in written:
+    if sha256_of(folder.data) in (folder.benchmark.data_sha256, checked.data_sha256):
         return None
     return UsageError(
         "was changed since it was written, or comes from elsewhere",
@@ -287,18 +286,18 @@ def _refusal(folder: DataFolder, source: DataFolder) -> UsageError | None:
     there = next((path for path in folder.files if path.exists()), None)
     if there is None:
         return None
-    checked = folder.benchmark.get(CHECKED)
-    if not isinstance(checked, Mapping) or not _is_checked(folder):
+    checked = folder.benchmark.checked
+    if checked is None or not _is_checked(folder):
         return UsageError(
             "belongs to a data set that this command did not write", file=there, fix="choose another --out"
         )
     conflict_fix = "choose another --out, or --force true (keeps a dated copy)"
-    written = path_in(folder.path, str(checked.get(_FROM)))
+    written = path_in(folder.path, str(checked.source))
     if written != source.path.resolve():
         return UsageError(f"holds the result of checking {written}", file=folder.path, fix=conflict_fix)
-    if checked.get(_WRITING) or not folder.data.exists() or checked.get(_SHA) is None:
+    if checked.writing or not folder.data.exists() or checked.data_sha256 is None:
         return None
-    if checked[_SHA] != sha256_of(folder.data):
+    if checked.data_sha256 != sha256_of(folder.data):
         return UsageError("was changed since it was written", file=folder.data, fix=conflict_fix)
     return None
 

@@ -278,7 +278,7 @@ class SchemaGate:
     def _faults(self, gold: Gold) -> Iterator[Finding]:
         for fault in gold.faults:
             reason = f"{fault.where} {fault.reason}"
-            if fault.where == "task_steps":
+            if fault.where.startswith("task_steps"):
                 if gold.record.get("task_steps") is not None:
                     yield Finding(self.name, "quarantine", reason, fault.where)
             elif not fault.where.startswith("sampled_"):  # the graph gate reports these

@@ -7,14 +7,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from toolassay.data_folder import DataFolder
-from toolassay.errors import ToolassayError, UsageError, install
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.extras import needed
 from toolassay.files import Line, holds_list, read_json, read_json_lines
 from toolassay.locks import open_regular, temporary_folder
-
-INSTALL_HINT = install("hub")
 
 
 def read_rows(path: Path) -> Iterator[Line]:
@@ -34,11 +32,7 @@ def read_rows(path: Path) -> Iterator[Line]:
 
 
 def _arrow_rows(path: Path) -> Iterator[Line]:
-    try:
-        import pyarrow as arrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise UsageError("pyarrow is needed to read it", file=path, fix=INSTALL_HINT) from error
+    arrow, parquet = (needed(name, str(path), "hub") for name in ("pyarrow", "pyarrow.parquet"))
     try:
         number = 0
         with open_regular(path) as stream:
@@ -80,15 +74,10 @@ class HubDataset:
     """
 
     def __init__(self, name: str, revision: str | None = None) -> None:
-        try:
-            import huggingface_hub
-        except ImportError as error:
-            raise UsageError("--hub needs the huggingface_hub package", fix=INSTALL_HINT) from error
-        self.name = name
-        self._hub: Any = huggingface_hub
+        self.name, self._hub = name, needed("huggingface_hub", "--hub", "hub")
         self._endpoint = os.environ.get("HF_ENDPOINT")
         try:
-            api = huggingface_hub.HfApi(endpoint=self._endpoint)
+            api = self._hub.HfApi(endpoint=self._endpoint)
             found = api.dataset_info(name, revision=revision)
         except (
             Exception

@@ -8,13 +8,11 @@ of YAML 1.2, and keys are texts.
 
 from __future__ import annotations
 
-import gc
 import json
 import math
 import re
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,18 +33,6 @@ _CORE = (
     # "1.5", "-.5" and "1e3"; not "1.2.3" or "01.5".
     (re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?"), float),
 )
-
-
-@contextmanager
-def no_cycle_search() -> Iterator[None]:
-    """Pause Python's search for reference cycles, which takes half of the time among a million values."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def read_document(path: Path) -> Any:
@@ -185,7 +171,7 @@ def parse_yaml(text: str, path: Path | str = "YAML") -> Any:
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _Builder(path).build(yaml.parse(text, Loader=loader))
+        return _Builder(path, yaml.parse(text, Loader=loader)).document()
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = " ".join(str(getattr(error, "problem", None) or error).split())[:200]
@@ -198,74 +184,63 @@ def parse_yaml(text: str, path: Path | str = "YAML") -> Any:
 
 
 class _Builder:
-    """Builds values from YAML events; a stack of open collections instead of recursion."""
+    """Builds the value of YAML events."""
 
-    def __init__(self, path: Path | str) -> None:
-        self._path = path
+    def __init__(self, path: Path | str, events: Iterator[Any]) -> None:
+        self._path, self._events = path, events
         self._anchors: dict[str, tuple[Any, int]] = {}  # value and number of nodes in it
-        # Open collections: the value, the pending key of a mapping, whether it is one, its anchor, its nodes.
-        self._open: list[list[Any]] = []
-        self._root: Any = None
 
-    def build(self, events: Iterator[Any]) -> Any:
-        from yaml import events as kinds
+    def document(self) -> Any:
+        from yaml import events
 
-        documents = 0
-        for event in events:
-            if isinstance(event, kinds.ScalarEvent):
-                key_is_due = bool(self._open) and self._open[-1][1] is _NO_KEY and self._open[-1][2]
-                value = str(event.value) if key_is_due else _scalar(event)
-                if event.anchor:
-                    self._anchors[event.anchor] = value, 1
-                self._add(value, 1, event)
-            elif isinstance(event, kinds.MappingStartEvent | kinds.SequenceStartEvent):
-                if len(self._open) >= DEEPEST:
-                    raise self._fail(f"is nested more than {DEEPEST} levels deep", "flatten it", event)
-                is_mapping = isinstance(event, kinds.MappingStartEvent)
-                self._open.append([{} if is_mapping else [], _NO_KEY, is_mapping, event.anchor, 1])
-            elif isinstance(event, kinds.MappingEndEvent | kinds.SequenceEndEvent):
-                value, _, _, anchor, nodes = self._open.pop()
-                value = _merged(value)
-                if anchor:
-                    self._anchors[anchor] = value, nodes
-                self._add(value, nodes, event)
-            elif isinstance(event, kinds.AliasEvent):
-                if event.anchor not in self._anchors:
-                    raise self._fail(
-                        f"the alias *{event.anchor} has no anchor before it", "correct that line", event
-                    )
-                self._add(*self._anchors[event.anchor], event)
-            elif isinstance(event, kinds.DocumentStartEvent):
+        value, documents = None, 0
+        for event in self._events:
+            if isinstance(event, events.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
                     raise self._fail("has several YAML documents", "write one document in a file", event)
-        return self._root
+                value, _ = self._value(next(self._events), 0)
+        return value
 
-    def _add(self, value: Any, nodes: int, event: Any) -> None:
-        if not self._open:
-            self._root = value
-            return
-        top = self._open[-1]
-        top[4] += nodes
-        if top[4] > _MOST_NODES:
-            raise self._fail("expands to too many values through its aliases", "remove the aliases", event)
-        if not top[2]:
-            top[0].append(value)
-        elif top[1] is _NO_KEY:
-            top[1] = value if isinstance(value, str) else json.dumps(value, default=str)
+    def _value(self, event: Any, level: int) -> tuple[Any, int]:
+        """The value that an event begins, and the number of nodes in it, aliases expanded."""
+        from yaml import events
+
+        if isinstance(event, events.AliasEvent):
+            if event.anchor not in self._anchors:
+                message = f"the alias *{event.anchor} has no anchor before it"
+                raise self._fail(message, "correct that line", event)
+            return self._anchors[event.anchor]
+        value, nodes = None, 1
+        if isinstance(event, events.ScalarEvent):
+            value = _scalar(event)
+        elif level == DEEPEST:
+            raise self._fail(f"is nested more than {DEEPEST} levels deep", "flatten it", event)
         else:
-            if top[1] in top[0]:
-                raise self._fail(
-                    f"the key {top[1][:80]!r} occurs twice", "rename or remove one of them", event
-                )
-            top[0][top[1]] = value
-            top[1] = _NO_KEY
+            items, is_mapping = [], isinstance(event, events.MappingStartEvent)
+            keys = dict[str, None]()
+            while not isinstance(inner := next(self._events), events.CollectionEndEvent):
+                if is_mapping:
+                    named, _ = self._value(inner, level + 1)
+                    is_text = isinstance(inner, events.ScalarEvent)
+                    key = inner.value if is_text else named if isinstance(named, str) else json.dumps(named)
+                    if key in keys:
+                        message = f"the key {key[:80]!r} occurs twice"
+                        raise self._fail(message, "rename or remove one of them", inner)
+                    keys[key], inner = None, next(self._events)
+                item, count = self._value(inner, level + 1)
+                items.append(item)
+                nodes += count
+                if nodes > _MOST_NODES:
+                    message = "expands to too many values through its aliases"
+                    raise self._fail(message, "remove the aliases", inner)
+            value = _merged(dict(zip(keys, items, strict=True))) if is_mapping else items
+        if event.anchor:
+            self._anchors[event.anchor] = value, nodes
+        return value, nodes
 
     def _fail(self, message: str, fix: str, event: Any) -> UsageError:
         return UsageError(message, file=self._path, line=event.start_mark.line + 1, fix=fix)
-
-
-_NO_KEY = object()
 
 
 def _scalar(event: Any) -> Any:

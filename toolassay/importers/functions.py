@@ -10,17 +10,13 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Optional, Union, get_args, get_origin, get_type_hints
 
-from toolassay.importers.importer import IncomingTool, Note
+from toolassay.importers.importer import DefinitionError, IncomingTool, Note
 
 # Name of a variable or parameter with a credential: "OPENAI_API_KEY", "auth_token"; not "key", "max_tokens".
 CREDENTIAL = re.compile(
     r"(?:^|_)(?:(?:api|access|private|secret|auth)_?key|token|secret|password|passwd|credentials?)(?:_|$)",
     re.IGNORECASE,
 )
-
-
-class UnreadableError(Exception):
-    """A function gives no tool. The text is the reason."""
 
 
 @dataclass
@@ -69,7 +65,7 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         name: Its name as a tool.
 
     Raises:
-        UnreadableError: Its hints cannot be resolved, or a required argument has no name or no JSON Schema.
+        DefinitionError: Its hints cannot be resolved, or a required argument has no name or no JSON Schema.
     """
     from pydantic import TypeAdapter
 
@@ -77,12 +73,12 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         parameters = list(inspect.signature(function).parameters.values())
         hints = get_type_hints(function, include_extras=True)
     except Exception as error:  # hints are expressions, which can raise anything
-        raise UnreadableError(f"its type hints cannot be resolved: {in_one_line(error)}") from None
+        raise DefinitionError(f"its type hints cannot be resolved: {in_one_line(error)}") from None
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
     named = [one for one in parameters if one.kind not in marks]
     further = [f"{marks[one.kind]}{one.name}" for one in parameters if one.kind in marks]
     if further and not named:
-        raise UnreadableError(f"its arguments have no names: it takes {', '.join(further)}")
+        raise DefinitionError(f"its arguments have no names: it takes {', '.join(further)}")
     docstring = docstring_of(function)
     losses = [Note(f"docstring.{part}", "a tool file has no place for it") for part in docstring.others]
     arguments = [_argument(one, hints.get(one.name, Any)) for one in named]
@@ -96,7 +92,7 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         except Exception as error:  # of pydantic, or of the module's own types
             reason = f"has no JSON Schema: {in_one_line(error)}"
             if one.required:
-                raise UnreadableError(f"the type of '{one.name}' {reason}") from None
+                raise DefinitionError(f"the type of '{one.name}' {reason}") from None
             losses.append(Note(one.name, f"its type {reason}"))
     found, definitions = TypeAdapter.json_schemas(adapters, schema_generator=_generator())
     schemas = {name: schema for (name, _), schema in found.items()}

@@ -30,6 +30,18 @@ class Note(NamedTuple):
     reason: str
 
 
+class ToolNote(NamedTuple):
+    """A loss or a warning about a tool; about the whole source if `tool` is empty."""
+
+    tool: str
+    field: str
+    reason: str
+
+
+class DefinitionError(Exception):
+    """A definition gives no tool. The text is the reason, one clause."""
+
+
 class Skipped(NamedTuple):
     """A part of the source that gave no tool.
 

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from toolassay.files import readable
-from toolassay.importers.documents import no_cycle_search
-from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
+from toolassay.files import rare_cycle_search, readable
+from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped, ToolNote
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
 from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
 from toolassay.text_formatting import count_of
@@ -26,14 +25,6 @@ LONGEST_DESCRIPTION = 20_000
 """Characters; the longest of 527 tools of real servers has 8,000."""
 HIDDEN = "[secret]"
 _SHORTEST_SECRET = 4
-
-
-class ImportFinding(NamedTuple):
-    """A loss or a warning about a tool; about the whole source if `tool` is empty."""
-
-    tool: str
-    field: str
-    reason: str
 
 
 @dataclass(frozen=True)
@@ -53,8 +44,8 @@ class ImportReport:
     source: str
     n_tools: int
     skipped: Sequence[Skipped]
-    losses: Sequence[ImportFinding]
-    warnings: Sequence[ImportFinding]
+    losses: Sequence[ToolNote]
+    warnings: Sequence[ToolNote]
 
     def to_json(self) -> dict[str, Any]:
         """The object of the file."""
@@ -77,7 +68,7 @@ class Intake:
     report: ImportReport
 
 
-@no_cycle_search()
+@rare_cycle_search()
 def take_in(kind: str, incoming: Incoming) -> Intake:
     """Give tools their ids, schemas of one dialect and warnings.
 
@@ -112,20 +103,19 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     servers = Counter(tool.name for tool, _, _ in kept)
     scanner = TextScanner()
     nodes: list[dict[str, Any]] = []
-    losses = [ImportFinding("", *note) for note in incoming.notes]
-    warnings: list[ImportFinding] = []
+    losses = [ToolNote("", *note) for note in incoming.notes]
+    warnings: list[ToolNote] = []
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
         if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
             arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
         parameters = parameters_of(arguments.schema)
         nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result, parameters)))
-        losses += [ImportFinding(tool_id, *note) for note in tool.losses]
+        losses += [ToolNote(tool_id, *note) for note in tool.losses]
         read = list[Note]()
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
             found = normalised or Normalised({})
             losses += [
-                ImportFinding(tool_id, f"{prefix}.{field}".rstrip("."), reason)
-                for field, reason in found.losses
+                ToolNote(tool_id, f"{prefix}.{field}".rstrip("."), reason) for field, reason in found.losses
             ]
             read += [Note(f"{prefix}.{field}", reason) for field, reason in found.warnings]
         notes = [
@@ -133,16 +123,16 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             *read,
             *_warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name]),
         ]
-        warnings += [ImportFinding(tool_id, *note) for note in notes]
+        warnings += [ToolNote(tool_id, *note) for note in notes]
     return Intake(
         nodes,
         ImportReport(
             kind,
             incoming.source,
             len(nodes),
-            [Skipped(*part) for part in _encodable(skipped)],
-            [ImportFinding(*part) for part in _encodable(losses)],
-            [ImportFinding(*part) for part in _encodable(warnings)],
+            _encodable(skipped),
+            _encodable(losses),
+            _encodable(warnings),
         ),
     )
 
@@ -324,13 +314,13 @@ class Group(NamedTuple):
         tools: Number of tools.
     """
 
-    first: ImportFinding
+    first: ToolNote
     tools: int
 
 
-def grouped(findings: Iterable[ImportFinding]) -> list[Group]:
+def grouped(findings: Iterable[ToolNote]) -> list[Group]:
     """The findings by field and reason, the most frequent first."""
-    alike: dict[tuple[str, str], tuple[ImportFinding, set[str]]] = {}
+    alike: dict[tuple[str, str], tuple[ToolNote, set[str]]] = {}
     for one in findings:
         alike.setdefault((general(one.field), general(one.reason)), (one, set()))[1].add(one.tool)
     groups = (Group(first, len(tools)) for first, tools in alike.values())

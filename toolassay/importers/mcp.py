@@ -9,13 +9,15 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 from toolassay.errors import UsageError
 from toolassay.extras import Option
 from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
-from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, other_kind
 from toolassay.locks import open_regular
@@ -44,8 +46,6 @@ _LONGEST_NAME = 1000
 _NOT_NAME = re.compile(r"[^\w.-]+")
 # The scheme of an address: "ftp" of "ftp://host"; not of "python ftp://host" or of "C:/serve".
 _SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+)://")
-# Of a tool of MCP, also with the names of Python; tools of other forms have none of them.
-_OWN_KEYS = frozenset(("inputSchema", "outputSchema", "output_schema", "annotations", "title"))
 
 
 @dataclass(frozen=True)
@@ -315,7 +315,7 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         if tools:
             yield _Listing(tools, server)
     elif not isinstance(value, dict):
-        yield Skipped(shown(server or "listing"), f"is {_kind(value)}, not a listing")
+        yield Skipped(shown(server or "listing"), "is no listing")
     elif isinstance(value.get("result"), dict):
         yield from _listings(value["result"], server, levels - 1)
     elif isinstance(value.get("error"), dict):
@@ -337,12 +337,27 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
             if isinstance(entry, dict | list):
                 yield from _listings(entry, str(name), levels - 1)
             else:
-                yield Skipped(shown(str(name)), f"is {_kind(entry)}, not a listing")
+                yield Skipped(shown(str(name)), "is no listing")
 
 
 # Tools
 
-_TOOL_KEYS = frozenset(("name", "description", "inputSchema", "input_schema", *_OWN_KEYS))
+# PHP writes an empty object as [].
+_Object = dict[str, Any] | Annotated[list[Any], msgspec.Meta(max_length=0)] | None
+
+
+class _WrittenTool(msgspec.Struct, rename="camel"):
+    """A tool of MCP."""
+
+    name: Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
+    title: str | None = None
+    description: str | None = None
+    input_schema: _Object = None
+    output_schema: _Object = None
+    annotations: _Object = None
+
+
+_TOOL_KEYS = frozenset((*_WrittenTool.__struct_encode_fields__, "input_schema", "output_schema"))
 
 
 def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipped]]:
@@ -352,7 +367,7 @@ def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipp
         for number, raw in enumerate(listing.tools, start=1):
             try:
                 tools.append(_tool(raw, server))
-            except _Malformed as error:
+            except DefinitionError as error:
                 name = raw.get("name") if isinstance(raw, dict) else None
                 which = f"tool {shown(name)}" if isinstance(name, str) and name else f"tool {number}"
                 skipped.append(Skipped(f"{which} of {server}" if server else which, str(error)))
@@ -380,50 +395,35 @@ def _server_name(name: str) -> str:
     return _NOT_NAME.sub("_", name)[:64].strip("_.")
 
 
-class _Malformed(Exception):
-    """A tool that cannot be imported; its text is the reason."""
-
-
 def _tool(raw: Any, server: str) -> IncomingTool:
-    if not isinstance(raw, dict):
-        raise _Malformed(f"is {_kind(raw)}, not an object")
-    name = raw.get("name")
-    if name is None or name == "":
-        raise _Malformed("has no name")
-    if not isinstance(name, str) or not name.strip() or len(name) > _LONGEST_NAME:
-        raise _Malformed("has a malformed name")
-    losses = [Note(shown(str(key)), "is no part of a tool") for key in raw if key not in _TOOL_KEYS]
-    warnings: list[Note] = []
-
-    def part(key: str, kind: type) -> Any:
-        """A part of the tool that may be missing or null; malformed, it is lost."""
-        value = raw.get(key)
-        if value is None or isinstance(value, kind):
-            return value
-        losses.append(Note(key, f"is {_kind(value)}"))
-        return None
-
-    annotations = dict(part("annotations", dict) or {})
-    title = part("title", str)
-    if title:
-        if annotations.get("title") not in (None, title):
+    losses: list[Note] = []
+    if isinstance(raw, dict):  # also with the names of the SDK for Python
+        snake = {"inputSchema": raw.get("input_schema"), "outputSchema": raw.get("output_schema")}
+        losses += [Note(shown(str(key)), "is no part of a tool") for key in raw if key not in _TOOL_KEYS]
+        raw = snake | raw
+    try:
+        written = msgspec.convert(raw, _WrittenTool)
+    except msgspec.ValidationError as error:
+        raise DefinitionError(f"is malformed: {error}") from None
+    annotations = dict(written.annotations or {})
+    if written.title:
+        if annotations.get("title") not in (None, written.title):
             losses.append(Note("annotations.title", "differs from the tool's title, which is kept"))
-        annotations["title"] = title
-    given = raw.get("inputSchema", raw.get("input_schema"))
-    if given is None:
+        annotations["title"] = written.title
+    warnings = []
+    if (given := _schema(written.input_schema, "inputSchema")) is None:
         warnings.append(Note("inputSchema", "is missing; the tool is taken to have no arguments"))
     output = None
     try:
-        output = _schema(raw.get("outputSchema", raw.get("output_schema")), "outputSchema")
-        output = output and {"type": "object", **output}
-    except _Malformed as error:
+        output = _schema(written.output_schema, "outputSchema")
+    except DefinitionError as error:
         losses.append(Note("outputSchema", str(error).removeprefix("its outputSchema ")))
-    shown_title = annotations.get("title")
+    title = annotations.get("title")
     return IncomingTool(
-        name=name,
-        description=part("description", str) or (shown_title if isinstance(shown_title, str) else ""),
-        input_schema=_schema(given, "inputSchema") or {"type": "object", "properties": {}},
-        output_schema=output,
+        name=written.name,
+        description=written.description or (title if isinstance(title, str) else ""),
+        input_schema=given or {"type": "object", "properties": {}},
+        output_schema=output and {"type": "object", **output},
         annotations={key: value for key, value in annotations.items() if value is not None},
         source={"server": server} if server else {},
         losses=losses,
@@ -431,24 +431,16 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     )
 
 
-def _schema(value: Any, key: str) -> dict[str, Any] | None:
+def _schema(value: _Object, key: str) -> dict[str, Any] | None:
     """The schema of an object; None without one.
 
     Raises:
-        _Malformed: It is none.
+        DefinitionError: It is none.
     """
-    if value is None:
-        return None
     if not isinstance(value, dict):
-        raise _Malformed(f"its {key} is {_kind(value)}, not an object")
+        return None
     if not allows_object(value):
-        raise _Malformed(f"its {key} does not describe an object")
+        raise DefinitionError(f"its {key} does not describe an object")
     if too_deep(value):
-        raise _Malformed(f"its {key} is nested more than {DEEPEST} levels deep")
+        raise DefinitionError(f"its {key} is nested more than {DEEPEST} levels deep")
     return value
-
-
-def _kind(value: Any) -> str:
-    """The kind of a JSON value in a sentence."""
-    kinds = {str: "a text", bool: "a truth value", list: "a list", dict: "an object", type(None): "null"}
-    return kinds.get(type(value), "a number")

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from toolassay.importers.importer import IncomingTool, Note
+from toolassay.importers.importer import DefinitionError, IncomingTool, Note
 from toolassay.importers.tool_lists import (
-    DefinitionError,
     ToolListImporter,
     arguments_of,
     decoded,

@@ -20,8 +20,8 @@ from typing import Any, ClassVar, NamedTuple
 
 from toolassay.errors import UsageError
 from toolassay.extras import Option
-from toolassay.importers.functions import CREDENTIAL, UnreadableError, in_one_line, tool_from_function
-from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.functions import CREDENTIAL, in_one_line, tool_from_function
+from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
 
 
@@ -70,7 +70,7 @@ class PythonImporter(Importer):
             for name in _names(module, place, notes):
                 try:
                     tools.append(_tool(name, getattr(module, name), place.module))
-                except UnreadableError as error:
+                except DefinitionError as error:
                     skipped.append(Skipped(name, str(error)))
                 except Exception as error:  # docstrings, defaults and types may be objects with own code
                     skipped.append(Skipped(name, f"cannot be read: {in_one_line(error)}"))

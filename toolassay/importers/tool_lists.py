@@ -14,8 +14,9 @@ from typing import Any, ClassVar, NamedTuple
 from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values, too_deep
-from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
+from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
+from toolassay.text_formatting import some_of
 from toolassay.type_names import read_types, types_of
 
 # Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
@@ -31,10 +32,6 @@ _REASONS = {
     "cache_control": "sets the provider's prompt cache",
     "allowed_callers": "sets who may call the tool at the provider",
 }
-
-
-class DefinitionError(Exception):
-    """A definition gives no tool. The text is the reason, one clause."""
 
 
 class _Entry(NamedTuple):
@@ -152,10 +149,7 @@ class _Definitions:
             yield tool
 
     def skipped(self) -> tuple[Skipped, ...]:
-        return tuple(
-            Skipped(places[0] + (f" and {len(places) - 1} more" if places[1:] else ""), reason)
-            for (reason, _), places in self._skipped.items()
-        )
+        return tuple(Skipped(some_of(places, 1), reason) for (reason, _), places in self._skipped.items())
 
     def add(self, tool: IncomingTool, where: str) -> None:
         # Not the losses: a request may set `cache_control` on a tool that another one has without it.
@@ -179,15 +173,16 @@ class _Definitions:
         self._skipped.setdefault((reason, content), []).append(entry.where)
 
 
-# Keys of a definition that only one kind has.
-_OWN_KEYS = {
-    "inputSchema": "mcp",
-    "input_schema": "anthropic",
-    "args_schema": "langchain",
-    "tool_call_schema": "langchain",
-}
-# The kinds that read a bare function with `parameters`.
+# The kinds that read a function with `parameters`.
 _FUNCTION_KINDS = ("openai", "langchain", "bfcl")
+# The kinds that read what has a key, the likeliest first.
+_KINDS = {
+    **dict.fromkeys(("openapi", "swagger"), ("openapi",)),
+    **dict.fromkeys(("mcpServers", "inputSchema"), ("mcp",)),
+    **dict.fromkeys(("args_schema", "tool_call_schema"), ("langchain",)),
+    "input_schema": ("anthropic",),
+    "parameters": _FUNCTION_KINDS,
+}
 # Keys with the definitions of a document or of a request.
 _CONTAINERS = ("tools", "functions", "servers", "result", *_ENVELOPES)
 
@@ -214,43 +209,26 @@ def other_kind(value: Any, own: str) -> str | None:
 def _kinds(value: Any, level: int) -> tuple[str, ...]:
     """The kinds that read a value, the likeliest first; of a list, those of the first item that has any."""
     value = decoded(value)
-    if level > _MOST_LEVELS:
+    if level > _MOST_LEVELS or not isinstance(value, list | dict):
         return ()
     if isinstance(value, list):
         return next(filter(None, (_kinds(one, level + 1) for one in value)), ())
-    if not isinstance(value, dict):
-        return ()
-    if any(isinstance(value.get(key), str | float) for key in ("openapi", "swagger")):
-        return ("openapi",)
-    servers = value.get("servers")
-    entries = servers.values() if isinstance(servers, dict) else ()
-    has_commands = any(isinstance(one, dict) and one.keys() & {"command", "url"} for one in entries)
-    if isinstance(value.get("mcpServers"), dict) or has_commands:
-        return ("mcp",)
-    if isinstance(decoded(value.get("function")), list):
+    function = decoded(value.get("function"))
+    if isinstance(function, list):
         return ("bfcl",)
-    if kinds := _kinds_of_definition(value):
-        return kinds
+    if isinstance(value.get("servers"), dict):
+        return ("mcp",)
+    if value.get("type") == "function":
+        return _FUNCTION_KINDS[:2]
+    if isinstance(function, dict):
+        return _FUNCTION_KINDS
+    if "input_schema" in value and value.keys() & {"title", "output_schema", "annotations"}:
+        return ("anthropic", "mcp")  # as the SDK for Python names the fields of MCP
+    if known := next((kinds for key, kinds in _KINDS.items() if value.get(key) is not None), ()):
+        return known
     found = ((key, _kinds(value.get(key), level + 1)) for key in _CONTAINERS)
     key, kinds = next((one for one in found if one[1]), ("", ()))
-    return _without_bfcl(kinds) if key == "tools" else kinds  # its files have no such key
-
-
-def _kinds_of_definition(value: Mapping[str, Any]) -> tuple[str, ...]:
-    inner = value.get("function")
-    is_function = value.get("type") == "function"
-    kinds = tuple(kind for key, kind in _OWN_KEYS.items() if value.get(key) is not None)
-    if "input_schema" in value and value.keys() & {"title", "output_schema", "annotations"}:
-        kinds += ("mcp",)  # as the SDK for Python names the fields of MCP
-    if isinstance(inner, dict):
-        kinds = _kinds_of_definition(inner) or _FUNCTION_KINDS
-    elif is_function or isinstance(decoded(value.get("parameters")), dict):
-        kinds += _FUNCTION_KINDS
-    return _without_bfcl(kinds) if is_function else kinds
-
-
-def _without_bfcl(kinds: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(kind for kind in kinds if kind != "bfcl")
+    return tuple(kind for kind in kinds if (key, kind) != ("tools", "bfcl"))  # its files have no such key
 
 
 def _of_other_form(value: Mapping[str, Any], kind: str) -> str:

@@ -61,9 +61,7 @@ class Verdict:
         return {
             "leader": leader and leader.name,
             "runner_up": second and second.name,
-            "difference": lead.value,
-            "low": lead.low,
-            "high": lead.high,
+            **dict(zip(("difference", "low", "high"), lead, strict=True)),
             "p": second and second.p,
             "n": second.n if second else 0,
             "n_needed": second and second.n_needed,

@@ -21,6 +21,7 @@ from toolassay.report.style import (
     NEUTRAL,
     QUIET,
     blank_figure,
+    new_figure,
     one_line,
     plain_style,
     save,
@@ -250,16 +251,12 @@ def draw_scoreboard(
     Raises:
         ToolassayError: It cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     shown = [[model.axes for model in folder.models[:MOST]] for folder in folders]
     notes = mark_lines([one for runs in shown for one in runs]) if len(axes) > 1 else []
     width = _NAMES + (_PANEL * len(axes) if len(axes) > 1 else 4.0)
     height = sum(_REST + _BOARD_ROW * len(runs) for runs in shown) + _NOTE * len(notes)
     with plain_style():
-        figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
-        FigureCanvasAgg(figure)
+        figure = new_figure(width, height, "constrained")
         heights = [len(runs) + 1 for runs in shown]
         panels = figure.subplots(len(folders), len(axes), squeeze=False, height_ratios=heights)
         for folder, runs, row in zip(folders, shown, panels, strict=True):
@@ -413,11 +410,7 @@ def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
 
 
 def _draw_picture(path: Path, height: float, draw: Callable[[Plot, Any], None], part: Any) -> Path:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     with plain_style():
-        figure = Figure(figsize=(7.0, height), facecolor="white", layout="constrained")  # inches
-        FigureCanvasAgg(figure)
+        figure = new_figure(7.0, height, "constrained")
         draw(figure.subplots(), part)
         return save(figure, path, dpi=130)

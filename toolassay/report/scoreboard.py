@@ -246,9 +246,7 @@ class ModelReport:
             "score": place and place.score,
             "versus_leader": (
                 {
-                    "difference": place.difference.value,
-                    "low": place.difference.low,
-                    "high": place.difference.high,
+                    **dict(zip(("difference", "low", "high"), place.difference, strict=True)),
                     "p": place.p,
                     "n": place.n,
                     "is_significant": place.differs,

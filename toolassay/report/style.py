@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from toolassay.files import atomic_target
 from toolassay.graph import ToolGraph
@@ -70,13 +70,19 @@ def _fonts() -> tuple[str, ...]:
     return ("DejaVu Sans", *(family for family in _FAMILIES if family in present))
 
 
-def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure with axes in inches from the lower left corner."""
+def new_figure(width: float, height: float, layout: Literal["constrained"] | None = None) -> Figure:
+    """An empty white figure; the size is in inches."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), facecolor="white")
+    figure = Figure(figsize=(width, height), facecolor="white", layout=layout)
     FigureCanvasAgg(figure)
+    return figure
+
+
+def blank_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """An empty figure with axes in inches from the lower left corner."""
+    figure = new_figure(width, height)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_xlim(0, width)
     axes.set_ylim(0, height)

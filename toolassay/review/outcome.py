@@ -288,17 +288,17 @@ def apply_reviews(
     for path in (source.tool_desc, source.graph_desc):
         if path.exists():
             copy_file(path, target.path / path.name)
-    described = source.benchmark if about is None else about
+    described = source.written_benchmark if about is None else about
     facts = {**described, "reviewed": dict(Counter(fates)), FINGERPRINT: sha256_of(target.data)}
-    target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
+    target.describe(*(target.written_benchmark.keys() - facts.keys()), **facts)
     return Applied(len(kept), Counter(fates), written - len(kept))
 
 
 def _check_target(source: DataFolder, target: DataFolder) -> None:
     """Raise UsageError if the target has data that would be lost."""
     refuse_to_replace(target.data, [source.data], what="is the folder under review", flag="--apply")
-    ours = target.benchmark.get("reviewed") is not None
-    if target.data.exists() and not (ours and target.benchmark.get(FINGERPRINT) == sha256_of(target.data)):
+    ours = target.benchmark.reviewed is not None
+    if target.data.exists() and not (ours and target.benchmark.data_sha256 == sha256_of(target.data)):
         raise UsageError(
             "was not written by this command, or was changed since",
             file=target.data,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args
 
+from toolassay.argument_schemas import properties_of
 from toolassay.backinstruct import prompt as back_instruct
 from toolassay.benchmarks.benchmark import load
 from toolassay.benchmarks.registry import benchmarks
@@ -173,7 +174,11 @@ def graph_of(tools: str) -> ToolGraph:
 
 def calls_of(plan: Mapping[str, Any], tools: Sequence[Any]) -> list[ToolCall]:
     """The tool calls of a plan, without ids; values that do not have the type of their schema are omitted."""
-    schemas = {item["function"]["name"]: _properties(item["function"]) for item in tools}
+    functions = [item["function"] for item in tools]
+    schemas = {
+        one["name"]: {each.name: each.schema for each in properties_of(one.get("parameters") or {})}
+        for one in functions
+    }
     calls = []
     for node in plan["task_nodes"]:
         typed = {
@@ -193,14 +198,6 @@ def _tool(item: Any) -> Tool:
     schema = schema if isinstance(schema, dict) else {"type": "object"}
     description = str(function.get("description") or "")
     return Tool(function["name"], description, parameters=parameters_of(schema), input_schema=schema)
-
-
-def _properties(function: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    schema = function.get("parameters")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict):
-        return {}
-    return {name: value if isinstance(value, dict) else {} for name, value in properties.items()}
 
 
 def _typed(value: Any, schema: Mapping[str, Any]) -> Any:

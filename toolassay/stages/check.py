@@ -631,8 +631,7 @@ def _critics(given: str | Sequence[str] | None) -> list[str]:
 
 def _teacher(folder: DataFolder) -> str:
     """The model in `benchmark.json` that wrote the labels and their reviews; empty if there is none."""
-    generation = folder.benchmark.get("generation")
-    name = generation.get("llm") if isinstance(generation, Mapping) else None
+    name = (folder.benchmark.generation or {}).get("llm")
     return name if isinstance(name, str) else ""
 
 
@@ -698,7 +697,7 @@ def _report(ended: Sorted, place: CheckedFolder, screen: Screen) -> None:
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
     for line in ended.coverage.lines():
         screen.say(line)
-    if place.passed.is_by_rules:
+    if place.passed.benchmark.is_by_rules:
         screen.say(f"the set is {BY_RULES}")
     screen.say(f"findings of each sample: {out / GATES}; picture: {out / FUNNEL_PICTURE}")
     if funnel.levels["quarantine"]:

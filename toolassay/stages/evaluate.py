@@ -109,7 +109,7 @@ def _finish(
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
     _warn_of_partial(evaluations, screen)
-    if folder.is_by_rules:
+    if folder.benchmark.is_by_rules:
         screen.say(f"the data set is {BY_RULES}")
 
 

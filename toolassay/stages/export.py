@@ -8,12 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.calls.call_plan import Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
+from toolassay.dataset import LastLabels, RequestId
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.exporters.dataset_card import CardFacts, ExportTally, card
+from toolassay.exporters.dataset_card import CardFacts, ExportTally, card, read_funnel
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
 from toolassay.exporters.formats import (
@@ -29,8 +32,8 @@ from toolassay.exporters.formats import (
     Rows,
     parquet_libraries,
 )
-from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan, last_lines
-from toolassay.files import read_json, read_json_lines, write_text
+from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
+from toolassay.files import read_json_lines, record_of, write_text
 from toolassay.gates.gate import Level
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -150,12 +153,10 @@ def export(
     split_file = _split_file(folder, splits)
     levels = _levels(folder.path / "gates.jsonl", level)
     executed = ExecutedResults.index(executions, library, kind) if results == "executed" else None
-    last, repeated = last_lines(folder.data)
-    selection = SampleSelection(
-        folder.data, last, library, kind, split_file, levels, _wanted(level), executed
-    )
-    if repeated:
-        screen.say(f"{WARNING}{count_of(repeated, 'line')} left out: a later one has the same id")
+    labels = LastLabels(folder.data)
+    selection = SampleSelection(labels, library, kind, split_file, levels, _wanted(level), executed)
+    if labels.repeated:
+        screen.say(f"{WARNING}{count_of(labels.repeated, 'line')} left out: a later one has the same id")
     written = Chats(library, kind, style, tools, form.seed)
     name = folder.path.resolve().name
     with destination.folder() as new:
@@ -164,25 +165,26 @@ def export(
             recoveries = _recoveries(selection, rows, form, screen)
             refused = _write(selection, rows, tally, recoveries, new / REFUSED, screen)
             rows.finish(name)
-        if not len(selection):
+        if not len(labels):
             raise ToolassayError("holds no samples", file=folder.data, fix="name a folder that has some")
         if not tally.total:
             raise ToolassayError(
-                f"none of {count_of(len(selection), 'sample')} can be exported",
+                f"none of {count_of(len(labels), 'sample')} can be exported",
                 file=folder.data,
                 fix="see the warnings; toolassay check gives details, toolassay split writes new splits"
                 if executed is None
                 else "see the warnings; run toolassay execute, or use --results references",
             )
+        stated = folder.benchmark.licence or folder.benchmark.license or "unknown"
         facts = CardFacts(
             name,
             to,
             rows.files,
             len(library),
             folder.benchmark,
-            licence or _licence(folder.benchmark),
+            licence or "-".join(stated.casefold().split()),
             "" if split_file is None else split_file.signature,
-            read_json(funnel) if (funnel := folder.path / "funnel.json").exists() else None,
+            read_funnel(folder.path / "funnel.json"),
             refused,
             results,
         )
@@ -236,7 +238,7 @@ def _recoveries(selection: SampleSelection, rows: Rows, form: ChatForm, screen: 
     if not form.recoveries:
         return frozenset()
     count, possible = 0, []
-    with screen.progress("looking for wrong calls", len(selection)) as advance:
+    with screen.progress("looking for wrong calls", len(selection.labels)) as advance:
         for found in _samples(selection, rows):
             if isinstance(found, SelectedPlan):
                 count += 1
@@ -270,7 +272,7 @@ def _write(
     count = 0
     with (
         contextlib.closing(JsonLinesWriter(path)) as refused,
-        screen.progress("exporting", len(selection)) as advance,
+        screen.progress("exporting", len(selection.labels)) as advance,
     ):
         for found in _samples(selection, rows):
             if isinstance(found, RefusedSample):
@@ -339,20 +341,16 @@ def _wanted(level: Level | None) -> frozenset[str] | None:
     return frozenset({"pass", level})
 
 
+class _GateLine(msgspec.Struct):
+    id: RequestId
+    level: str
+
+
 def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
     """The level of each sample in `gates.jsonl`; None if there is no such file and no level is required."""
     if level is None and not path.exists():
         return None
-    found: dict[str, str] = {}
-    for number, value in read_json_lines(path, fix="make it with toolassay check"):
-        if not isinstance(value, dict) or not isinstance(value.get("level"), str) or "id" not in value:
-            raise UsageError(
-                "has no id and level", file=path, line=number, fix="make it with toolassay check"
-            )
-        found[str(value["id"])] = value["level"]
-    return found
-
-
-def _licence(benchmark: Mapping[str, Any]) -> str:
-    value = benchmark.get("licence", benchmark.get("license"))
-    return "-".join(value.casefold().split()) if isinstance(value, str) else "unknown"
+    fix = "make it with toolassay check"
+    lines = read_json_lines(path, fix=fix)
+    levels = (record_of(value, _GateLine, file=path, line=number, fix=fix) for number, value in lines)
+    return {str(line.id): line.level for line in levels}

@@ -390,7 +390,7 @@ def play(
     place = Path(data_dir) if data_dir is not None else None
     source = find_file(graph_desc or "graph_desc.json", place)
     if place is not None and settings.get("dependency_type") is None:
-        settings["dependency_type"] = DataFolder(place).benchmark.get("dependency_type")
+        settings["dependency_type"] = DataFolder(place).benchmark.dependency_type
     tools = settings.pop("tool_desc", None)
     if tools is not None:
         tools = find_file(tools, place)

@@ -479,7 +479,7 @@ class GenerationWork(Work):
             report_stop(self._generation.summary, screen, again=self._same_folder)
             if self._rewriting:
                 screen.say(_gain(self._rewriting))
-            if self._folder.is_by_rules:
+            if self._folder.benchmark.is_by_rules:
                 screen.say(f"the set is {BY_RULES}: --llm MODEL")
 
     @property
@@ -516,8 +516,8 @@ ROUNDS = "rounds"
 
 def recorded_rounds(folder: DataFolder) -> tuple[Round, ...]:
     """The rounds of the folder's samples; none if it has no samples, or they were not made in rounds."""
-    recorded = folder.benchmark.get(ROUNDS)
-    return tuple(map(Round.of, recorded)) if isinstance(recorded, list) and folder.data_raw.exists() else ()
+    recorded = folder.benchmark.rounds or ()
+    return tuple(map(Round.of, recorded)) if folder.data_raw.exists() else ()
 
 
 def _announce(cover: Cover, count: int, at_least: int, say: Callable[[str], None]) -> None:
@@ -561,10 +561,10 @@ def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) ->
     """
     if not folder.data_raw.exists():
         return False
-    made_with = folder.benchmark.get("generation")
+    made_with = folder.benchmark.generation
     try:
         read_kept(folder.data_raw, settings["seed"])
-        if not isinstance(made_with, Mapping):
+        if made_with is None:
             raise UsageError("was not written by this command", file=folder.data_raw, fix=CONFLICT_FIX)
         changed = changes(made_with, settings)
         if changed:

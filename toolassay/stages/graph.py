@@ -86,7 +86,7 @@ def build_graph(
             if max_links is not None:
                 raise UsageError("--max_links is not for schema graphs", fix="use --max_edges_per_tool")
             _refuse_other_data(folder, kind)
-            links = links.with_limits(folder.benchmark.get("links"))
+            links = links.with_limits(folder.benchmark.links)
             schema_links = SchemaLinks(library, folder.path, links, screen)
             graph = ToolGraph.of_dependencies(schema_links.shaped, schema_links.kept)
             if links.explain is not None:
@@ -99,7 +99,7 @@ def build_graph(
             schema_links.write()
             _show_written(graph, folder, None, screen)
             schema_links.show()
-            if folder.benchmark.get("links") != links.limits:
+            if folder.benchmark.links != links.limits:
                 folder.describe(links=links.limits)
         else:
             for name in links.given():
@@ -127,7 +127,7 @@ def _refuse_other_data(folder: DataFolder, kind: str) -> None:
     Raises:
         UsageError: The stages after this one would refuse either the graph or the data.
     """
-    recorded = folder.benchmark.get("dependency_type")
+    recorded = folder.benchmark.dependency_type
     has_data = folder.data_raw.exists() or folder.data.exists()
     if has_data and recorded not in (None, kind) and "schema" in (recorded, kind):
         raise UsageError(
@@ -194,7 +194,7 @@ def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> N
         source, folder.tool_desc, shallow=False
     ):
         say(f"warning: {folder.tool_desc} differs from {source}: later stages read the former")
-    recorded = folder.benchmark.get("dependency_type")
+    recorded = folder.benchmark.dependency_type
     if recorded == graph.dependency_type:
         return
     if recorded is not None and (folder.data_raw.exists() or folder.data.exists()):
@@ -230,7 +230,7 @@ def visualize(
 
     folder = DataFolder(Path(data_dir)).require()
     path = folder.graph_desc if graph_desc is None else find_file(graph_desc, folder.path)
-    graph = folder.graph(folder.benchmark.get("dependency_type"), graph_desc=path, say=screen.say)
+    graph = folder.graph(folder.benchmark.dependency_type, graph_desc=path, say=screen.say)
     file = path.parent / EDITS
     edits = [edit.to_json() for edit in read_edits(file)] if file.exists() else []
     with screen.progress(f"draw {path}", 2) as advance:

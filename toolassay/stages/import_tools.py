@@ -23,12 +23,13 @@ from toolassay.files import (
 )
 from toolassay.importers import importer_named
 from toolassay.importers.data_files import new_folder
-from toolassay.importers.intake import ImportFinding, ImportReport, described, grouped, take_in
+from toolassay.importers.importer import ToolNote
+from toolassay.importers.intake import ImportReport, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Table
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 _MOST_ROWS = 20
 _MOST_NAMES = 10
@@ -162,7 +163,7 @@ def _write(
         write_nodes(stream, nodes)
         stream.write("\n}\n")
     # An update keeps what the links of an existing benchmark mean, unless its tools had resource types.
-    recorded = folder.benchmark.get("dependency_type")
+    recorded = folder.benchmark.dependency_type
     kind = "schema" if any(node.get("input_schema") is not None for node in nodes) else "temporal"
     folder.describe(
         dependency_type=recorded if recorded in ("schema", "temporal") else kind,
@@ -174,8 +175,7 @@ def _write(
 def _show_changes(changes: Changes, screen: Screen) -> None:
     for what, names in (("added", changes.added), ("removed", changes.removed)):
         if names:
-            more = f" and {len(names) - _MOST_NAMES:,} more" if len(names) > _MOST_NAMES else ""
-            screen.show(f"{what}: {', '.join(names[:_MOST_NAMES])}{more}")
+            screen.show(f"{what}: {some_of(names, _MOST_NAMES)}")
     for name in list(changes.changed)[:_MOST_NAMES]:
         screen.show(f"changed: {name} ({', '.join(map(shown, changes.changed[name]))})")
     if len(changes.changed) > _MOST_NAMES:
@@ -196,7 +196,7 @@ def _literal(text: str) -> str:
 
 
 def show_findings(
-    findings: Sequence[tuple[str, Sequence[ImportFinding]]],
+    findings: Sequence[tuple[str, Sequence[ToolNote]]],
     file: Path,
     screen: Screen,
     rows: Sequence[tuple[str, ...]] = (),
@@ -256,10 +256,11 @@ def export_tools(
         raise UsageError(
             "already exists with other content", file=target, fix="use --force, or another --out"
         )
-    losses = [ImportFinding(*loss) for loss in exported.losses]
     write_text(target, text)
     report = target.with_name(f"{target.name}.report.json")
-    write_json(report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in losses]})
+    write_json(
+        report, {"form": to, "n_tools": len(library), "losses": [loss._asdict() for loss in exported.losses]}
+    )
     screen.show(f"{target}: written ({count_of(len(library), 'tool')}, {to})")
-    show_findings([("loss", losses)], report, screen)
+    show_findings([("loss", exported.losses)], report, screen)
     return exported

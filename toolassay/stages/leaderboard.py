@@ -398,7 +398,7 @@ def leaderboard(
         {} if sort_by else _ranking(place, standings, part),
     )
     remarks += _signature(standings)
-    remarks += [f"the data set is {BY_RULES}"] if place.folder.is_by_rules else []
+    remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
     return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks)
 
 

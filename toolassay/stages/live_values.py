@@ -97,9 +97,7 @@ def unusable_tools(folder: DataFolder) -> frozenset[str]:
 
 
 def _recorded(folder: DataFolder, key: str) -> frozenset[str]:
-    record = folder.benchmark.get(RECORD)
-    names = record.get(key) if isinstance(record, Mapping) else None
-    return frozenset(one for one in names if isinstance(one, str)) if isinstance(names, list) else frozenset()
+    return frozenset((folder.benchmark.values_from or {}).get(key, ()))
 
 
 def changing_tools(folder: DataFolder) -> frozenset[str]:
@@ -129,7 +127,7 @@ def collect_values(
         UsageError: The folder has no schema graph, or the executor cannot be used as given.
         ToolassayError: The server does not work.
     """
-    if RECORD in folder.benchmark and (folder.path / VALUES).is_file() and not again:
+    if folder.benchmark.values_from is not None and (folder.path / VALUES).is_file() and not again:
         screen.say(f"values were collected before ({folder.path / VALUES}); --force collects them again")
         return
     library = folder.library(say=screen.say)

@@ -71,7 +71,7 @@ def format_data(
 
 def _check_agreement(folder: DataFolder, given: DependencyType) -> None:
     """Raise UsageError if `benchmark.json` names another dependency type than the one given."""
-    recorded = folder.benchmark.get("dependency_type")
+    recorded = folder.benchmark.dependency_type
     if recorded not in (None, given):
         raise UsageError(
             f"says {recorded}, --dependency_type says {given}",

@@ -27,7 +27,8 @@ from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import OUTCOMES, ScoredItem, read_items, read_table
 from toolassay.evaluation.metrics_file import SECURITY, read_groups, read_signature
 from toolassay.evaluation.places import EVERY_MODEL
-from toolassay.files import read_json, write_json, write_text
+from toolassay.exporters.dataset_card import read_funnel
+from toolassay.files import write_json, write_text
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.locks import open_regular
@@ -84,10 +85,11 @@ def data_summary(folder: DataFolder) -> dict[str, Any] | None:
             yield Gold.of(record, number)
 
     try:
-        graph = folder.graph(folder.benchmark.get("dependency_type")) if folder.graph_desc.exists() else None
+        graph = folder.graph(folder.benchmark.dependency_type) if folder.graph_desc.exists() else None
         library = graph.library if graph is not None else folder.library()
         parts = (VarietyPart([gold]) for gold in golds())
         found = measure_variety(parts, library=library, graph=graph, sample=300)
+        funnel = read_funnel(folder.path / FUNNEL)
     except UsageError:
         return None
     return {
@@ -98,17 +100,9 @@ def data_summary(folder: DataFolder) -> dict[str, Any] | None:
         "repeats": found["repeats"],
         "nearest": found["likeness"].get("nearest"),
         "wording": found["wording"],
-        "funnel": _funnel(folder),
+        "funnel": None if funnel is None else funnel.funnel,
         "graph": _drawn(graph, used) if graph is not None else None,
     }
-
-
-def _funnel(folder: DataFolder) -> list[Any] | None:
-    try:
-        funnel = read_json(folder.path / FUNNEL)["funnel"]
-    except (UsageError, KeyError, TypeError):
-        return None
-    return funnel if isinstance(funnel, list) else None
 
 
 def _drawn(graph: ToolGraph, used: Mapping[tuple[str, str], int]) -> dict[str, Any]:
@@ -494,7 +488,7 @@ def build_report(
         )
     if not folders:
         raise UsageError("; ".join(missing))
-    notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.is_by_rules]
+    notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.benchmark.is_by_rules]
     for line in missing:
         screen.say(f"{WARNING}left out: {line}")
     for line in notes:

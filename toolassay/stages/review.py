@@ -75,7 +75,9 @@ def review_session(
 def _of_check(folder: DataFolder, name: str) -> Path:
     """A file of the check; for a quarantine folder it is in the parent folder."""
     own = folder.path / name
-    apart = CHECKED in folder.benchmark and folder.path.resolve().name == QUARANTINE and not own.exists()
+    apart = (
+        folder.benchmark.checked is not None and folder.path.resolve().name == QUARANTINE and not own.exists()
+    )
     return folder.path.resolve().parent / name if apart else own
 
 
@@ -260,7 +262,7 @@ def apply_review(
     folder, target = DataFolder(Path(data_dir)), DataFolder(Path(out))
     passed = _passed_beside(folder) if with_passed else ()
     session = review_session(data_dir, screen=screen)
-    about = as_reviewed(folder.benchmark, folder.path, target.path)
+    about = as_reviewed(folder.written_benchmark, folder.path, target.path)
     if with_passed:
         about[CHECKED]["level"] = "pass or quarantine"
     applied = apply_reviews(
@@ -280,8 +282,8 @@ def _passed_beside(quarantine: DataFolder) -> Iterator[Mapping[str, Any]]:
         UsageError: The folder is not the quarantine of a check, or the passed labels are missing.
     """
     passed = DataFolder(quarantine.path.resolve().parent)
-    checked = quarantine.benchmark.get(CHECKED)
-    if not isinstance(checked, Mapping) or checked.get("level") != "quarantine" or not passed.data.exists():
+    checked = quarantine.benchmark.checked
+    if checked is None or checked.level != "quarantine" or not passed.data.exists():
         raise UsageError(
             "is not a quarantine folder of toolassay check with passed samples beside it",
             file=quarantine.path,

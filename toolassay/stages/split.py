@@ -7,11 +7,11 @@ from pathlib import Path
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import read_labels
+from toolassay.dataset import SPLITS, Split, read_labels
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.gold import Gold
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.splits import SPLITS, Member, Split, Splitting, near_repeats, signature, write_splits
+from toolassay.splits import Member, Splitting, near_repeats, signature, write_splits
 from toolassay.tables import Table
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds

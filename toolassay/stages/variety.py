@@ -108,7 +108,7 @@ def _check_output(out: Path) -> None:
 def _graph(folder: DataFolder, screen: Screen) -> ToolGraph | None:
     """The graph in `graph_desc.json`, else the one that the tools imply; None without tools."""
     if folder.graph_desc.exists():
-        return folder.graph(folder.benchmark.get("dependency_type"), say=screen.say)
+        return folder.graph(folder.benchmark.dependency_type, say=screen.say)
     library = _library(folder)
     if library is None:
         return None

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.exporters.exported_tools import ExportedTools, Loss, tool_exporter
+from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
+from toolassay.importers.importer import ToolNote
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 SCHEMA = {
@@ -50,11 +51,11 @@ def test_openai_has_a_valid_name_and_no_place_for_results() -> None:
         {"type": "function", "function": {"name": "now", "description": "", "parameters": NOW.input_schema}},
     ]
     assert result.losses == [
-        Loss("weather.forecast", "id", "is written as 'weather_forecast'"),
-        Loss("weather.forecast", "output_schema", "the form has no place for it"),
-        Loss("weather.forecast", "annotations", "the form has no place for it"),
-        Loss("weather.forecast", "tags", "the form has no place for it"),
-        Loss("weather.forecast", "source", "the form has no place for all of it"),
+        ToolNote("weather.forecast", "id", "is written as 'weather_forecast'"),
+        ToolNote("weather.forecast", "output_schema", "the form has no place for it"),
+        ToolNote("weather.forecast", "annotations", "the form has no place for it"),
+        ToolNote("weather.forecast", "tags", "the form has no place for it"),
+        ToolNote("weather.forecast", "source", "the form has no place for all of it"),
     ]
 
 
@@ -63,7 +64,7 @@ def test_anthropic_keeps_the_names_of_arguments_and_names_those_that_its_api_ref
     result = exported("anthropic", Tool("find", input_schema=schema))
     assert result.document[0]["input_schema"] == schema
     assert result.losses == [
-        Loss("find", f"input_schema.properties.{name}", "Anthropic's API refuses this name")
+        ToolNote("find", f"input_schema.properties.{name}", "Anthropic's API refuses this name")
         for name in ("城市", "per page")
     ]
     assert not exported("openai", Tool("find", input_schema=schema)).losses

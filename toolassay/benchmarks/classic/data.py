@@ -239,7 +239,7 @@ def has_known_chats(folder: DataFolder) -> bool:
     Raises:
         UsageError: the table of workflows is missing or malformed.
     """
-    if "source_sha256" in folder.benchmark:  # made by `toolassay import`
+    if "source_sha256" in folder.written_benchmark:  # made by `toolassay import`
         return True
     ids = sorted(row["workflow_uuid"] for row in read_table(folder.path / WORKFLOWS, WORKFLOW_COLUMNS))
     return hashlib.sha256("\n".join(ids).encode()).hexdigest()[:16] == _BUNDLED_WORKFLOWS

@@ -31,7 +31,7 @@ def _domain(folder: DataFolder) -> str | None:
     from toolassay.benchmarks.taskbench.scoring.leaderboard import DOMAINS, domain_of_tools
     from toolassay.tools import ToolLibrary
 
-    domain = folder.benchmark.get("domain")
+    domain = folder.benchmark.domain
     return domain if domain in DOMAINS else domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
 
 

@@ -359,7 +359,7 @@ def _tools(
         kind = folder.dependency_type(dependency_type, library=library, say=say)
     else:
         library = ToolLibrary.load(folder.graph_desc, normalise_types=False)
-        if dependency_type is None and folder.benchmark.get("dependency_type") is None:
+        if dependency_type is None and folder.benchmark.dependency_type is None:
             graph = ToolGraph.load(folder.graph_desc)
             return library, graph, graph.dependency_type
         kind = folder.dependency_type(dependency_type, say=say)

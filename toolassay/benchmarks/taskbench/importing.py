@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import label_record
+from toolassay.dataset import WholeLabel, label_record
 from toolassay.errors import UsageError
-from toolassay.files import copy_file, sha256_of, write_json_lines
+from toolassay.files import copy_file, record_of, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.importers.data_files import HubDataset, arriving, new_folder, read_rows
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -29,7 +29,6 @@ _LABELS = (
     *("data.json", "data.jsonl", "test.json", "test.jsonl", "data.parquet", "test.parquet"),
     *("test-*.parquet", "test/*.parquet", "test/*.arrow", "data-*.arrow"),
 )
-_LISTS = ("task_steps", "task_nodes", "task_links")
 
 
 @dataclass(frozen=True)
@@ -62,28 +61,16 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
     return None
 
 
-def files_in(folder: Path, domain: str, wanted: str | None = None) -> DomainFiles:
-    """The files of a domain in a folder that was downloaded.
+def names_in(folder: Path) -> list[str]:
+    """The files of a folder that was downloaded, as paths with slashes.
 
     Raises:
-        UsageError: there is no such folder, or it holds no labels.
+        UsageError: there is no such folder.
     """
     if not folder.is_dir():
         raise UsageError("no such folder", file=folder, fix="check --from")
-    names = [
-        path.relative_to(folder).as_posix()
-        for pattern in ("*", "*/*", "*/*/*")
-        for path in folder.glob(pattern)
-        if path.is_file()
-    ]
-    found = choose_files(names, domain, wanted)
-    if found is None:
-        raise UsageError(
-            f"holds no labels of {domain}",
-            file=folder,
-            fix=f"it should have data_{domain}/{wanted or 'data.json'}",
-        )
-    return found
+    found = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
+    return [path.relative_to(folder).as_posix() for path in found if path.is_file()]
 
 
 def read_taskbench(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
@@ -95,76 +82,9 @@ def read_taskbench(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
     for path in paths:
         for number, value in read_rows(path):
             label = label_record(path, number, value)
-            problem = _problem(label)
-            if problem is not None:
-                raise UsageError(
-                    problem, file=path, line=number, fix="fix that row, or download the file again"
-                )
+            fix = "fix that row, or download the file again"
+            record_of(label, WholeLabel, file=path, line=number, fix=fix)
             yield label
-
-
-def _problem(label: dict[str, Any]) -> str | None:
-    """What keeps a row from being a label."""
-    text = label.get("user_request")
-    if not isinstance(text, str) or not text.strip():
-        return "has no text under 'instruction' or 'user_request'"
-    for key in _LISTS:
-        value = label.get(key)
-        if not isinstance(value, list):
-            return f"'{key}' is no list (nor JSON of one in a string)"
-    if not all(isinstance(node, dict) and isinstance(node.get("task"), str) for node in label["task_nodes"]):
-        return "'task_nodes' holds something without a 'task'"
-    for link in label["task_links"]:
-        if not isinstance(link, dict) or not {"source", "target"} <= link.keys():
-            return "'task_links' holds something without 'source' and 'target'"
-    return None
-
-
-@dataclass(frozen=True)
-class TaskbenchSource:
-    """Files of one domain, and where they come from.
-
-    Attributes:
-        labels: the files with labels, in order.
-        beside: the other files there are, by their published names.
-        facts: for `benchmark.json`: `source`, and `revision` where it is known.
-    """
-
-    labels: Sequence[Path]
-    beside: Mapping[str, Path]
-    facts: Mapping[str, str]
-
-
-def from_folder(folder: Path, domain: str, file: str | None) -> TaskbenchSource:
-    """Files that were downloaded.
-
-    Raises:
-        UsageError: there is no such folder, or it holds no labels.
-    """
-    found = files_in(folder, domain, file)
-    return TaskbenchSource(
-        [folder / name for name in found.labels],
-        {name: folder / place for name, place in found.beside.items()},
-        {"source": f"{found.labels[0]} of {folder.resolve().name}"},
-    )
-
-
-def from_hub(name: str, revision: str | None, domain: str, file: str | None) -> TaskbenchSource:
-    """Files of a data set on the hub; only those that are wanted are fetched.
-
-    Raises:
-        UsageError: huggingface_hub is missing, or there are no labels of the domain.
-        ToolassayError: the hub cannot be reached.
-    """
-    dataset = HubDataset(name, revision)
-    found = choose_files(dataset.names, domain, file)
-    if found is None:
-        raise UsageError(f"{name} holds no labels of {domain}", fix="check --hub, --domain and --file")
-    return TaskbenchSource(
-        [dataset.fetch(place) for place in found.labels],
-        {known: dataset.fetch(place) for known, place in found.beside.items()},
-        {"source": f"{found.labels[0]} of {name} on the Hugging Face hub", "revision": dataset.revision},
-    )
 
 
 HUB = "microsoft/Taskbench"
@@ -206,18 +126,29 @@ def import_taskbench(
     if domain not in DOMAINS:
         raise UsageError(f"unknown domain '{domain}'", fix=f"choose from {', '.join(DOMAINS)}")
     target = new_folder(data_dir)
+    fetch: Callable[[str], Path]
     if folder is None:
-        source = from_hub(hub, revision, domain, file)
+        dataset = HubDataset(hub, revision)
+        names, fetch, origin = dataset.names, dataset.fetch, f"{hub} on the Hugging Face hub"
+        facts = {"revision": dataset.revision}
     else:
-        source = from_folder(Path(folder), domain, file)
-    labels = list(read_taskbench(source.labels))
+        names, fetch, origin = names_in(Path(folder)), Path(folder).joinpath, Path(folder).resolve().name
+        facts = {}
+    found = choose_files(names, domain, file)
+    if found is None:
+        fix = f"check --domain and --file: it should have data_{domain}/{file or 'data.json'}"
+        raise UsageError(f"{origin} holds no labels of {domain}", fix=fix)
+    facts = {"source": f"{found.labels[0]} of {origin}", **facts}
+    files = [fetch(name) for name in found.labels]
+    beside = {name: fetch(place) for name, place in found.beside.items()}
+    labels = list(read_taskbench(files))
     if not labels:
-        raise UsageError("holds no row", file=source.labels[0], fix="download it again")
-    library = Path(tools) if tools is not None else source.beside.get(TOOLS) or _bundled(domain)
-    copies = {ALIGNMENT: source.beside.get(ALIGNMENT), TOOLS: library}
+        raise UsageError("holds no row", file=files[0], fix="download it again")
+    library = Path(tools) if tools is not None else beside.get(TOOLS) or _bundled(domain)
+    copies = {ALIGNMENT: beside.get(ALIGNMENT), TOOLS: library}
     if library is not None:
         tools_read = ToolLibrary.load(library)
-        if library == source.beside.get(TOOLS) and (graph := source.beside.get(GRAPH)):
+        if library == beside.get(TOOLS) and (graph := beside.get(GRAPH)):
             try:
                 ToolGraph.load(graph, dependency_type=DOMAINS[domain], tools=tools_read)
                 copies[GRAPH] = graph
@@ -232,20 +163,18 @@ def import_taskbench(
             ({"id": label["id"], "user_request": label["user_request"]} for label in labels),
         )
         write_json_lines(work.data, labels)
-        facts = {"domain": domain, "dependency_type": DOMAINS[domain], **source.facts}
-        work.describe(**facts, source_sha256=sha256_of(source.labels[0]))
+        facts = {"domain": domain, "dependency_type": DOMAINS[domain], **facts}
+        work.describe(**facts, source_sha256=sha256_of(files[0]))
     if library is None:
         screen.say(
             f"{target.tool_desc} is needed before anything else: copy that of data_{domain}/ in Toolassay's"
             " repository, or import again with --tools FILE"
         )
-    elif library != source.beside.get(TOOLS):
+    elif library != beside.get(TOOLS):
         screen.say(f"the tools are those of {library}")
     if GRAPH not in copies and library is not None:
         screen.say(f"there is no graph beside the data: toolassay graph --data_dir {target.path} makes it")
-    screen.show(
-        f"{target.path}: {count_of(len(labels), 'request')} with gold plans, from {source.facts['source']}"
-    )
+    screen.show(f"{target.path}: {count_of(len(labels), 'request')} with gold plans, from {facts['source']}")
     return target
 
 

@@ -6,12 +6,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
+
+import msgspec
 
 from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
 from toolassay.benchmarks.taskbench.entries import ANSWERS, entry_of
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
-from toolassay.dataset import Request
+from toolassay.dataset import Request, RequestId
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.normalised_plan import decoded, published_arguments
@@ -194,6 +196,24 @@ def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[
     return (None if answer.problem else plan), answer.truncated
 
 
+class PlanLine(msgspec.Struct, omit_defaults=True):
+    """A line of a prediction file.
+
+    Attributes:
+        id: Id of the request.
+        user_request: Its text.
+        result: The plan; None without one.
+        outcome: Why there is no plan.
+        truncated: Whether the answer without a plan was cut off.
+    """
+
+    id: RequestId
+    user_request: str
+    result: dict[str, Any] | None
+    outcome: Literal["refused", "malformed"] | None = None
+    truncated: bool = False
+
+
 def prediction_line(
     request: Request, entry: Mapping[str, Any], dependency_type: DependencyType
 ) -> dict[str, Any]:
@@ -204,16 +224,17 @@ def prediction_line(
     {'id': 7, 'user_request': 'Hi', 'result': None, 'outcome': 'malformed'}
     """
     if "adopted" in entry:
-        line: dict[str, Any] = entry["adopted"]
-        return line
-    refused = entry["outcome"] == "refused"
-    plan, truncated = (None, False) if refused else plan_of(entry, dependency_type)
-    line = {"id": request.id, "user_request": request.text, "result": plan}
-    if plan is None:
-        line["outcome"] = "refused" if refused else "malformed"
-        if truncated:
-            line["truncated"] = True
-    return line
+        adopted: dict[str, Any] = entry["adopted"]
+        return adopted
+    if entry["outcome"] == "refused":
+        line = PlanLine(request.id, request.text, None, "refused")
+    else:
+        plan, truncated = plan_of(entry, dependency_type)
+        line = PlanLine(request.id, request.text, plan)
+        if plan is None:
+            line.outcome, line.truncated = "malformed", truncated
+    found: dict[str, Any] = msgspec.to_builtins(line)
+    return found
 
 
 def prediction_lines(

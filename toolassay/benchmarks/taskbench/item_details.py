@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder, Say
-from toolassay.dataset import RequestId, label_record, read_labels, repository_form
+from toolassay.dataset import LastLabels, read_labels, repository_form
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
 from toolassay.evaluation.item_detail import (
     DrawnArgument,
@@ -32,7 +32,6 @@ from toolassay.evaluation.item_detail import (
 )
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.plan_run import PlannedItem, PlanSet
-from toolassay.files import read_json_lines
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
@@ -49,16 +48,7 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    library = folder.library(say=say)
-    kind = folder.dependency_type(None, library=library, say=say)
-    last: dict[RequestId, int] = {label["id"]: number for number, label in read_labels(folder.data)}
-
-    def items() -> Iterator[PlannedItem]:
-        for number, label in read_labels(folder.data):
-            if last[label["id"]] == number:
-                yield _item(Gold.of(label, number), library, kind)
-
-    return PlanSet(library, len(last), items)
+    return _plans(folder, folder.data, say, lambda label, *tools: _item(Gold.of(label), *tools))
 
 
 def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
@@ -67,19 +57,13 @@ def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    library = folder.library(say=say)
+    return _plans(folder, predictions, say, _predicted)
+
+
+def _plans(folder: DataFolder, path: Path, say: Say, item: Callable[..., PlannedItem]) -> PlanSet:
+    library, labels = folder.library(say=say), LastLabels(path)
     kind = folder.dependency_type(None, library=library, say=say)
-    last: dict[RequestId, int] = {
-        label_record(predictions, number, line)["id"]: number for number, line in read_json_lines(predictions)
-    }
-
-    def items() -> Iterator[PlannedItem]:
-        for number, line in read_json_lines(predictions):
-            record = label_record(predictions, number, line)
-            if last[record["id"]] == number:
-                yield _predicted(record, library, kind)
-
-    return PlanSet(library, len(last), items)
+    return PlanSet(library, len(labels), lambda: (item(label, library, kind) for _, label in labels))
 
 
 def _predicted(record: Mapping[str, Any], library: ToolLibrary, kind: DependencyType) -> PlannedItem:

@@ -10,7 +10,9 @@ from pathlib import Path
 from string import Template
 from typing import Any, get_args
 
-from toolassay.dataset import read_labels, shape_of
+import msgspec
+
+from toolassay.dataset import WholeLabel, read_labels, shape_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
@@ -189,13 +191,11 @@ def choose_demos(data: Path, count: int, ids: Sequence[str] = ()) -> list[dict[s
 
 
 def _can_be_shown(label: dict[str, Any]) -> bool:
-    nodes, links = label.get("task_nodes"), label.get("task_links") or []
-    return (
-        isinstance(label.get("user_request"), str)
-        and isinstance(nodes, list)
-        and isinstance(links, list)
-        and all(isinstance(link, dict) and {"source", "target"} <= link.keys() for link in links)
-    )
+    try:
+        msgspec.convert({"task_links": [], **label}, WholeLabel)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def _shape(label: dict[str, Any]) -> str:

@@ -36,7 +36,7 @@ from toolassay.benchmarks.taskbench.inference import (
 )
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.dataset import Request
-from toolassay.files import sha256_of
+from toolassay.files import sha256_of, values_in
 from toolassay.graph import ToolGraph
 from toolassay.prompt_templates import Wording
 from toolassay.requests import key_of
@@ -231,15 +231,11 @@ def _canary_in(probe: PlanProbe, value: Any) -> bool:
 
 def _texts_in(value: Any) -> Iterator[str]:
     """All strings in a JSON value, including keys."""
-    pending = [value]
-    while pending:
-        item = pending.pop()
+    for item in values_in(value):
         if isinstance(item, str):
             yield item
         elif isinstance(item, Mapping):
-            pending += [*item.keys(), *item.values()]
-        elif isinstance(item, list):
-            pending += item
+            yield from item
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -58,23 +58,10 @@ def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journa
     Raises:
         UsageError: a line is not a prediction.
     """
-    known = len(journal)
-
-    def unknown() -> Iterator[tuple[str, dict[str, Any]]]:
-        return _lines_not_in_journal(output, journal, known)
-
-    textless, any_unknown = set(), False
-    for key, line in unknown():
-        any_unknown = True
-        if _request_text(line) is None:
-            textless.add(key)
-    if not any_unknown:
-        return 0
-    texts = {}
-    if textless:
-        texts = {key: request.text for request in requests if (key := key_of(request.id)) in textless}
+    lacking = {key for key, line in _lines_not_in_journal(output, journal) if _request_text(line) is None}
+    texts = {key: one.text for one in requests if (key := key_of(one.id)) in lacking} if lacking else {}
     kept, adopted = journal.path.with_name("adopted.jsonl"), 0
-    for key, line in unknown():
+    for key, line in _lines_not_in_journal(output, journal):
         if not kept.exists():
             copy_file(output, kept)
         text = _request_text(line)
@@ -96,12 +83,13 @@ def adoptable_predictions(output: Path, journal: Journal) -> dict[str, str | Non
     Raises:
         UsageError: a line is not a prediction.
     """
-    texts = ((key, _request_text(line)) for key, line in _lines_not_in_journal(output, journal, len(journal)))
+    texts = ((key, _request_text(line)) for key, line in _lines_not_in_journal(output, journal))
     return {key: None if text is None else request_fingerprint(str(text)) for key, text in texts}
 
 
-def _lines_not_in_journal(output: Path, journal: Journal, known: int) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a prediction file whose keys are not among the first `known` of the journal."""
+def _lines_not_in_journal(output: Path, journal: Journal) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a prediction file whose keys are not in the journal, as it is before the first line."""
+    known = len(journal)
     for line in _whole_lines(output):
         key = key_of(line["id"])
         position = journal.position(key)

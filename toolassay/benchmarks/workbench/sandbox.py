@@ -196,7 +196,7 @@ def read_facts(folder: DataFolder, kind: type[Facts]) -> Facts:
         UsageError: a value has the wrong form, a required one is missing, or the record refuses a key.
     """
     fix = "write it as docs/workbench.md and docs/own-workplace.md show"
-    return record_of(folder.benchmark, kind, file=folder.benchmark_file, fix=fix)
+    return record_of(folder.written_benchmark, kind, file=folder.benchmark_file, fix=fix)
 
 
 def read_published(folder: Path) -> Sandbox:

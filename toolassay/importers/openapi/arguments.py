@@ -333,29 +333,20 @@ class ArgumentReader:
         media_type, others = chosen_media_type(content)
         lose_media_types(losses, "requestBody", others)
         media = content[media_type]
-        media = media if isinstance(media, dict) else {}
-        return self._body(
-            Node(media.get("schema", {}), node.document),
-            media_type,
-            node.value.get("required") is True,
-            node.value.get("description"),
-        )
+        return self._body(node, media.get("schema", {}) if isinstance(media, dict) else {}, media_type)
 
     def _swagger_body(self, node: Node, operation: Operation, losses: dict[Note, None]) -> Body:
         """Swagger's parameter `in: body`."""
         consumes = declared_media_types(operation, self._root, "consumes") or ["application/json"]
         media_type, others = chosen_media_type({one: {} for one in consumes})
         lose_media_types(losses, "requestBody", others)
-        return self._body(
-            Node(node.value.get("schema", {}), node.document),
-            media_type,
-            node.value.get("required") is True,
-            node.value.get("description"),
-        )
+        return self._body(node, node.value.get("schema", {}), media_type)
 
-    def _body(self, node: Node, media_type: str, required: bool, description: Any) -> Body:
-        piece = self._schemas.piece(node, "request")
+    def _body(self, node: Node, schema: Any, media_type: str) -> Body:
+        piece = self._schemas.piece(Node(schema, node.document), "request")
+        description = node.value.get("description")
         text = description.strip() if isinstance(description, str) else ""
+        required = node.value.get("required") is True
         return Body(piece, media_type, required, text, self._flattened(piece))
 
     def _flattened(self, piece: Piece) -> Flat | None:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from toolassay.argument_schemas import SUBSCHEMAS, subschemas, with_subschemas
+from toolassay.files import values_in
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import (
@@ -407,19 +408,8 @@ def _parts(schema: Any) -> tuple[int, list[Any]]:
     """The number of JSON values in a schema without those in its schemas, and these schemas."""
     if not isinstance(schema, dict):
         return 1, []
-    values = 1 + sum(_size(value) for key, value in schema.items() if key not in SUBSCHEMAS)
-    return values, [one for _, one in subschemas(schema)]
-
-
-def _size(value: Any) -> int:
-    """The number of JSON values in an example, a default or an enumeration."""
-    values, rest = 0, [value]
-    while rest:
-        values += 1
-        one = rest.pop()
-        if isinstance(one, dict | list):
-            rest += one.values() if isinstance(one, dict) else one
-    return values
+    own = [value for key, value in schema.items() if key not in SUBSCHEMAS]
+    return sum(1 for _ in values_in(own)), [one for _, one in subschemas(schema)]
 
 
 def _in_place(schema: Any) -> Iterator[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urljoin
 
 from toolassay.errors import UsageError
-from toolassay.importers.documents import no_cycle_search
+from toolassay.files import rare_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.operations import (
@@ -66,7 +66,7 @@ def read_tools(source: str, options: Any, screen: Screen) -> Incoming:
     Raises:
         UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
     """
-    with no_cycle_search():
+    with rare_cycle_search():
         references = SchemaReferences(source, allow_remote=options.allow_remote)
         return _Import(references, screen).read(options)
 

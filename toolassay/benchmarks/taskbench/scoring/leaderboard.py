@@ -72,9 +72,9 @@ def domain_of(folder: DataFolder, given: str | None) -> str:
         if given not in DOMAINS:
             raise UsageError(f"unknown published domain '{given}'", fix=f"choose from {', '.join(DOMAINS)}")
         return given
-    stated = folder.benchmark.get("domain")
+    stated = folder.benchmark.domain
     if stated in DOMAINS:
-        return str(stated)
+        return stated
     named = folder.path.resolve().name.removeprefix("data_")
     if named in DOMAINS:
         return named

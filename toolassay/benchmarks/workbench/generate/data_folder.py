@@ -100,7 +100,7 @@ def check_replaceable(path: Path) -> None:
         UsageError: the folder has anything else.
     """
     folder = DataFolder(path)
-    known: dict[str, Any] = folder.benchmark if folder.benchmark_file.exists() else {}
+    known: dict[str, Any] = folder.written_benchmark if folder.benchmark_file.exists() else {}
     if known.get("benchmark", "workbench") != "workbench":
         raise UsageError(f"is a {known['benchmark']} folder", file=path, fix="choose another --data_dir")
     hashes = known.get("sha256")
