@@ -7,8 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -21,6 +20,7 @@ from toolassay.graph.dependencies import Dependency, is_pinned
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.structured_output import json_schema
 from toolassay.output_paths import EACH, parse_path
+from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, ItemWork, answer_items, preview_items
@@ -136,10 +136,9 @@ class LinkKey(NamedTuple):
         return cls(link.source, link.target, hashlib.sha256(text.encode()).hexdigest()[:24])
 
 
-@cache
 def template() -> str:
     """The text of `templates/link_review.txt`, with the placeholders $tools and $links."""
-    return (files("toolassay.link_review") / "templates" / "link_review.txt").read_text(encoding="utf-8")
+    return package_template("link_review", "link_review")
 
 
 def review_prompt(links: Sequence[Dependency], library: ToolLibrary) -> str:

@@ -21,6 +21,7 @@ from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import TOOL, Journal, LineAddress
 from toolassay.runs.manifest import BEGUN, COUNT, RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
+from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
 OVERFLOW: Literal["context overflow"] = "context overflow"
@@ -380,7 +381,8 @@ def replay_item(
         ModelError: `end`, or that the journal lacks an answer.
     """
     ask = recorded_answers(work, item, journal, end)
-    return run_coroutine(work.answer(item, ask)), ask
+    with Wording(journal.path.parent).used():
+        return run_coroutine(work.answer(item, ask)), ask
 
 
 _NO_ANSWER = ModelError("the journal has no answer to this request", outcome="not run")

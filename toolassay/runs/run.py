@@ -31,6 +31,7 @@ from toolassay.runs.settings import RunSettings
 from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
 from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import SEED, Trial
+from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
 from toolassay.screen import WARNING, Screen
 
@@ -48,14 +49,19 @@ class Run:
         work: what the model is asked.
         trial: where the run is kept.
         settings: model, limits and choices of this start.
+        wording: of the prompts, if some were rendered already.
 
     Raises:
         UsageError: the table of prices is malformed, or a limit in dollars needs a price that is not known.
     """
 
-    def __init__(self, work: Work, trial: Trial, settings: RunSettings) -> None:
+    def __init__(
+        self, work: Work, trial: Trial, settings: RunSettings, wording: Wording | None = None
+    ) -> None:
         self._work, self._trial, self._settings = work, trial, settings
-        self._facts, self._options = work.facts, trial.options(settings.endpoint)
+        self._wording = wording or trial.wording(again=settings.choices.force)
+        with self._wording.used():
+            self._facts, self._options = work.facts, trial.options(settings.endpoint)
         asked = [trial.llm] if self._facts.asks else []
         limits = settings.limits
         check_batch(
@@ -82,6 +88,10 @@ class Run:
             UsageError: settings that contradict the run.
             ToolassayError: a model cannot be reached.
         """
+        with self._wording.used():
+            return self._carry_out()
+
+    def _carry_out(self) -> Inference:
         retry, compared = self._compared()
         choices = self._settings.choices
         if choices.engine is None:
@@ -134,6 +144,7 @@ class Run:
             if batches is None
             else batches.open(path.parent for path in trial.other_ledgers),
         ):
+            self._wording.record()
             adopted = self._work.adopt(output, journal) if output.exists() else 0
             try:
                 figures = partial(self._books.figures, summary)
@@ -242,7 +253,10 @@ class Run:
         )  # as a run would refuse them, and with what the server refuses
         parameters = parameters_of(ChatRequest([], self._facts.parameters), options)
         estimate = Estimate(completion_limit(parameters))
-        with Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal:
+        with (
+            self._wording.used(),
+            Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal,
+        ):
             output = _NOTHING if starts_again else self._output
             return self._work.preview(output, journal, estimate, retry), estimate
 
