@@ -252,13 +252,9 @@ class Counted:
 
     def __init__(self) -> None:
         self.busy = 0
-        self.ends: list[bool] = []
 
     def count(self, change: int) -> None:
         self.busy += change
-
-    def ended(self, *, final: bool) -> None:
-        self.ends.append(final)
 
 
 def test_what_gathers_requests_knows_who_may_still_ask() -> None:
@@ -278,7 +274,6 @@ def test_what_gathers_requests_knows_who_may_still_ask() -> None:
     # Two of five workers have no item, and the item without budget asks nothing until another one has ended.
     assert seen == [(0, 2), (1, 2), (2, 1)]
     assert gathering.busy == 0
-    assert sorted(gathering.ends) == [False, True, True, True]
 
 
 @pytest.mark.parametrize("refused", [range(5, 6), range(5, 30)])

@@ -18,7 +18,7 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.journal import TOOL, Journal, LineAddress
+from toolassay.runs.journal import ASKED, TOOL, Journal, LineAddress
 from toolassay.runs.manifest import BEGUN, COUNT, RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
 from toolassay.runs.wording import Wording
@@ -109,6 +109,7 @@ class Ask:
             self._replayed(request, line)
             return response_of(line)
         self.changed += bool(line)
+        ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
         self._journal.add_answer(address, {"asked": asked, **answer_line(response)})
         return response

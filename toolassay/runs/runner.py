@@ -15,7 +15,7 @@ from toolassay.models import ChatModel, ModelError
 from toolassay.models.concurrency import QUEUE_TURN, Halt, QueueTurn
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
 from toolassay.runs.manifest import RetryPlan
-from toolassay.screen import GRACE
+from toolassay.screen import GRACE, WARNING, Screen
 
 Item = TypeVar("Item")
 
@@ -46,15 +46,9 @@ class Gathering(Protocol):
         """Change the number of items that are in progress, or about to be."""
         ...
 
-    def ended(self, *, final: bool) -> None:
-        """The item of the current task has ended with an outcome, or (not `final`) will be asked again."""
-        ...
-
 
 class _NoGathering:
     def count(self, change: int) -> None: ...
-
-    def ended(self, *, final: bool) -> None: ...
 
 
 _NO_GATHERING = _NoGathering()
@@ -96,6 +90,25 @@ class RunSummary:
         return not (self.failed or self.unasked or self.interrupted)
 
 
+def report_failures(summary: RunSummary, screen: Screen) -> None:
+    """Warn of requests without an answer."""
+    if summary.failed:
+        failures = "".join(f"\n  {failure}" for failure in summary.failures)
+        screen.say(
+            f"{WARNING}{summary.failed} requests have no answer: the same command asks them again{failures}"
+        )
+
+
+def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None:
+    """Say that the budget ended the run, and how to go on."""
+    if summary.stop is not None:
+        flag = summary.stop.partition(" ")[0]
+        screen.say(
+            f"{WARNING}stopped: {summary.stop}; {summary.unasked} left. "
+            f"The same command{again} with a higher {flag} goes on where this one stopped"
+        )
+
+
 async def run_items(
     items: Iterable[Item],
     work: Callable[[Item], Awaitable[str]],
@@ -133,7 +146,7 @@ async def run_items(
             cancelled, so that it can save its state, and they end as "not run".
         has_answers: Returns whether earlier starts have answers. Then a 403 is about one item, and a hundred
             items may fail alike before the run stops.
-        gathering: Told how many items are in progress, and which have ended.
+        gathering: Told how many items are in progress.
 
     Returns:
         The summary.
@@ -248,7 +261,6 @@ class _Run(Generic[Item]):
                     outcome, refusal = None, error
             finally:
                 self._working.discard(task)
-            self._gathering.ended(final=outcome not in (None, "not run"))
             if outcome is not None:
                 self.summary.outcomes[outcome] += 1
                 self._wake_one()

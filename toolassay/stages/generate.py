@@ -33,9 +33,8 @@ from toolassay.locks import temporary_folder
 from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompt_templates import check_wording
-from toolassay.runs.books import NO_PRICE
 from toolassay.runs.budget import Estimate
-from toolassay.runs.ledger import FREE
+from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
