@@ -252,8 +252,8 @@ def answer_items(
         KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
     """
 
-    async def send(request: ChatRequest, by: str | None) -> ChatResponse:
-        return await (model if by is None else helpers[by]).complete(request)
+    def send(request: ChatRequest, by: str | None) -> Awaitable[ChatResponse]:
+        return (model if by is None else helpers[by]).complete(request)
 
     def failed(item: Item, error: ModelError) -> None:
         entry = {"outcome": error.outcome, "problem": str(error)}

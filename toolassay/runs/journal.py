@@ -319,7 +319,7 @@ class LineAddress(NamedTuple):
         return "\x1f".join(map(str, self))
 
 
-ASKED: ContextVar[LineAddress | None] = ContextVar("asked", default=None)
+ASKED: ContextVar[LineAddress] = ContextVar("asked")
 """The address of the answer that the current task has requested."""
 TOOL = "tool"
 """Role of the results of tool calls, which are journalled beside the answers."""

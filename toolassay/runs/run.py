@@ -167,7 +167,7 @@ class Run:
                     )
                     if batches is not None:
                         most = max(1, min(facts.asked, MOST_REQUESTS))
-                        loop = replace(loop, concurrency=most, gathering=batches)
+                        loop = replace(loop, concurrency=most, in_progress=batches.count)
                     model = models[trial.llm] if trial.llm in FREE else tools
                     already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:

@@ -14,7 +14,7 @@ from running import lines_of, write_lines
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model
-from toolassay.runs import Budget, Journal, RunSummary, run_items
+from toolassay.runs import Budget, Journal, Loop, RunSummary, run_items
 from toolassay.runs.batches import refused_open_batches
 from toolassay.runs.batches.collector import Batches, BatchLimits
 from toolassay.runs.batches.state import STATE, BatchRequest, BatchState, Endpoint
@@ -71,7 +71,7 @@ def run(
     )
     batches = Batches(folder, options, ledger, screen, cancel=cancel, limits=limits, quiet=quiet)
 
-    async def loop() -> RunSummary:
+    async def answered() -> RunSummary:
         made = {name: create_model(name, batches.options(options), meter=batches) for name in models}
 
         async def send(request: ChatRequest, by: str | None) -> ChatResponse:
@@ -82,13 +82,15 @@ def run(
             return await work({name: partial(recorded, by=name) for name in models}, item)
 
         try:
-            return await run_items(items, answer, concurrency=workers or len(items), gathering=batches)
+            return await run_items(
+                items, answer, Loop(concurrency=workers or len(items), in_progress=batches.count)
+            )
         finally:
             for model in made.values():
                 await model.close()
 
     with Journal(folder / JOURNAL) as journal, ledger, batches.open(journal, beside):
-        return run_coroutine(loop())
+        return run_coroutine(answered())
 
 
 def ended(folder: Path, *results: dict[str, Any], kind: str = "openai") -> None:

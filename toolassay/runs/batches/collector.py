@@ -198,7 +198,7 @@ class Batches:
             state.close()
 
     def count(self, change: int) -> None:
-        """Change the number of items in progress; see `runner.Gathering`."""
+        """Change the number of items in progress; see `Loop.in_progress`."""
         self._busy += change
         self._changed.set()
 
@@ -226,7 +226,7 @@ class Batches:
         state, turn = self._opened, QUEUE_TURN.get()
         sent = replace(request, parameters=parameters_of(request, options))
         body = _body(model, sent)
-        address = ASKED.get() or LineAddress(request.item, request.role)
+        address = ASKED.get()
         base = hashlib.sha256(f"{address.name}\x1f{model}".encode(errors=HALF_PAIRS) + body).hexdigest()[:32]
         custom_id = state.next_id(base, self._booked)
         # The failure of an earlier start may be that of a key that is now another one.
