@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -33,7 +34,7 @@ from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
-from toolassay.screen import WARNING, Figures, Screen
+from toolassay.screen import WARNING, Figures
 
 if TYPE_CHECKING:
     from toolassay.runs.batches.collector import Batches
@@ -95,20 +96,16 @@ class Run:
             UsageError: settings that contradict the run.
             ToolassayError: a model cannot be reached.
         """
-        with self._wording.used():
-            return self._carry_out()
-
-    def _carry_out(self) -> Inference:
-        retry, compared = self._compared()
         choices = self._settings.choices
-        if choices.engine is None:
-            return self._show_foreseen() if choices.dry_run else self._ask(compared, retry)
-        check_spread(self._trial.llm, self._facts.helpers, self._settings.limits.budget)
-        self._work.check_engine()
-        if choices.dry_run:
-            return self._show_foreseen()
-        with open_engine(choices.engine) as engine:
-            return self._ask(compared, retry, engine)
+        with self._wording.used(), ExitStack() as opened:
+            retry, compared = self._compared()
+            if choices.engine is not None:
+                check_spread(self._trial.llm, self._facts.helpers, self._settings.limits.budget)
+                self._work.check_engine()
+            if choices.dry_run:
+                return self._show_foreseen()
+            engine = choices.engine and opened.enter_context(open_engine(choices.engine))
+            return self._ask(compared, retry, engine or None)
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
@@ -321,24 +318,26 @@ class Run:
         yield f"not counted: tries after a failure{self._facts.not_counted}"
 
 
-def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:
+def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) -> Inference:
     """Run every trial until the budget ends one; how they ended together.
 
     Args:
-        run: does the trial of a number, from 0, or goes on with it.
-        trials: how many; 1 is a run without repeats.
-        screen: shows which trial begins.
+        work: of the trial of a number, from 0.
+        place: prediction folder of trial 0.
+        settings: of this start, with the number of trials.
 
     Raises:
         UsageError: fewer than one trial.
     """
+    trials, screen = settings.choices.trials, settings.screen
     if trials < 1:
         raise UsageError(f"{trials} trials", fix="give --trials 1 or more")
     ended: list[Inference] = []
     for number in range(trials):
         if trials > 1:
             screen.say(f"trial {number + 1} of {trials}")
-        ended.append(run(number))
+        trial = Trial(place, settings.model.llm, number)
+        ended.append(Run(work(number), trial, settings).carry_out())
         left = trials - number - 1
         if ended[-1].summary.stop is not None and left:
             screen.say(f"{WARNING}the budget leaves nothing for {left} more of the {trials} trials")
