@@ -41,10 +41,9 @@ FIRST = 10
 """Answers of a start after which a token limit that is too low shows."""
 _NOTICED = 0.01  # seconds; a shorter wait is no queue
 _ATTEMPT = [one.name for one in fields(Attempt)]
-_ALWAYS = {*_ATTEMPT[:10], "attempt", "time", "cost"}  # fields that a line has although they are null
 
 
-class LedgerLine(msgspec.Struct, kw_only=True):
+class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     """A line of `ledger.jsonl`: the fields of an `Attempt` (its `number` as `attempt`), and what it cost.
 
     Attributes:
@@ -90,23 +89,24 @@ class LedgerLine(msgspec.Struct, kw_only=True):
         """The worst case, if the attempt counts at that."""
         return None if self.at_most_tokens is None else Use(1, self.at_most_tokens, self.at_most_cost)
 
+    def to_json(self) -> dict[str, Any]:
+        """The object of the line: without what is not known of most attempts."""
+        always = zip(_WRITTEN, self.__struct_fields__, strict=False)
+        return {name: getattr(self, field) for name, field in always} | msgspec.to_builtins(self)
+
     def __post_init__(self) -> None:
         self.number = self.number or 1  # earlier versions counted from 0
 
-    def to_json(self) -> dict[str, Any]:
-        """The object of the line: without what is not known of most attempts."""
-        named = zip(self.__struct_encode_fields__, self.__struct_fields__, strict=True)
-        line = {name: getattr(self, attribute) for name, attribute in named}
-        if self.at_most_tokens is None:
-            line["at_most_cost"] = None
-        return {
-            name: value
-            for name, value in line.items()
-            if name in _ALWAYS or (value is not None and value is not False)
-        }
+
+def _line_of(attempt: Attempt, cost: float | None, **more: Any) -> LedgerLine:
+    line = LedgerLine(**asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
+    line.seconds = line.seconds and round(line.seconds, 4)
+    line.queued_seconds = line.queued_seconds and round(line.queued_seconds, 4)
+    return line
 
 
 _decode = msgspec.json.Decoder(LedgerLine).decode
+_WRITTEN = LedgerLine.__struct_encode_fields__[:12]  # also if they have their defaults
 
 
 def _lines_of(lines: AppendOnlyLines) -> Iterator[LedgerLine]:
@@ -340,14 +340,9 @@ class Ledger(Closable):
         cost = cost_of(attempt.model, *tokens, prices=self.prices)
         if cost is None and price is not None and attempt.unbilled:
             cost = 0.0
-        line = LedgerLine(**asdict(attempt), time=round(time.time(), 3), cost=cost)
-        line.local = price is not None and price.local
+        line = _line_of(attempt, cost, local=price is not None and price.local)
         worst = self._count(line)
         if self._numbered or attempt.model not in FREE or attempt.role not in UNTIMED:
-            if line.seconds is not None:
-                line.seconds = round(line.seconds, 4)
-            if line.queued_seconds is not None:
-                line.queued_seconds = round(line.queued_seconds, 4)
             if worst is not None:
                 line.at_most_tokens, line.at_most_cost = round(worst.tokens), round(worst.cost, 10)
             self._lines.append(line.to_json())
@@ -363,9 +358,8 @@ class Ledger(Closable):
         """Write the lines of the untimed calls of free models, close the file, and show what was used."""
         with suppress(ToolassayError):  # these lines have no cost, so losing them is harmless
             for (model, role, outcome), count in sorted(self._free_calls.items()):
-                line = LedgerLine(model=model, role=role, item="", outcome=outcome, cost=0.0, count=count)
-                line.time = round(time.time(), 3)
-                self._lines.append(line.to_json())
+                calls = Attempt(model, role, "", 1, outcome)
+                self._lines.append(_line_of(calls, 0.0, count=count).to_json())
         self._free_calls.clear()
         self._lines.close()
         if self._screen is not None and self.totals.requests > self.before_start.total():
