@@ -12,7 +12,7 @@ from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.budget import Use
-from toolassay.runs.ledger import Totals, booked, percentiles, prices_within
+from toolassay.runs.ledger import LedgerLine, Totals, booked, percentiles, prices_within
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
 
@@ -142,12 +142,12 @@ def test_a_local_address_costs_nothing_and_fits_every_limit(tmp_path: Path) -> N
 
 def test_nothing_known_is_no_zero() -> None:
     totals = Totals()
-    totals.add(replace(ANSWER, prompt_tokens=None), None)
+    totals.add(LedgerLine.of(replace(ANSWER, prompt_tokens=None), None))
     assert totals.known_cost is None
     assert totals.to_json()["cost_usd"] is None
     assert totals.unknown_tokens == 1
-    totals.add(replace(ANSWER, completion_tokens=None), None)
-    totals.add(ANSWER, None)
+    totals.add(LedgerLine.of(replace(ANSWER, completion_tokens=None), None))
+    totals.add(LedgerLine.of(ANSWER, None))
     assert (totals.unknown_tokens, totals.unknown_cost, totals.tokens) == (2, 3, 20 + 100 + 120)
 
 

@@ -79,6 +79,14 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     at_most_cost: float = 0.0
     count: int | None = None
 
+    @classmethod
+    def of(cls, attempt: Attempt, cost: float | None, **more: Any) -> LedgerLine:
+        """The line of an attempt that has just ended."""
+        line = cls(**asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
+        line.seconds = line.seconds and round(line.seconds, 4)
+        line.queued_seconds = line.queued_seconds and round(line.queued_seconds, 4)
+        return line
+
     @property
     def attempt(self) -> Attempt:
         """The attempt."""
@@ -96,13 +104,6 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         self.number = self.number or 1  # earlier versions counted from 0
-
-
-def _line_of(attempt: Attempt, cost: float | None, **more: Any) -> LedgerLine:
-    line = LedgerLine(**asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
-    line.seconds = line.seconds and round(line.seconds, 4)
-    line.queued_seconds = line.queued_seconds and round(line.queued_seconds, 4)
-    return line
 
 
 _decode = msgspec.json.Decoder(LedgerLine).decode
@@ -169,40 +170,35 @@ class Totals:
         """Known tokens of prompts and answers."""
         return self.prompt_tokens + self.completion_tokens
 
-    def add(self, attempt: Attempt, cost: float | None, *, local: bool = False) -> None:
-        """Count one attempt."""
-        self.requests += 1
-        self.outcomes[attempt.outcome] += 1
-        self.retries += attempt.number > 1
-        self.prompt_tokens += attempt.prompt_tokens or 0
-        self.completion_tokens += attempt.completion_tokens or 0
-        self.cached_tokens += attempt.cached_tokens or 0
-        self.reasoning_tokens += attempt.reasoning_tokens or 0
-        self.cut_off += attempt.cut_off
-        self.local += local
-        if cost is None:
-            self.unknown_cost += 1
-        else:
-            self.cost += cost
-        if attempt.outcome in ANSWERS:
-            if cost is None or local:  # a known cost means known tokens, or a built-in model without any
-                self.unknown_tokens += attempt.prompt_tokens is None or attempt.completion_tokens is None
-            if attempt.seconds is not None:
-                self.seconds.append(attempt.seconds)
-            if attempt.first_token_seconds is not None:
-                self.first_token_seconds.append(attempt.first_token_seconds)
-            if (pace := attempt.seconds_per_token) is not None:
-                self.seconds_per_token.append(pace)
-            if attempt.queued_seconds is not None:
-                self.queued_seconds.append(attempt.queued_seconds)
-
-    def add_line(self, line: LedgerLine) -> None:
+    def add(self, line: LedgerLine) -> None:
         """Count a line; one with a `count` stands for calls that cost nothing and used no tokens."""
-        if line.count is None:
-            self.add(line.attempt, line.cost, local=line.local)
-        else:
+        if line.count is not None:
             self.requests += line.count
             self.outcomes[line.outcome] += line.count
+            return
+        self.requests += 1
+        self.outcomes[line.outcome] += 1
+        self.retries += line.number > 1
+        self.prompt_tokens += line.prompt_tokens or 0
+        self.completion_tokens += line.completion_tokens or 0
+        self.cached_tokens += line.cached_tokens or 0
+        self.reasoning_tokens += line.reasoning_tokens or 0
+        self.cut_off += line.cut_off
+        self.local += line.local
+        self.unknown_cost += line.cost is None
+        self.cost += line.cost or 0.0
+        if line.outcome in ANSWERS:
+            # A known cost means known tokens, or a built-in model without any.
+            if line.cost is None or line.local:
+                self.unknown_tokens += line.prompt_tokens is None or line.completion_tokens is None
+            for times, value in (
+                (self.seconds, line.seconds),
+                (self.first_token_seconds, line.first_token_seconds),
+                (self.seconds_per_token, line.attempt.seconds_per_token),
+                (self.queued_seconds, line.queued_seconds),
+            ):
+                if value is not None:
+                    times.append(value)
 
     def to_json(self) -> dict[str, Any]:
         """All totals, for a file; `cost_usd` is null if no cost is known."""
@@ -340,7 +336,7 @@ class Ledger(Closable):
         cost = cost_of(attempt.model, *tokens, prices=self.prices)
         if cost is None and price is not None and attempt.unbilled:
             cost = 0.0
-        line = _line_of(attempt, cost, local=price is not None and price.local)
+        line = LedgerLine.of(attempt, cost, local=price is not None and price.local)
         worst = self._count(line)
         if self._numbered or attempt.model not in FREE or attempt.role not in UNTIMED:
             if worst is not None:
@@ -359,7 +355,7 @@ class Ledger(Closable):
         with suppress(ToolassayError):  # these lines have no cost, so losing them is harmless
             for (model, role, outcome), count in sorted(self._free_calls.items()):
                 calls = Attempt(model, role, "", 1, outcome)
-                self._lines.append(_line_of(calls, 0.0, count=count).to_json())
+                self._lines.append(LedgerLine.of(calls, 0.0, count=count).to_json())
         self._free_calls.clear()
         self._lines.close()
         if self._screen is not None and self.totals.requests > self.before_start.total():
@@ -395,7 +391,7 @@ class Ledger(Closable):
     def _count(self, line: LedgerLine) -> Use | None:
         """Add a line to all sums; the worst case if it counts at that in the budget."""
         for totals in (self.totals, self.by_call.setdefault((line.model, line.role), Totals())):
-            totals.add_line(line)
+            totals.add(line)
         return self._spend(line)
 
     def _spend(self, line: LedgerLine) -> Use | None:

@@ -15,15 +15,14 @@ from typing import Any
 
 import msgspec
 
-from toolassay.errors import UsageError
-from toolassay.files import read_json, sha256_of, write_json
+from toolassay.files import sha256_of, write_json
 from toolassay.models import ChatModel, ModelOptions
 from toolassay.models.address import HIDDEN, Address, VersionPath
 from toolassay.models.redaction import versions, without_secrets
 from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
-from toolassay.runs.manifest import MANIFEST, RetryPlan
+from toolassay.runs.manifest import MANIFEST, RetryPlan, read_manifest
 from toolassay.runs.tool_arrival import TOOL_USE
 from toolassay.screen import WARNING, Screen
 
@@ -272,10 +271,7 @@ def _manifest_in(run_folder: Path) -> dict[str, Any]:
     Raises:
         UsageError: It cannot be read.
     """
-    path = run_folder / MANIFEST
-    manifest: Any = read_json(path) if path.exists() else {}
-    if not isinstance(manifest, dict):
-        raise UsageError("not the manifest of a run", file=path, fix="restore it")
+    manifest = read_manifest(run_folder)
     for start in _listed(manifest, STARTS):
         if isinstance(start.get("command"), list):
             start["command"] = without_secrets([str(word) for word in start["command"]], ())

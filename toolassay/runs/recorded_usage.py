@@ -212,7 +212,7 @@ class Spending:
                 self.untimed += line.count
             elif self.only is not None and line.item not in self.only:
                 continue
-            self.totals.add_line(line)
+            self.totals.add(line)
             if line.count is not None:
                 continue
             self.at_most += line.at_most_cost
@@ -228,7 +228,7 @@ class Spending:
                 self.answers[first + place] += 1
                 self.local += line.model in FREE
                 if line.role in ANSWERING:
-                    self.answering.add_line(line)
+                    self.answering.add(line)
                     self.answering_models.add(line.model)
 
     def cost(self, *, tasks: int, correct: int) -> dict[str, Any] | None:
