@@ -235,7 +235,7 @@ def test_a_limit_in_dollars_needs_a_price() -> None:
 def test_a_line_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     attempts = [
         replace(ANSWER, number=3, status=201, seconds=1.23456, first_token_seconds=0.25),
-        replace(ANSWER, model="own", role="judge", item="two", outcome="timeout", status=None),
+        replace(ANSWER, model="own", role="judge", item="half \ud800", outcome="timeout", status=None),
         replace(ANSWER, seconds=None, custom_id="a-1"),
     ]
     with opened(tmp_path) as ledger:

@@ -24,7 +24,7 @@ from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
-from toolassay.runs.journal import AppendOnlyLines
+from toolassay.runs.journal import AppendOnlyLines, decoder_of
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.screen import WARNING, Screen
 
@@ -100,13 +100,15 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     def to_json(self) -> dict[str, Any]:
         """The object of the line: without what is not known of most attempts."""
         always = zip(_WRITTEN, self.__struct_fields__, strict=False)
-        return {name: getattr(self, field) for name, field in always} | msgspec.to_builtins(self)
+        line = {name: getattr(self, field) for name, field in always}
+        line |= msgspec.to_builtins(self)
+        return line
 
     def __post_init__(self) -> None:
         self.number = self.number or 1  # earlier versions counted from 0
 
 
-_decode = msgspec.json.Decoder(LedgerLine).decode
+_decode = decoder_of(LedgerLine)
 _WRITTEN = LedgerLine.__struct_encode_fields__[:12]  # also if they have their defaults
 
 

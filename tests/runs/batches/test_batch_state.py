@@ -29,7 +29,7 @@ from toolassay.runs.journal import Journal, LineAddress
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.manifest import JOURNAL, LEDGER
 
-ADDRESS = LineAddress("7", "planner", 2, 1)
+ADDRESS = LineAddress("half \ud800", "planner", 2, 1)
 ONE = BatchRequest(ADDRESS, 400, 100)
 HERE = Endpoint("http://host/v1", None)
 
@@ -70,7 +70,7 @@ def test_what_is_submitted_is_known_after_a_crash(tmp_path: Path) -> None:
         state.created(state.batches[1], "batch_1")
     again = BatchState(tmp_path, read_only=True).batches[1]
     assert (again.file, again.id, again.requests["a-1"]) == ("file-1", "batch_1", ONE)
-    assert again.requests["a-1"].outstanding == Outstanding("planner", "7", 400, 100)
+    assert again.requests["a-1"].outstanding == Outstanding("planner", ADDRESS.key, 400, 100)
 
 
 def test_an_answer_is_kept_until_the_journal_has_it(tmp_path: Path) -> None:

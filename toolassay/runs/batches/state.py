@@ -30,7 +30,7 @@ from toolassay.models import ChatResponse, ModelError, ModelOptions
 from toolassay.models.retry import failed_answer
 from toolassay.models.wire_format import read_body
 from toolassay.runs.budget import Outstanding
-from toolassay.runs.journal import AppendOnlyLines, Journal, LineAddress
+from toolassay.runs.journal import AppendOnlyLines, Journal, LineAddress, decoder_of
 from toolassay.runs.manifest import BATCHES
 
 STATE = BATCHES
@@ -117,7 +117,7 @@ class BatchChange(msgspec.Struct, tag_field="step", tag="change", omit_defaults=
     status: str | None = None
 
 
-_decode = msgspec.json.Decoder(Batch | BatchChange).decode
+_decode = decoder_of(Batch | BatchChange)
 
 
 class BatchState(Closable):
