@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from running import lines_of, write_lines
 
@@ -18,11 +19,8 @@ from toolassay.runs.batches.state import (
     BatchRequest,
     BatchState,
     Endpoint,
-    is_answer,
-    missing_line,
+    ResultLine,
     parse_line,
-    read_result,
-    was_run,
 )
 from toolassay.runs.budget import Outstanding
 from toolassay.runs.journal import Journal, LineAddress
@@ -76,11 +74,11 @@ def test_what_is_submitted_is_known_after_a_crash(tmp_path: Path) -> None:
 def test_an_answer_is_kept_until_the_journal_has_it(tmp_path: Path) -> None:
     end(tmp_path, submitted(tmp_path, "a-1"), result("a-1"))
     with BatchState(tmp_path) as state, Journal(tmp_path / JOURNAL) as journal:
-        assert state.has_result("a-1") and state.result("a-1") == result("a-1")
+        assert state.has_result("a-1") and state.result("a-1") == msgspec.convert(result("a-1"), ResultLine)
         assert state.next_id("a", ["a-1"]) == "a-1"  # it is in the ledger, and may not be in the journal
         state.prune(journal, ["a-1"])
         assert [name for _, name in state.kept_answers(journal)] == ["a-1"]
-        assert state.result("a-1") == result("a-1")
+        assert state.result("a-1") == msgspec.convert(result("a-1"), ResultLine)
         journal.add_answer(ADDRESS, {"response": "yes"})
         assert not list(state.kept_answers(journal))
         state.prune(journal, ["a-1"])
@@ -198,15 +196,15 @@ VLLM_OVERFLOW = {
 }
 
 
-def line(status: int | None, body: Any = None, error: Any = None) -> dict[str, Any]:
+def line(status: int | None, body: Any = None, error: Any = None) -> ResultLine:
     response = None if status is None else {"status_code": status, "request_id": "r", "body": body}
-    return {"id": "b", "custom_id": "a-1", "response": response, "error": error}
+    return msgspec.convert({"id": "b", "custom_id": "a-1", "response": response, "error": error}, ResultLine)
 
 
 def test_an_answer() -> None:
-    answer = read_result(line(200, BODY), "here")
+    answer = line(200, BODY).answer("here")
     assert (answer.text, answer.prompt_tokens, answer.seconds) == ("yes", 7, None)
-    assert is_answer(line(200, BODY)) and not is_answer(line(500, {}))
+    assert line(200, BODY).is_answer and not line(500, {}).is_answer
 
 
 @pytest.mark.parametrize(
@@ -214,7 +212,7 @@ def test_an_answer() -> None:
     [
         (line(500, {"error": {"message": "oops"}}), "HTTP 500", 500, True, "provider error"),
         (line(400, {"error": {"code": "content_filter"}}), "HTTP 400", 400, False, "refused"),
-        (VLLM_OVERFLOW, "HTTP 400", 400, False, "context overflow"),
+        (msgspec.convert(VLLM_OVERFLOW, ResultLine), "HTTP 400", 400, False, "context overflow"),
         (line(400, None, "not in stream mode"), "HTTP 400", 400, False, "provider error"),
         (line(200, None), "batch: no answer", None, True, "provider error"),
         (
@@ -224,23 +222,23 @@ def test_an_answer() -> None:
             True,
             "provider error",
         ),
-        (missing_line("a-1"), "batch: missing", None, True, "provider error"),
+        (ResultLine.missing("a-1"), "batch: missing", None, True, "provider error"),
         (line(200, {"choices": []}), "empty choices", None, True, "provider error"),
     ],
 )
 def test_an_error_is_that_of_a_single_request(
-    found: dict[str, Any], kind: str, status: int | None, transient: bool, outcome: str
+    found: ResultLine, kind: str, status: int | None, transient: bool, outcome: str
 ) -> None:
     with pytest.raises(ModelError) as raised:
-        read_result(found, "here")
+        found.answer("here")
     error = raised.value
     assert (error.kind, error.status, error.transient, error.outcome) == (kind, status, transient, outcome)
-    assert was_run(found)
+    assert found.was_run
 
 
 @pytest.mark.parametrize("code", ["batch_expired", "batch_cancelled"])
 def test_a_request_that_was_never_run(code: str) -> None:
-    assert not was_run(line(None, error={"code": code, "message": "…"}))
+    assert not line(None, error={"code": code, "message": "…"}).was_run
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"custom_id": 7}', b'{"custom_id": "a"', b"\xff"])

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import shlex
 import tempfile
 from collections import Counter
@@ -23,6 +22,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
+
+import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, atomic_target
@@ -40,12 +41,9 @@ from toolassay.runs.batches.state import (
     BatchRequest,
     BatchState,
     Endpoint,
-    is_answer,
-    missing_line,
+    ResultLine,
     parse_line,
-    read_result,
     request_line,
-    was_run,
 )
 from toolassay.runs.budget import Outstanding, completion_limit, size_of
 from toolassay.runs.event_loop import run_coroutine
@@ -246,7 +244,7 @@ class Batches:
         line = state.result(custom_id)
         assert line is not None
         _DELIVERED.set(custom_id)
-        return read_result(line, options.place)
+        return line.answer(options.place)
 
     async def close(self) -> None:
         """Stop to follow the batches; they go on at the server."""
@@ -289,7 +287,7 @@ class Batches:
         """The error that a request ended with."""
         if (line := self._opened.result(custom_id)) is not None:
             try:
-                read_result(line, self._options.place)
+                line.answer(self._options.place)
             except ModelError as error:
                 return error
         return None
@@ -458,19 +456,19 @@ class Batches:
 
             def take(line: bytes) -> None:
                 value = parse_line(line)
-                if value is None or not was_run(value) or value["custom_id"] in found:
+                if value is None or not value.was_run or value.custom_id in found:
                     return
-                if value["custom_id"] in batch.requests:
-                    found.add(value["custom_id"])
+                if value.custom_id in batch.requests:
+                    found.add(value.custom_id)
                     # As the client does: only credentials in answers, every text of the options in errors.
-                    secrets = self._secrets if is_answer(value) else self._options.secrets
+                    secrets = self._secrets if value.is_answer else self._options.secrets
                     text = line.decode(errors="replace").rstrip("\n")
                     stream.write(f"{without(secrets, text)}\n".encode())
 
             await self._server.lines(progress, take)
             if progress.status == "completed":
                 for name in batch.requests.keys() - found:
-                    stream.write(f"{json.dumps(missing_line(name))}\n".encode())
+                    stream.write(msgspec.json.encode(ResultLine.missing(name)) + b"\n")
         state.ended(batch, progress.status)
         if progress.status != "completed":
             self._say(

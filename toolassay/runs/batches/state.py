@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -198,7 +198,7 @@ class BatchState(Closable):
         """Whether it is known what came of a request."""
         return custom_id in self._answers or custom_id in self._failures
 
-    def result(self, custom_id: str) -> dict[str, Any] | None:
+    def result(self, custom_id: str) -> ResultLine | None:
         """The line with what came of a request; None without one."""
         place = self._answers.get(custom_id) or self._failures.get(custom_id)
         if place is None:
@@ -304,8 +304,8 @@ class BatchState(Closable):
                     )
                 if line is None and text.strip():
                     return  # torn: it is still being written, or its writer was killed
-                if line is not None and line["custom_id"] in batch.requests and was_run(line):
-                    yield line["custom_id"], offset, is_answer(line)
+                if line is not None and line.custom_id in batch.requests and line.was_run:
+                    yield line.custom_id, offset, line.is_answer
                 offset += len(text)
 
 
@@ -330,65 +330,77 @@ def request_line(custom_id: str, body: bytes) -> bytes:
     return head[:-1] + b', "body": ' + body + b"}\n"
 
 
-def parse_line(line: bytes) -> dict[str, Any] | None:
-    """The object of a line of an output or error file; None if it has no `custom_id`."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("custom_id"), str) else None
-
-
-def was_run(line: Mapping[str, Any]) -> bool:
-    """Whether the server has worked on the request.
-
-    >>> was_run({"custom_id": "a", "response": None, "error": {"code": "batch_expired"}})
-    False
-    """
-    error = line.get("error")
-    return not (isinstance(error, Mapping) and error.get("code") in NOT_RUN)
-
-
-def is_answer(line: Mapping[str, Any]) -> bool:
-    """Whether a line holds an answer, rather than an error."""
-    response = line.get("response")
-    return isinstance(response, Mapping) and response.get("status_code") == 200
-
-
-def missing_line(custom_id: str) -> dict[str, Any]:
-    """The line for a request that is in neither file of a complete batch."""
-    error = {"code": MISSING, "message": "the batch is complete, and neither of its files has this request"}
-    return {"custom_id": custom_id, "response": None, "error": error}
-
-
-def read_result(line: Mapping[str, Any], place: str) -> ChatResponse:
-    """The answer in a line. Its time is unknown.
-
-    Args:
-        line: The object of the line.
-        place: Redacted address or file, for messages.
-
-    Raises:
-        ModelError: The line holds an error, classified as the same error of a single request would be.
-    """
-    response, error = line.get("response"), line.get("error")
+class _Reply(msgspec.Struct):
+    status_code: int | None = None
     body: Any = None
-    if isinstance(response, Mapping):
-        status, body = response.get("status_code"), response.get("body")
-        if status == 200 and isinstance(body, Mapping):
-            return read_body(body)
-        if isinstance(status, int) and status >= 400:
-            text = json.dumps(body if body is not None else _as_body(error))
-            raise failed_answer(status, text, None, place)
-    code = error.get("code") if isinstance(error, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    raise ModelError(
-        f"no answer in the batch: {message or code or 'the server gives no reason'}",
-        transient=True,
-        kind=f"batch: {code or 'no answer'}",
-    )
 
 
-def _as_body(error: Any) -> Any:
-    """The `error` of vLLM, an error object or a text, as the body of an HTTP error."""
-    return error if isinstance(error, Mapping) and "error" in error else {"error": error}
+class ResultLine(msgspec.Struct):
+    """A line of an output or error file: what came of a request.
+
+    Attributes:
+        custom_id: Id of the request.
+        response: Status and body of the answer; None without one.
+        error: Why there is none; of vLLM also the body of an HTTP error.
+    """
+
+    custom_id: str
+    response: _Reply | None = None
+    error: Any = None
+
+    @classmethod
+    def missing(cls, custom_id: str) -> ResultLine:
+        """The line for a request that is in neither file of a complete batch."""
+        message = "the batch is complete, and neither of its files has this request"
+        return cls(custom_id, error={"code": MISSING, "message": message})
+
+    @property
+    def was_run(self) -> bool:
+        """Whether the server has worked on the request.
+
+        >>> ResultLine("a", error={"code": "batch_expired"}).was_run
+        False
+        """
+        return not (isinstance(self.error, Mapping) and self.error.get("code") in NOT_RUN)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it holds an answer, rather than an error."""
+        return self.response is not None and self.response.status_code == 200
+
+    def answer(self, place: str) -> ChatResponse:
+        """The answer. Its time is unknown.
+
+        Args:
+            place: Redacted address or file, for messages.
+
+        Raises:
+            ModelError: The line holds an error, classified as the same error of a single request would be.
+        """
+        error = self.error
+        if self.response is not None:
+            status, body = self.response.status_code, self.response.body
+            if self.is_answer and isinstance(body, Mapping):
+                return read_body(body)
+            if status is not None and status >= 400:
+                if body is None:  # vLLM: an error object or a text
+                    body = error if isinstance(error, Mapping) and "error" in error else {"error": error}
+                raise failed_answer(status, json.dumps(body), None, place)
+        code = error.get("code") if isinstance(error, Mapping) else None
+        message = error.get("message") if isinstance(error, Mapping) else error
+        raise ModelError(
+            f"no answer in the batch: {message or code or 'the server gives no reason'}",
+            transient=True,
+            kind=f"batch: {code or 'no answer'}",
+        )
+
+
+def parse_line(line: bytes) -> ResultLine | None:
+    """A line of an output or error file; None if it is none."""
+    try:
+        return _decode_result(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+
+
+_decode_result: Callable[[bytes], ResultLine] = decoder_of(ResultLine)
