@@ -124,18 +124,18 @@ class RunRecord:
         if known.pop(PARAMETER, "") is None and form is None:  # as earlier versions noted a refused schema
             form = "none"
 
-        def told(change: Change) -> None:
+        def note_change(change: Change) -> None:
             ways = (f"{name} (sent as {to})" if to else f"{name} (left out)" for name, to in change.items())
             self._warn(f"the endpoint refuses {', '.join(ways)}")
             for name, instead in change.items():
                 self._note(REFUSED, model, parameter=name, instead=instead)
 
-        def told_form(form: Form) -> None:
+        def note_form(form: Form) -> None:
             self._warn(f"the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")
             self._note(SCHEMA_FORMS, model, form=form)
 
-        refusals = Refusals(known, told)
-        schemas = SchemaForms(form, told_form, required=self._options.require_schema)
+        refusals = Refusals(known, note_change)
+        schemas = SchemaForms(form, note_form, required=self._options.require_schema)
         self._learnt[model] = refusals, schemas
         path = self._version_path()
         return replace(self._options, refusals=refusals, schemas=schemas, version_path=path, tell=self._warn)
@@ -145,13 +145,13 @@ class RunRecord:
         if self._path is None and not self._options.is_azure:
             address = self._options.address
 
-            def told(path: str) -> None:
+            def note_path(path: str) -> None:
                 where = f"{address.place()}{path}"
                 self._warn(f"nothing at the address as it is (HTTP 404): {where} answers and is used")
                 self._note(VERSION_PATHS, path=path)
 
             found = [one.path for one in notes_of(self._folder, VERSION_PATHS, self._server())]
-            self._path = VersionPath(address, found[-1] if found else None, told)
+            self._path = VersionPath(address, found[-1] if found else None, note_path)
         return self._path
 
     def _warn(self, text: str) -> None:

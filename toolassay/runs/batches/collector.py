@@ -21,13 +21,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, atomic_target
-from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.concurrency import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.errors import UNREACHABLE
 from toolassay.models.redaction import without
@@ -45,10 +44,10 @@ from toolassay.runs.batches.state import (
     parse_line,
     request_line,
 )
-from toolassay.runs.budget import Outstanding, completion_limit, size_of
+from toolassay.runs.budget import completion_limit, size_of
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import ASKED, Journal, LineAddress
-from toolassay.runs.ledger import booked
+from toolassay.runs.ledger import Ledger, booked
 from toolassay.runs.manifest import LEDGER
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
@@ -62,14 +61,6 @@ _REPORT = 30.0  # seconds between two lines about the progress of a batch
 _AT_ONCE = 256  # answers handed over before the event loop may do something else, e.g. hear Ctrl-C
 _SHORTEST_SECRET = 16  # characters; a shorter one, such as EMPTY, may be a word of an answer
 _REFUSED = (400, 404)  # statuses of a batch that the server will never create, e.g. because its file is gone
-
-
-class BatchMeter(Meter, Protocol):
-    """A meter that also knows of requests that an earlier start has sent."""
-
-    def commit(self, model: str, request: Outstanding) -> None:
-        """Reserve the worst case of such a request, whatever the limits are."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -125,7 +116,7 @@ class Batches:
         self,
         run_folder: Path,
         options: ModelOptions,
-        meter: BatchMeter,
+        meter: Ledger,
         screen: Screen,
         *,
         cancel: bool = False,
