@@ -161,7 +161,7 @@ def _writing(messages: Sequence[Mapping[str, Any]]) -> ChoiceTask | None:
     if len(messages) != 1:
         return None
     prompt = _text(messages[0])
-    for name in ("cot.txt", "reasoning.txt"):
+    for name in ("cot", "reasoning"):
         for reference in ("", "$reference"):
             found = fields_of(with_reference(template(name), reference), prompt)
             if found is not None:
