@@ -34,7 +34,7 @@ from toolassay.benchmarks.taskbench.inference import PARAMETERS, read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName
-from toolassay.runs import Journal, run_items
+from toolassay.runs import Journal, Loop, run_items
 from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -150,7 +150,7 @@ def ours(client: ClientName, *, fixed: bool = True) -> Way:
                 return "answered"
 
             try:
-                summary = await run_items(enumerate(requests), ask, concurrency=in_flight)
+                summary = await run_items(enumerate(requests), ask, Loop(concurrency=in_flight))
             finally:
                 await model.close()
             assert summary.outcomes["answered"] == len(requests) == len(journal), summary

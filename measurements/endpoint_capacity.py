@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from aiohttp import web
 
 from toolassay.models import ChatRequest, ModelOptions, create_model
-from toolassay.runs import run_items
+from toolassay.runs import Loop, run_items
 
 ANSWER = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}).encode()
 
@@ -61,7 +61,7 @@ async def ask_all(base: str, count: int) -> float:
         return "answered"
 
     start = time.perf_counter()
-    summary = await run_items(range(count), ask, concurrency=None)
+    summary = await run_items(range(count), ask, Loop())
     seconds = time.perf_counter() - start
     await model.close()
     assert summary.outcomes["answered"] == count, summary

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from functools import lru_cache
+from importlib.resources import files
 from string import Template
 from typing import Any, Literal, get_args
 
@@ -27,6 +29,33 @@ _SENTENCE = re.compile(
     r"(?: Takes (?P<inputs>[^.;]*); gives (?P<outputs>[^.;]*)\.)?"
     r"(?: Parameters: (?P<parameters>[^.{]*|\{.*?\}|object)\.(?: Returns: (?P<returns>.+)\.)?)?"
 )
+
+
+FIXED_TEXTS: ContextVar[Callable[[str, str], str]] = ContextVar(
+    "fixed_texts", default=lambda name, text: text
+)
+"""Chooses between a text of this package and the one that the current run has recorded under its name."""
+
+
+def fixed_text(name: str, text: str) -> str:
+    """A text of this package as prompts have it: `text`, or the one that the current run began with."""
+    return FIXED_TEXTS.get()(name, text)
+
+
+def package_template(folder: str, name: str) -> str:
+    """A template of this package, as `fixed_text`.
+
+    Args:
+        folder: Of the package, below `toolassay`, e.g. "benchmarks/taskbench".
+        name: Of the file in its `templates`, without the ending.
+    """
+    return fixed_text(f"{folder}/{name}", template_file(folder, name))
+
+
+@lru_cache
+def template_file(folder: str, name: str) -> str:
+    """The template as this version of the package has it; arguments of `package_template`."""
+    return files("toolassay").joinpath(folder, "templates", f"{name}.txt").read_text(encoding="utf-8")
 
 
 def turns_of(template: str) -> list[dict[str, str]]:
@@ -105,7 +134,8 @@ _TYPED = (
 
 def typed_note(tools: Iterable[Tool]) -> str:
     """The sentences about types that a prompt adds if a tool has an `input_schema`; else empty."""
-    return _TYPED if any(tool.input_schema is not None for tool in tools) else ""
+    is_typed = any(tool.input_schema is not None for tool in tools)
+    return fixed_text("typed_note", _TYPED) if is_typed else ""
 
 
 def check_wording(wording: str, *, with_template: bool, say: Callable[[str], None] | None = None) -> Wording:

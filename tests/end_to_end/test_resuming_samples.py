@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from builders import data_folder
@@ -83,9 +84,7 @@ def test_another_seed_is_refused_and_leaves_no_trace(
 ) -> None:
     folder = data_folder(tmp_path)
     assert generate(capsys, fake_server, folder, "--seed", "3", "--number_of_samples", "2").code == 0
-    for name in ("manifest.json", "journal.jsonl", "ledger.jsonl"):
-        (folder / "runs/gpt-4" / name).unlink()
-    (folder / "runs/gpt-4").rmdir()
+    shutil.rmtree(folder / "runs/gpt-4")
     before = files_below(folder)
     done = generate(capsys, fake_server, folder, "--seed", "4", "--number_of_samples", "3")
     assert done.code == 2

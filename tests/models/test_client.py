@@ -23,7 +23,7 @@ from toolassay.models.options import ClientName
 from toolassay.models.protocol import ToolCall
 from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import Breaker
-from toolassay.runs import Budget, Ledger, RunSummary, run_items
+from toolassay.runs import Budget, Ledger, Loop, RunSummary, run_items
 from toolassay.runs.prices import Price
 from toolassay.testkit import FakeServer
 
@@ -147,8 +147,8 @@ def test_two_hundred_in_flight_never_overstep_a_limit(
                 return "answered"
 
             # The first says how long a token is.
-            await run_items(range(1000, 1001), work, concurrency=1)
-            summary = await run_items(range(1001, 3000), work, concurrency=200)
+            await run_items(range(1000, 1001), work, Loop(concurrency=1))
+            summary = await run_items(range(1001, 3000), work, Loop(concurrency=200))
             await model.close()
             return summary
 

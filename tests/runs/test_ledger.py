@@ -12,7 +12,7 @@ from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.budget import Use
-from toolassay.runs.ledger import Totals, booked, percentiles, require_prices
+from toolassay.runs.ledger import LedgerLine, Totals, booked, percentiles, prices_within
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
 
@@ -73,8 +73,8 @@ def test_a_torn_last_line_is_cut_off_and_a_broken_one_is_named(tmp_path: Path) -
         ledger.after(ANSWER)
     assert len(path.read_text().splitlines()) == 2
     path.write_text('{"model": 7}\n' + path.read_text())
-    with pytest.raises(UsageError, match=r"ledger\.jsonl:1: broken line in a ledger"):
-        opened(tmp_path)
+    with pytest.raises(UsageError, match=r"ledger\.jsonl:1: broken line in a ledger"), opened(tmp_path):
+        pass
 
 
 def test_an_answer_of_a_built_in_model_is_free_and_timed(tmp_path: Path) -> None:
@@ -142,12 +142,12 @@ def test_a_local_address_costs_nothing_and_fits_every_limit(tmp_path: Path) -> N
 
 def test_nothing_known_is_no_zero() -> None:
     totals = Totals()
-    totals.add(replace(ANSWER, prompt_tokens=None), None)
+    totals.add(LedgerLine.of(replace(ANSWER, prompt_tokens=None), None))
     assert totals.known_cost is None
     assert totals.to_json()["cost_usd"] is None
     assert totals.unknown_tokens == 1
-    totals.add(replace(ANSWER, completion_tokens=None), None)
-    totals.add(ANSWER, None)
+    totals.add(LedgerLine.of(replace(ANSWER, completion_tokens=None), None))
+    totals.add(LedgerLine.of(ANSWER, None))
     assert (totals.unknown_tokens, totals.unknown_cost, totals.tokens) == (2, 3, 20 + 100 + 120)
 
 
@@ -220,23 +220,22 @@ def test_a_line_of_something_else_is_named(tmp_path: Path, more: dict[str, Any])
     line = json.loads(path.read_text())
     path.write_text("".join(json.dumps(one) + "\n" for one in (line, line | more, line)))
     before = path.read_bytes()
-    with pytest.raises(UsageError, match=r"ledger\.jsonl:2: broken line in a ledger"):
-        opened(tmp_path)
+    with pytest.raises(UsageError, match=r"ledger\.jsonl:2: broken line in a ledger"), opened(tmp_path):
+        pass
     assert path.read_bytes() == before
 
 
 def test_a_limit_in_dollars_needs_a_price() -> None:
-    require_prices(["paid", "offline"], PRICES, Budget(cost=1))
-    require_prices(["strange"], PRICES, Budget(tokens=1))
-    require_prices(["paid", "strange"], PRICES, Budget(requests=1))
-    with pytest.raises(UsageError, match=r"'strange'.*--prices FILE \(.*\), or use --max_tokens_total$"):
-        require_prices(["paid", "strange"], PRICES, Budget(cost=1))
+    prices_within(["offline"], Budget(cost=1), None)
+    prices_within(["strange"], Budget(tokens=1, requests=1), None)
+    with pytest.raises(UsageError, match=r"'strange'.*--prices FILE"):
+        prices_within(["offline", "strange"], Budget(cost=1), None)
 
 
 def test_a_line_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     attempts = [
         replace(ANSWER, number=3, status=201, seconds=1.23456, first_token_seconds=0.25),
-        replace(ANSWER, model="own", role="judge", item="two", outcome="timeout", status=None),
+        replace(ANSWER, model="own", role="judge", item="half \ud800", outcome="timeout", status=None),
         replace(ANSWER, seconds=None, custom_id="a-1"),
     ]
     with opened(tmp_path) as ledger:
@@ -244,7 +243,7 @@ def test_a_line_is_read_back_as_it_was_written(tmp_path: Path) -> None:
             ledger.after(attempt)
     read = list(booked(tmp_path / "ledger.jsonl"))
     assert [line.attempt for line in read] == [replace(attempts[0], seconds=1.2346), *attempts[1:]]
-    assert [(line.cost, line.at_most, line.calls) for line in read] == [
+    assert [(line.cost, line.at_most, line.count) for line in read] == [
         (0.0003, None, None),
         (0.0, None, None),
         (0.0003, None, None),

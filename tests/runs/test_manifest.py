@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +13,12 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.models import Attempt, ChatRequest, ModelError, ModelOptions
-from toolassay.runs import Budget, Journal, Ledger, Start, open_run, recorded_settings
+from toolassay.runs import Budget, Journal, Ledger, open_run, recorded_settings
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.prices import Price
-from toolassay.runs.starts import refused_before, version_path_before
+from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.screen import SILENT
 
 SETTINGS = {"llm": "m", "temperature": 0.5, "demo_ids": ["1"], "prompt_sha256": "aaa"}
 CONFLICT_FIX = "use another folder"
@@ -154,12 +157,34 @@ def manifest(folder: Path) -> Any:
     return json.loads((folder / "manifest.json").read_text())
 
 
+@contextmanager
+def started(folder: Path, address: str = "http://a", **facts: Any) -> Iterator[RunRecord]:
+    """A start of a run that asks "m" at an address."""
+    record = RunRecord(folder, ModelOptions(api_base=address), command=None, screen=SILENT)
+    record.options_of("m")
+    with record.start([], facts):
+        yield record
+
+
+def refuse(folder: Path, address: str, change: dict[str, str | None]) -> None:
+    with started(folder, address) as record:
+        refusals = record.options_of("m").refusals
+        assert refusals is not None
+        refusals.learn(change)
+
+
+def known(folder: Path, address: str, model: str = "m") -> Any:
+    record = RunRecord(folder, ModelOptions(api_base=address), command=None, screen=SILENT)
+    refusals = record.options_of(model).refusals
+    assert refusals is not None
+    return refusals.known
+
+
 def test_each_start_is_added_and_the_settings_stay(tmp_path: Path) -> None:
     for number in range(3):
         open_run(tmp_path, ONE_MODEL, conflict_fix="")
-        start = Start.begin(tmp_path, {"number": number})
-        assert "ended" not in manifest(tmp_path)["starts"][number]
-        start.end({"clients": []})
+        with started(tmp_path, number=number):
+            assert "ended" not in manifest(tmp_path)["starts"][number]
     starts = manifest(tmp_path)["starts"]
     assert [start["number"] for start in starts] == [0, 1, 2]
     assert all(start["time"] <= start["ended"] for start in starts)
@@ -167,26 +192,21 @@ def test_each_start_is_added_and_the_settings_stay(tmp_path: Path) -> None:
 
 
 def test_what_is_refused_is_known_to_the_next_start_of_the_same_endpoint(tmp_path: Path) -> None:
-    assert refused_before(tmp_path, "m", "http://a") == {}
+    assert known(tmp_path, "http://a") == {}
     open_run(tmp_path, ONE_MODEL, conflict_fix="")
-    start = Start.begin(tmp_path, {})
     for _ in range(2):
-        start.refused("m", "http://a", "max_tokens", "max_completion_tokens")
-    start.refused("m", "http://a", "top_p", None)
+        refuse(tmp_path, "http://a", {"max_tokens": "max_completion_tokens"})
+    refuse(tmp_path, "http://a", {"top_p": None})
     assert len(manifest(tmp_path)["refused_parameters"]) == 2
-    assert refused_before(tmp_path, "m", "http://a") == {"max_tokens": "max_completion_tokens", "top_p": None}
-    assert refused_before(tmp_path, "m", "http://b") == refused_before(tmp_path, "n", "http://a") == {}
+    assert known(tmp_path, "http://a") == {"max_tokens": "max_completion_tokens", "top_p": None}
+    assert known(tmp_path, "http://b") == known(tmp_path, "http://a", "n") == {}
 
 
 def test_endpoints_that_look_alike_are_kept_apart(tmp_path: Path) -> None:
     open_run(tmp_path, ONE_MODEL, conflict_fix="")
-    start = Start.begin(tmp_path, {})
-    start.refused("m", "http://a/***/v1", "top_p", None, fingerprint="1")
-    start.versioned("http://b", "/v1")
-    assert refused_before(tmp_path, "m", "http://a/***/v1", "1") == {"top_p": None}
-    assert refused_before(tmp_path, "m", "http://a/***/v1", "2") == {}
-    assert version_path_before(tmp_path, "http://b") == "/v1"
-    assert version_path_before(tmp_path, "http://b", "1") is None
+    refuse(tmp_path, "http://a/sk-1/v1", {"top_p": None})
+    assert known(tmp_path, "http://a/sk-1/v1") == {"top_p": None}
+    assert known(tmp_path, "http://a/sk-2/v1") == {}
 
 
 def test_a_key_in_the_path_of_an_older_manifest_goes_and_what_was_refused_is_still_known(
@@ -199,26 +219,27 @@ def test_a_key_in_the_path_of_an_older_manifest_goes_and_what_was_refused_is_sti
         "refused_parameters": [{"model": "m", "endpoint": address, "parameter": "top_p", "instead": None}],
     }
     (tmp_path / "manifest.json").write_text(json.dumps(before))
-    options = ModelOptions(api_base=address)
-    known = (tmp_path, "m", options.endpoint, options.endpoint_fingerprint)
-    assert refused_before(*known) == {"top_p": None}
-    Start.begin(tmp_path, {}).end({})
+    assert known(tmp_path, address) == {"top_p": None}
+    with started(tmp_path, address):
+        pass
     assert "sk-123" not in (tmp_path / "manifest.json").read_text()
     assert manifest(tmp_path)["starts"][0]["endpoint"] == {"url": "http://a.b/***/v1"}
-    assert refused_before(*known) == {"top_p": None}
+    assert known(tmp_path, address) == {"top_p": None}
 
 
 def test_a_manifest_of_before_and_one_edited_by_hand_are_taken(tmp_path: Path) -> None:
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps({"settings": ONE_MODEL, "starts": 7, "refused_parameters": ["x"], "mine": 1}))
-    assert refused_before(tmp_path, "m", "http://a") == {}
-    Start.begin(tmp_path, {}).end({})
+    assert known(tmp_path, "http://a") == {}
+    with started(tmp_path):
+        pass
     assert len(manifest(tmp_path)["starts"]) == 1 and manifest(tmp_path)["mine"] == 1
 
 
 def test_other_settings_of_a_run_without_answers_keep_what_was_noted(tmp_path: Path) -> None:
     open_run(tmp_path, ONE_MODEL, conflict_fix="")
-    Start.begin(tmp_path, {}).end({})
+    with started(tmp_path):
+        pass
     open_run(tmp_path, {"llm": "n"}, conflict_fix="")
     assert recorded_settings(tmp_path) == {"llm": "n"}
     assert len(manifest(tmp_path)["starts"]) == 1

@@ -25,7 +25,7 @@ def test_outcomes_are_counted_and_failures_reported() -> None:
         return "answered" if item % 2 else "malformed"
 
     told = []
-    summary = asyncio.run(run_items(range(30), work, concurrency=4, done=lambda: told.append(1)))
+    summary = asyncio.run(run_items(range(30), work, Loop(concurrency=4, done=lambda: told.append(1))))
     assert summary.outcomes == {"provider error": 1, "context overflow": 9, "answered": 10, "malformed": 10}
     assert summary.failed == 10
     assert len(summary.failures) == 5
@@ -54,7 +54,7 @@ def test_items_are_taken_when_there_is_room(concurrency: int) -> None:
         finished += 1
         return "answered"
 
-    summary = asyncio.run(run_items(items(), work, concurrency=concurrency))
+    summary = asyncio.run(run_items(items(), work, Loop(concurrency=concurrency)))
     assert summary.outcomes["answered"] == 40
     assert most <= concurrency
 
@@ -64,7 +64,7 @@ def test_what_would_meet_every_item_stops_the_run() -> None:
         raise ModelError("nobody listens", stops_run=True)
 
     with pytest.raises(ToolassayError, match="nobody listens"):
-        asyncio.run(run_items(range(1000), work, concurrency=8))
+        asyncio.run(run_items(range(1000), work, Loop(concurrency=8)))
 
 
 def test_an_error_in_the_stream_reaches_the_caller() -> None:
@@ -76,7 +76,7 @@ def test_an_error_in_the_stream_reaches_the_caller() -> None:
         return "answered"
 
     with pytest.raises(ToolassayError, match="the stream broke"):
-        asyncio.run(run_items(items(), work, concurrency=3))
+        asyncio.run(run_items(items(), work, Loop(concurrency=3)))
 
 
 async def test_the_same_failure_again_and_again_stops_a_run_that_has_no_answer() -> None:
@@ -88,7 +88,7 @@ async def test_the_same_failure_again_and_again_stops_a_run_that_has_no_answer()
         raise ModelError("HTTP 400: no such model")
 
     with pytest.raises(ToolassayError, match="no such model"):
-        await run_items(range(1_000), refuse, concurrency=1)
+        await run_items(range(1_000), refuse, Loop(concurrency=1))
     assert asked == 10
 
 
@@ -99,7 +99,7 @@ async def test_any_answer_shows_that_the_model_is_there(outcome: str) -> None:
             raise ModelError("HTTP 400: too long")
         return outcome
 
-    summary = await run_items(range(100), work, concurrency=1)
+    summary = await run_items(range(100), work, Loop(concurrency=1))
     assert summary.outcomes == {outcome: 1, "provider error": 99}
 
 
@@ -108,7 +108,7 @@ async def test_failures_of_a_million_items_are_not_kept() -> None:
         raise ModelError(f"{'x' * 1000} {chr(0x4E00 + item)}{chr(0x4E00 + item // 2)}")
 
     tracemalloc.start()
-    await run_items(range(4_000), work, concurrency=4)
+    await run_items(range(4_000), work, Loop(concurrency=4))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert most < 1_000_000
@@ -137,9 +137,7 @@ class Wallet:
 def test_a_budget_is_used_up_and_the_rest_is_not_run(concurrency: int | None, at_once: int) -> None:
     wallet, stopped = Wallet(40, at_once), []
     summary = asyncio.run(
-        run_items(
-            range(1000), wallet.work, concurrency=concurrency, stopped=lambda item, _: stopped.append(item)
-        )
+        run_items(range(1000), wallet.work, Loop(concurrency), stopped=lambda item, _: stopped.append(item))
     )
     assert summary.outcomes["answered"] == 40
     assert summary.stop == "--max_requests 1 is spent"
@@ -173,7 +171,7 @@ class Agent:
 
 def test_items_that_were_begun_are_finished_before_others_are_begun() -> None:
     agent = Agent(steps=5, budget=60)
-    summary = asyncio.run(run_items(range(1000), agent.work, concurrency=None))
+    summary = asyncio.run(run_items(range(1000), agent.work, Loop()))
     assert agent.answered == 60
     assert summary.outcomes["answered"] >= 60 // 5 - 4  # four are in flight when the budget is spent
     assert agent.most_begun < 50
@@ -195,7 +193,7 @@ def test_a_pool_without_a_number_works_on_many_items_that_ask_at_once() -> None:
         limiter.release(permit)
         return "answered"
 
-    summary = asyncio.run(run_items(range(300), work, concurrency=None))
+    summary = asyncio.run(run_items(range(300), work, Loop()))
     assert summary.outcomes == {"answered": 300}
     assert most == 100
 
@@ -216,7 +214,7 @@ async def test_what_the_grace_period_leaves_in_flight_is_cancelled_and_keeps_wha
             raise
         raise AssertionError
 
-    summary = await run_items(range(100), work, concurrency=2, interrupted=told.append, grace=0)
+    summary = await run_items(range(100), work, Loop(concurrency=2, interrupted=told.append, grace=0))
     assert sorted(kept) == [2, 3] and told == [2]
     assert summary.interrupted and summary.outcomes == {"answered": 2, "not run": 2}
 
@@ -228,7 +226,7 @@ async def test_what_ends_within_the_grace_period_counts() -> None:
         await asyncio.sleep(0)
         return "answered"
 
-    summary = await run_items(range(100), work, concurrency=1, grace=60)
+    summary = await run_items(range(100), work, Loop(concurrency=1, grace=60))
     assert summary.interrupted and summary.outcomes == {"answered": 1}
 
 
@@ -252,13 +250,9 @@ class Counted:
 
     def __init__(self) -> None:
         self.busy = 0
-        self.ends: list[bool] = []
 
     def count(self, change: int) -> None:
         self.busy += change
-
-    def ended(self, *, final: bool) -> None:
-        self.ends.append(final)
 
 
 def test_what_gathers_requests_knows_who_may_still_ask() -> None:
@@ -273,12 +267,11 @@ def test_what_gathers_requests_knows_who_may_still_ask() -> None:
             raise ModelError("gone")
         return "answered"
 
-    run = run_items(range(3), work, concurrency=5, gathering=gathering)
+    run = run_items(range(3), work, Loop(concurrency=5, in_progress=gathering.count))
     assert asyncio.run(run).outcomes == {"answered": 2, "provider error": 1}
     # Two of five workers have no item, and the item without budget asks nothing until another one has ended.
     assert seen == [(0, 2), (1, 2), (2, 1)]
     assert gathering.busy == 0
-    assert sorted(gathering.ends) == [False, True, True, True]
 
 
 @pytest.mark.parametrize("refused", [range(5, 6), range(5, 30)])
@@ -324,7 +317,7 @@ def test_a_model_that_never_waits_does_not_delay_an_interrupt() -> None:
             signal.raise_signal(signal.SIGTERM)
         return "answered"
 
-    summary = asyncio.run(run_items(range(3 * POOL), work, concurrency=None))
+    summary = asyncio.run(run_items(range(3 * POOL), work, Loop()))
     assert summary.interrupted and len(asked) < 50
 
 

@@ -97,8 +97,8 @@ async def test_answers_without_tools_and_refused_ones_say_nothing() -> None:
 
 def test_a_manifest_without_a_word_about_tools_is_no_mark(tmp_path: Path) -> None:
     assert not tools_missing(tmp_path)
-    for text in ('{"settings": {}}', "[]", '{"tool_use": []}'):
+    for text in ('{"settings": {}}', '{"settings": {}, "tool_use": []}'):
         (tmp_path / "manifest.json").write_text(text)
         assert known_tool_use(tmp_path) == {} and not tools_missing(tmp_path)
-    (tmp_path / "manifest.json").write_text('{"tool_use": {"tools_missing": true}}')
+    (tmp_path / "manifest.json").write_text('{"settings": {}, "tool_use": {"tools_missing": true}}')
     assert tools_missing(tmp_path)

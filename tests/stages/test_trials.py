@@ -23,7 +23,7 @@ def test_trials_are_runs_of_their_own_and_are_resumed(tmp_path: Path) -> None:
         place = folder / f"predictions/trials/{number}"
         assert (place / "offline.json").read_bytes() == first
         assert {file.name for file in (place / "runs/offline").iterdir()} >= {
-            *("journal.jsonl", "ledger.jsonl", "manifest.json", "summary.json")
+            *("journal.jsonl", "ledger.jsonl", "manifest.json", "summary.json", "wording.json")
         }
     again = infer(folder, llm="offline", trials=3)
     assert (again.already, again.written) == (6, 15)

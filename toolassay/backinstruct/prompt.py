@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -15,7 +14,14 @@ from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import Wording, template_name, tool_sentence, turns_of, typed_note
+from toolassay.prompt_templates import (
+    Wording,
+    package_template,
+    template_name,
+    tool_sentence,
+    turns_of,
+    typed_note,
+)
 from toolassay.signatures import shown_tool
 from toolassay.tools import Tool, ToolLibrary
 
@@ -151,7 +157,7 @@ WHOLE_RESULT = "(whole result)"
 
 def built_in(name: str) -> str:
     """The text of a template: that of a dependency type, alone or after "example_", or "check"."""
-    return files("toolassay.backinstruct").joinpath("templates", f"{name}.txt").read_text(encoding="utf-8")
+    return package_template("backinstruct", name)
 
 
 INSTRUCTION_KEYS = ("task_steps", "user_request", "invoking_graph")
@@ -169,7 +175,10 @@ def read_instruction(
         None if a part is missing or truncated; and the parsed answer, with a `problem` in that case.
     """
     answer = read_answer(
-        text, keys=INSTRUCTION_KEYS, forms=_shown_forms(dependency_type), finish_reason=finish_reason
+        text,
+        keys=INSTRUCTION_KEYS,
+        forms=_shown_forms(*map(built_in, (dependency_type, f"example_{dependency_type}"))),
+        finish_reason=finish_reason,
     )
     value = answer.value
     if value is None or answer.problem:
@@ -188,7 +197,7 @@ _INCOMPLETE = "there is no list task_steps, text user_request, or invoking_graph
 
 
 @cache
-def _shown_forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
+def _shown_forms(template: str, example: str) -> tuple[dict[str, Any], ...]:
     """The forms of an answer that the built-in prompts show, worked example included."""
-    worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
-    return shown_forms((built_in(dependency_type).replace("$check_key", ""), worked), keys=INSTRUCTION_KEYS)
+    worked = turns_of(example)[1]["content"]
+    return shown_forms((template.replace("$check_key", ""), worked), keys=INSTRUCTION_KEYS)

@@ -48,10 +48,9 @@ from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored, tools_part
-from toolassay.runs.record import hashes
+from toolassay.runs.record import hashes, refused_part
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
 from toolassay.runs.work import Work, WorkFacts, Written, chosen_items

@@ -9,8 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
-from importlib.resources import files
 from string import Template
 from typing import Any, NamedTuple
 
@@ -24,6 +22,7 @@ from toolassay.graph import DependencyType
 from toolassay.models import ChatRequest
 from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import CritiqueTask
+from toolassay.prompt_templates import package_template
 from toolassay.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
@@ -31,10 +30,9 @@ from toolassay.signatures import shown_tool
 from toolassay.tools import ToolLibrary
 
 
-@cache
 def template() -> str:
     """The text of `templates/critic.txt`; its placeholders: $tools, $request, $steps, $plan and $doubts."""
-    return (files("toolassay.gates") / "templates" / "critic.txt").read_text(encoding="utf-8")
+    return package_template("gates", "critic")
 
 
 _DOUBTS = """

@@ -11,8 +11,7 @@ import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
-from importlib.resources import files
+from functools import cached_property
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple
@@ -40,6 +39,7 @@ from toolassay.graph.links import FieldPair
 from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.structured_output import json_schema
 from toolassay.output_paths import EACH, Part, parse_path
+from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.ledger import FREE
@@ -285,10 +285,9 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     return ""
 
 
-@cache
 def template() -> str:
     """The text of `templates/proposals.txt`, with placeholders."""
-    return (files("toolassay.link_review") / "templates" / "proposals.txt").read_text(encoding="utf-8")
+    return package_template("link_review", "proposals")
 
 
 def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:

@@ -19,9 +19,10 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, T
 from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.journal import TOOL, Journal, LineAddress
+from toolassay.runs.journal import ASKED, TOOL, Journal, LineAddress
 from toolassay.runs.manifest import BEGUN, COUNT, RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
+from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
 OVERFLOW: Literal["context overflow"] = "context overflow"
@@ -118,6 +119,7 @@ class Ask:
             self._replayed(request, line)
             return response_of(line)
         self.changed += bool(line)
+        ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
         self._journal.add_answer(address, {"asked": asked, **answer_line(response)})
         return response
@@ -313,8 +315,8 @@ def answer_items(
         KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
     """
 
-    async def send(request: ChatRequest, by: str | None) -> ChatResponse:
-        return await (model if by is None else helpers[by]).complete(request)
+    def send(request: ChatRequest, by: str | None) -> Awaitable[ChatResponse]:
+        return (model if by is None else helpers[by]).complete(request)
 
     def stopped(item: Item, error: ModelError) -> None:
         if not work.entry_of(journal, item):
@@ -460,7 +462,8 @@ def replay_item(
         ModelError: `end`, or that the journal lacks an answer.
     """
     ask = recorded_answers(work, item, journal, end)
-    return run_coroutine(work.answer(item, ask)), ask
+    with Wording(journal.path.parent).used():
+        return run_coroutine(work.answer(item, ask)), ask
 
 
 _NO_ANSWER = ModelError("the journal has no answer to this request", outcome="not run")

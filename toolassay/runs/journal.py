@@ -12,8 +12,11 @@ import os
 import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
+
+import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
@@ -27,7 +30,20 @@ _SYNC_SHARE = 0.05  # maximum share of the time that is spent on syncs; on a slo
 Entry = TypeVar("Entry")
 
 
-class AppendOnlyLines:
+def decoder_of(kind: Any) -> Callable[[bytes], Any]:
+    """A function that decodes a line as a `msgspec.Struct`, also one with half a surrogate pair."""
+    fast = msgspec.json.Decoder(kind).decode
+
+    def decode(line: bytes) -> Any:
+        try:
+            return fast(line)
+        except msgspec.DecodeError:
+            return msgspec.convert(parse_json(line), kind)
+
+    return decode
+
+
+class AppendOnlyLines(Closable):
     """An append-only file with one JSON object per line, exclusively locked while it is open.
 
     When `append` returns, the operating system has the line, so it survives the end of the process. The file
@@ -81,11 +97,14 @@ class AppendOnlyLines:
             )
         self.end = os.fstat(self._writer.fileno()).st_size
 
-    def scan(self, read: Callable[[dict[str, Any]], Entry]) -> Iterator[tuple[int, Entry]]:
+    def scan(
+        self, read: Callable[[Any], Entry], decode: Callable[[bytes], Any] = parse_json
+    ) -> Iterator[tuple[int, Entry]]:
         """Yield the offset and the parsed entry of every line; truncates a last line that a crash left torn.
 
         Args:
-            read: Converts the object of a line; raises KeyError, TypeError or ValueError if it is invalid.
+            read: Converts a decoded line; raises KeyError, TypeError or ValueError if it is invalid.
+            decode: Decodes a line; may raise `msgspec.DecodeError`.
 
         Raises:
             UsageError: A line before the last one is broken; names its number.
@@ -98,8 +117,8 @@ class AppendOnlyLines:
                     self._writer.truncate(end)
                 break
             try:
-                entry = read(parse_json(line))
-            except (ValueError, KeyError, TypeError, RecursionError):
+                entry = read(decode(line))
+            except (msgspec.DecodeError, ValueError, KeyError, TypeError, RecursionError):
                 if self._reader.read(1):
                     raise UsageError(
                         f"broken line in a {self._what}", file=self.path, line=number, fix="remove that line"
@@ -313,6 +332,8 @@ class LineAddress(NamedTuple):
         return "\x1f".join(map(str, self))
 
 
+ASKED: ContextVar[LineAddress] = ContextVar("asked")
+"""The address of the answer that the current task has requested."""
 TOOL = "tool"
 """Role of the results of tool calls, which are journalled beside the answers."""
 

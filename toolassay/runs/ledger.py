@@ -1,28 +1,130 @@
-"""The ledger of a run: one line per attempt, and the totals of requests, tokens, cost and time."""
+"""The ledger of a run: one line per attempt, and what follows from the lines: totals, budget, words.
+
+Whatever is known of requests, tokens, money and time is derived from these lines (`recorded_usage` does it
+for runs that are not open).
+"""
 
 from __future__ import annotations
 
-import contextlib
 import math
 import time
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import Closable
-from toolassay.models import ChatRequest
+from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
-from toolassay.runs.journal import AppendOnlyLines, text_in
-from toolassay.runs.prices import Tariff
+from toolassay.runs.journal import AppendOnlyLines, decoder_of
+from toolassay.runs.prices import LOCAL, Tariff, prices_of
+from toolassay.screen import WARNING, Screen
 
 ANSWERS = ("answered", "refused")
 """Outcomes of attempts with an answer."""
+FREE = BUILT_IN
+"""Models that cost nothing and use no tokens."""
+UNTIMED = frozenset({"generator", "critic"})
+"""Roles in which the calls of free models get one line with their `count` at the end of a start, instead of
+one line each, so that a million calls stay cheap. A crash loses only that line, which has no cost. In all
+other roles free models are timed like served ones."""
+NO_PRICE = "unknown (no price; --prices FILE gives one)"
+FIRST = 10
+"""Answers of a start after which a token limit that is too low shows."""
+_NOTICED = 0.01  # seconds; a shorter wait is no queue
+_ATTEMPT = [one.name for one in fields(Attempt)]
+
+
+class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """A line of `ledger.jsonl`: the fields of an `Attempt` (its `number` as `attempt`), and what it cost.
+
+    Attributes:
+        time: When it ended, in seconds since 1970.
+        cost: US dollars; None if the price or the tokens are unknown. 0 for an attempt that did not reach the
+            server or that it rejected with an HTTP status of 400 or more.
+        local: Whether it cost nothing because of a local address.
+        at_most_tokens: Worst case at which an attempt with unknown tokens counts in the budget.
+        at_most_cost: The same in US dollars.
+        count: Number of calls of a free model that the line stands for (`UNTIMED`); None for a single call.
+    """
+
+    time: float = 0.0
+    model: str
+    role: str
+    item: str
+    number: int = msgspec.field(default=1, name="attempt")
+    outcome: str
+    status: int | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    seconds: float | None = 0.0
+    first_token_seconds: float | None = None
+    cost: float | None = None
+    cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    queued_seconds: float | None = None
+    cut_off: bool = False
+    only_thinking: bool = False
+    custom_id: str | None = None
+    local: bool = False
+    at_most_tokens: float | None = None
+    at_most_cost: float = 0.0
+    count: int | None = None
+
+    @classmethod
+    def of(cls, attempt: Attempt, cost: float | None, **more: Any) -> LedgerLine:
+        """The line of an attempt that has just ended."""
+        line = cls(**asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
+        line.seconds = line.seconds and round(line.seconds, 4)
+        line.queued_seconds = line.queued_seconds and round(line.queued_seconds, 4)
+        return line
+
+    @property
+    def attempt(self) -> Attempt:
+        """The attempt."""
+        return Attempt(*(getattr(self, name) for name in _ATTEMPT))
+
+    @property
+    def at_most(self) -> Use | None:
+        """The worst case, if the attempt counts at that."""
+        return None if self.at_most_tokens is None else Use(1, self.at_most_tokens, self.at_most_cost)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of the line: without what is not known of most attempts."""
+        always = zip(_WRITTEN, self.__struct_fields__, strict=False)
+        line = {name: getattr(self, field) for name, field in always}
+        line |= msgspec.to_builtins(self)
+        return line
+
+    def __post_init__(self) -> None:
+        self.number = self.number or 1  # earlier versions counted from 0
+
+
+_decode = decoder_of(LedgerLine)
+_WRITTEN = LedgerLine.__struct_encode_fields__[:12]  # also if they have their defaults
+
+
+def _lines_of(lines: AppendOnlyLines) -> Iterator[LedgerLine]:
+    for _, line in lines.scan(lambda line: line, _decode):
+        yield line
+
+
+def booked(path: Path) -> Iterator[LedgerLine]:
+    """Yield the lines of a ledger, without lock or repair; none if the file is missing.
+
+    Raises:
+        UsageError: A line before the last one is broken.
+    """
+    with AppendOnlyLines(path, what="ledger", read_only=True) as lines:
+        yield from _lines_of(lines)
 
 
 @dataclass(slots=True)
@@ -70,37 +172,35 @@ class Totals:
         """Known tokens of prompts and answers."""
         return self.prompt_tokens + self.completion_tokens
 
-    def add(self, attempt: Attempt, cost: float | None, *, local: bool = False) -> None:
-        """Count one attempt."""
+    def add(self, line: LedgerLine) -> None:
+        """Count a line; one with a `count` stands for calls that cost nothing and used no tokens."""
+        if line.count is not None:
+            self.requests += line.count
+            self.outcomes[line.outcome] += line.count
+            return
         self.requests += 1
-        self.outcomes[attempt.outcome] += 1
-        self.retries += attempt.number > 1
-        self.prompt_tokens += attempt.prompt_tokens or 0
-        self.completion_tokens += attempt.completion_tokens or 0
-        self.cached_tokens += attempt.cached_tokens or 0
-        self.reasoning_tokens += attempt.reasoning_tokens or 0
-        self.cut_off += attempt.cut_off
-        self.local += local
-        if cost is None:
-            self.unknown_cost += 1
-        else:
-            self.cost += cost
-        if attempt.outcome in ANSWERS:
-            if cost is None or local:  # a known cost means known tokens, or a built-in model without any
-                self.unknown_tokens += attempt.prompt_tokens is None or attempt.completion_tokens is None
-            if attempt.seconds is not None:
-                self.seconds.append(attempt.seconds)
-            if attempt.first_token_seconds is not None:
-                self.first_token_seconds.append(attempt.first_token_seconds)
-            if (pace := attempt.seconds_per_token) is not None:
-                self.seconds_per_token.append(pace)
-            if attempt.queued_seconds is not None:
-                self.queued_seconds.append(attempt.queued_seconds)
-
-    def add_free(self, outcome: str, count: int) -> None:
-        """Count attempts of an earlier start that cost nothing and used no tokens."""
-        self.requests += count
-        self.outcomes[outcome] += count
+        self.outcomes[line.outcome] += 1
+        self.retries += line.number > 1
+        self.prompt_tokens += line.prompt_tokens or 0
+        self.completion_tokens += line.completion_tokens or 0
+        self.cached_tokens += line.cached_tokens or 0
+        self.reasoning_tokens += line.reasoning_tokens or 0
+        self.cut_off += line.cut_off
+        self.local += line.local
+        self.unknown_cost += line.cost is None
+        self.cost += line.cost or 0.0
+        if line.outcome in ANSWERS:
+            # A known cost means known tokens, or a built-in model without any.
+            if line.cost is None or line.local:
+                self.unknown_tokens += line.prompt_tokens is None or line.completion_tokens is None
+            for times, value in (
+                (self.seconds, line.seconds),
+                (self.first_token_seconds, line.first_token_seconds),
+                (self.seconds_per_token, line.attempt.seconds_per_token),
+                (self.queued_seconds, line.queued_seconds),
+            ):
+                if value is not None:
+                    times.append(value)
 
     def to_json(self) -> dict[str, Any]:
         """All totals, for a file; `cost_usd` is null if no cost is known."""
@@ -155,25 +255,8 @@ def percentiles(
     return {f"p{p}": round(ranked[math.ceil(p / 100 * len(ranked)) - 1], digits) for p in of}
 
 
-FREE = BUILT_IN
-"""Models that cost nothing and use no tokens."""
-UNTIMED = frozenset({"generator", "critic"})
-"""Roles in which the calls of free models get one line with their `count` at the end of a start, instead of
-one line each, so that a million calls stay cheap. A crash loses only that line, which has no cost. In all
-other roles free models are timed like served ones."""
-
-
 class Ledger(Closable):
-    """A `Meter` that writes `ledger.jsonl` and enforces a budget.
-
-    Fields of a line: `time` (seconds since 1970), `attempt` (its number), those of `Attempt`, and
-
-    - `cost`: US dollars; null if the price or the tokens are unknown. 0 for an attempt that did not reach the
-      server or that it rejected with an HTTP status of 400 or more.
-    - `at_most_tokens`, `at_most_cost`: the worst case at which an attempt with unknown tokens counts in the
-      budget.
-    - `local`: true if the attempt costs nothing because of a local address.
-    - `count`: number of calls that the line stands for (`UNTIMED`).
+    """The `Meter` of a run: books each attempt in `ledger.jsonl`, within a budget. It is opened by `with`.
 
     Opening an existing ledger restores its totals, so a budget holds for the whole run over all starts.
 
@@ -181,12 +264,14 @@ class Ledger(Closable):
         path: The file.
         prices: Prices by model.
         budget: Limits of the run.
-        free: Models that cost nothing.
         beside: Other ledgers that count in the budget, those of further trials.
+        screen: Shows at the end what the run has used so far, and early that a token limit is too low.
 
     Attributes:
+        prices: Prices by model.
         totals: Totals of all attempts.
         by_call: Totals by model and role.
+        before_start: Attempts of earlier starts by outcome.
 
     Raises:
         UsageError: Another process has the ledger open, or a line before the last one is broken.
@@ -199,32 +284,32 @@ class Ledger(Closable):
         *,
         prices: Mapping[str, Tariff],
         budget: Budget | None = None,
-        free: Collection[str] = FREE,
         beside: Iterable[Path] = (),
+        screen: Screen | None = None,
     ) -> None:
         self.totals = Totals()
         self.by_call: dict[tuple[str, str], Totals] = {}
-        self._prices = prices
-        self._free = free
+        self.before_start = Counter[str]()
+        self.prices = prices
+        self._path, self._beside, self._screen = path, beside if budget else (), screen
         self._numbered = budget is not None and budget.requests is not None
-        self._lines = AppendOnlyLines(path, what="ledger")
         self._budget = BudgetKeeper(budget or Budget(), prices)
         self._free_calls: Counter[tuple[str, str, str]] = Counter()
+        self._first: list[Attempt] = []
+
+    def __enter__(self) -> Ledger:
+        self._lines = AppendOnlyLines(self._path, what="ledger")
         try:
-            for path in beside:
-                for attempt, cost, at_most, count, _ in booked(path):
-                    if count is None:
-                        self._budget.settle(attempt, cost, at_most)
-                    else:
-                        self._budget.spent.add(Use(count))
-            for _, (attempt, cost, at_most, count, local) in self._lines.scan(_read):
-                if count is None:
-                    self._count(attempt, cost, at_most, local=local)
-                else:
-                    self._count_many(attempt, count)
+            for beside in self._beside:
+                for line in booked(beside):
+                    self._spend(line)
+            for line in _lines_of(self._lines):
+                self._count(line)
         except BaseException:
-            self.close()
+            self._lines.close()
             raise
+        self.before_start = Counter(self.totals.outcomes)
+        return self
 
     def before(self, model: str, request: ChatRequest) -> None:
         """Reserve the worst case of a request.
@@ -232,7 +317,7 @@ class Ledger(Closable):
         Raises:
             ModelError: It exceeds the budget; the outcome is "budget stop".
         """
-        if model in self._free:  # no tokens and no cost, so only the number of requests can be limited
+        if model in FREE:  # no tokens and no cost, so only the number of requests can be limited
             if not self._numbered:
                 return
             request = replace(request, messages=(), parameters={"max_tokens": 0})
@@ -248,23 +333,53 @@ class Ledger(Closable):
         Raises:
             ToolassayError: The disk is full.
         """
-        cost = self._cost(attempt)
-        price = self._prices.get(attempt.model)
-        local = price is not None and price.local
-        at_most = self._count(attempt, cost, local=local)
-        if self._numbered or attempt.model not in self._free or attempt.role not in UNTIMED:
-            self._lines.append(_line(attempt, cost, at_most, local=local))
+        price = self.prices.get(attempt.model)
+        tokens = attempt.prompt_tokens, attempt.completion_tokens, attempt.cached_tokens
+        cost = cost_of(attempt.model, *tokens, prices=self.prices)
+        if cost is None and price is not None and attempt.unbilled:
+            cost = 0.0
+        line = LedgerLine.of(attempt, cost, local=price is not None and price.local)
+        worst = self._count(line)
+        if self._numbered or attempt.model not in FREE or attempt.role not in UNTIMED:
+            if worst is not None:
+                line.at_most_tokens, line.at_most_cost = round(worst.tokens), round(worst.cost, 10)
+            self._lines.append(line.to_json())
         else:
             self._free_calls[attempt.model, attempt.role, attempt.outcome] += 1
+        if self._screen is not None and attempt.outcome in ANSWERS and len(self._first) < FIRST:
+            self._first.append(attempt)
+            if len(self._first) == FIRST and all(one.cut_off for one in self._first):
+                thinking = sum(one.only_thinking for one in self._first)
+                self._screen.say(f"{WARNING}{_cut_off_notice(thinking)}")
 
     def close(self) -> None:
-        """Write the lines of the untimed calls of free models, and close the file."""
-        with contextlib.suppress(ToolassayError):  # these lines have no cost, so losing them is harmless
+        """Write the lines of the untimed calls of free models, close the file, and show what was used."""
+        with suppress(ToolassayError):  # these lines have no cost, so losing them is harmless
             for (model, role, outcome), count in sorted(self._free_calls.items()):
-                line = _line(Attempt(model, role, "", 1, outcome), 0.0, None)
-                self._lines.append({**line, "count": count})
+                calls = Attempt(model, role, "", 1, outcome)
+                self._lines.append(LedgerLine.of(calls, 0.0, count=count).to_json())
         self._free_calls.clear()
         self._lines.close()
+        if self._screen is not None and self.totals.requests > self.before_start.total():
+            for text in self._words():
+                self._screen.say(text)
+
+    @property
+    def used(self) -> str:
+        """Tokens and money in a few words; empty if only built-in models were asked."""
+        if self._is_free:
+            return ""
+        totals, cost = self.totals, self.totals.known_cost
+        tokens = (
+            f"{_short(totals.tokens)} tokens"
+            if totals.tokens or not totals.unknown_tokens
+            else "tokens unknown"
+        )
+        if cost is None:
+            return f"{tokens}, cost unknown"
+        if totals.local and totals.local == totals.requests:
+            return f"{tokens}, $0 (local)"
+        return f"{tokens}, ${cost:.4f}{' and more' if totals.unknown_cost else ''}"
 
     def to_json(self) -> dict[str, Any]:
         """The totals, also by model and role, and the prices."""
@@ -272,36 +387,37 @@ class Ledger(Closable):
             {"model": model, "role": role, **totals.to_json()}
             for (model, role), totals in sorted(self.by_call.items())
         ]
-        prices = {model: self._prices[model].words for model, _ in self.by_call if model in self._prices}
+        prices = {model: self.prices[model].words for model, _ in self.by_call if model in self.prices}
         return {**self.totals.to_json(), "prices": prices, "by_model_and_role": parts}
 
-    def _count(
-        self, attempt: Attempt, cost: float | None, at_most: Use | None = None, *, local: bool = False
-    ) -> Use | None:
-        for totals in self._sums(attempt.model, attempt.role):
-            totals.add(attempt, cost, local=local)
-        return self._budget.settle(attempt, cost, at_most)
+    def _count(self, line: LedgerLine) -> Use | None:
+        """Add a line to all sums; the worst case if it counts at that in the budget."""
+        for totals in (self.totals, self.by_call.setdefault((line.model, line.role), Totals())):
+            totals.add(line)
+        return self._spend(line)
 
-    def _count_many(self, attempt: Attempt, count: int) -> None:
-        """Count `count` calls of a free model in an earlier start, all with this model, role and outcome."""
-        for totals in self._sums(attempt.model, attempt.role):
-            totals.add_free(attempt.outcome, count)
-        self._budget.spent.add(Use(count))
+    def _spend(self, line: LedgerLine) -> Use | None:
+        if line.count is None:
+            return self._budget.settle(line.attempt, line.cost, line.at_most)
+        self._budget.spent.add(Use(line.count))
+        return None
 
-    def _sums(self, model: str, role: str) -> tuple[Totals, Totals]:
-        return self.totals, self.by_call.setdefault((model, role), Totals())
+    @property
+    def _is_free(self) -> bool:
+        return all(model in FREE for model, _ in self.by_call)
 
-    def _cost(self, attempt: Attempt) -> float | None:
-        tokens = attempt.prompt_tokens, attempt.completion_tokens
-        cost = cost_of(
-            attempt.model,
-            *tokens,
-            attempt.cached_tokens,
-            prices=self._prices,
-            free=self._free,
-        )
-        unbilled = cost is None and attempt.model in self._prices and attempt.unbilled
-        return 0.0 if unbilled else cost
+    def _words(self) -> Iterator[str]:
+        totals = self.totals
+        if self._is_free:
+            yield f"used by this run so far: {totals.requests} requests, answered without a server"
+            if totals.seconds:
+                yield f"  seconds to an answer, local: {_times(totals.seconds, places=4)}"
+            return
+        yield "used by this run so far:"
+        yield from usage_lines(totals)
+        for model, price in self.prices.items():
+            if not price.local:
+                yield f"  price of {model}: {price.words}"
 
 
 def cost_of(
@@ -311,7 +427,6 @@ def cost_of(
     cached_tokens: int | None = None,
     *,
     prices: Mapping[str, Tariff],
-    free: Collection[str] = FREE,
 ) -> float | None:
     """US dollars of an answer, as in the ledger; None if its tokens or the price are unknown.
 
@@ -319,7 +434,7 @@ def cost_of(
     >>> cost_of("m", 1000, 100, prices={"m": Price(2.5, 10, "2025-06-01")})
     0.0035
     """
-    if model in free:
+    if model in FREE:
         return 0.0
     price = prices.get(model)
     if price is not None and price.local:
@@ -329,119 +444,91 @@ def cost_of(
     return round(price.of(prompt_tokens, completion_tokens, cached_tokens), 10)
 
 
-class Booked(NamedTuple):
-    """A line of a ledger.
+def prices_within(
+    models: Sequence[str], budget: Budget | None, table: Path | None, options: ModelOptions | None = None
+) -> Mapping[str, Tariff]:
+    """The prices of a run's models.
 
-    Attributes:
-        attempt: The attempt.
-        cost: US dollars; None if unknown.
-        at_most: Worst case at which an attempt of unknown cost counts in a budget.
-        calls: Number of calls of a free model that the line stands for; None for a single call.
-        local: Whether it cost nothing because of a local address.
-    """
-
-    attempt: Attempt
-    cost: float | None
-    at_most: Use | None
-    calls: int | None
-    local: bool = False
-
-
-def booked(path: Path) -> Iterator[Booked]:
-    """Yield the lines of a ledger, without lock or repair; none if the file is missing.
+    Args:
+        models: All that may be asked.
+        budget: Limits of the run; one in dollars needs every price.
+        table: A table of prices; it takes precedence.
+        options: With the address of the server: a local one costs nothing.
 
     Raises:
-        UsageError: A line before the last one is broken.
+        UsageError: The table is malformed, or a price is missing.
     """
-    lines = AppendOnlyLines(path, what="ledger", read_only=True)
-    try:
-        for _, line in lines.scan(_read):
-            yield line
-    finally:
-        lines.close()
-
-
-def require_prices(models: Collection[str], prices: Mapping[str, Tariff], budget: Budget) -> None:
-    """Check that every model has a price if the budget limits the cost.
-
-    Raises:
-        UsageError: A model has none.
-    """
-    if budget.cost is None:
-        return
-    for model in models:
+    prices = prices_of([model for model in dict.fromkeys(models) if model not in FREE], options, table)
+    for model in models if budget is not None and budget.cost is not None else ():
         if model not in prices and model not in FREE:
             raise UsageError(
                 f"--max_cost needs a price, and none is known for '{model}' at this address",
                 fix="pass a table with --prices FILE (your own model may cost 0), or use --max_tokens_total",
             )
+    return prices
 
 
-def _line(
-    attempt: Attempt, cost: float | None, at_most: Use | None, *, local: bool = False
-) -> dict[str, Any]:
-    line = {
-        "time": round(time.time(), 3),
-        "model": attempt.model,
-        "role": attempt.role,
-        "item": attempt.item,
-        "attempt": attempt.number,
-        "outcome": attempt.outcome,
-        "status": attempt.status,
-        "prompt_tokens": attempt.prompt_tokens,
-        "completion_tokens": attempt.completion_tokens,
-        "seconds": None if attempt.seconds is None else round(attempt.seconds, 4),
-        "first_token_seconds": attempt.first_token_seconds,
-        "cost": cost,
-    }
-    if attempt.cached_tokens is not None:
-        line["cached_tokens"] = attempt.cached_tokens
-    if attempt.reasoning_tokens is not None:
-        line["reasoning_tokens"] = attempt.reasoning_tokens
-    if attempt.queued_seconds is not None:
-        line["queued_seconds"] = round(attempt.queued_seconds, 4)
-    if attempt.cut_off:
-        line["cut_off"] = True
-    if attempt.only_thinking:
-        line["only_thinking"] = True
-    if attempt.custom_id is not None:
-        line["custom_id"] = attempt.custom_id
-    if local:
-        line["local"] = True
-    if at_most is not None:
-        line |= {"at_most_tokens": round(at_most.tokens), "at_most_cost": round(at_most.cost, 10)}
-    return line
-
-
-def _read(line: Mapping[str, Any]) -> Booked:
-    attempt = Attempt(
-        model=text_in(line, "model"),
-        role=text_in(line, "role"),
-        item=text_in(line, "item"),
-        number=_whole(line.get("attempt", 1)) or 1,
-        outcome=text_in(line, "outcome"),
-        status=_whole(line.get("status")),
-        prompt_tokens=_whole(line.get("prompt_tokens")),
-        completion_tokens=_whole(line.get("completion_tokens")),
-        seconds=_number(line.get("seconds", 0.0)),
-        first_token_seconds=_number(line.get("first_token_seconds")),
-        cached_tokens=_whole(line.get("cached_tokens")),
-        reasoning_tokens=_whole(line.get("reasoning_tokens")),
-        queued_seconds=_number(line.get("queued_seconds")),
-        cut_off=line.get("cut_off") is True,
-        only_thinking=line.get("only_thinking") is True,
-        custom_id=None if line.get("custom_id") is None else text_in(line, "custom_id"),
+def _cut_off_notice(only_thinking: int) -> str:
+    thinking = f"; in {only_thinking} of them thinking used up all tokens and no answer follows"
+    return (
+        f"the first {FIRST} answers all end at the token limit (finish reason length)"
+        f"{thinking if only_thinking else ''}. "
+        "Raise it with --max_tokens N (or max_tokens in --extra_body); where the server's context is the "
+        "limit, raise that (llama.cpp: --n_ctx, vLLM: --max-model-len). inference.py --retry_malformed, "
+        "or the same generate command, asks them again"
     )
-    at_most = None
-    if "at_most_tokens" in line:
-        at_most = Use(1, float(line["at_most_tokens"]), float(line["at_most_cost"]))
-    local = line.get("local") is True
-    return Booked(attempt, _number(line.get("cost")), at_most, _whole(line.get("count")), local)
 
 
-def _whole(value: Any) -> int | None:
-    return None if value is None else int(value)
+def usage_lines(totals: Totals) -> Iterator[str]:
+    """What a run has used so far, for the screen."""
+    retries = f", {totals.retries} of them again after a failure" if totals.retries else ""
+    yield f"  requests: {totals.requests} sent{retries}"
+    failed = [f"{count} {name}" for name, count in totals.outcomes.most_common() if name not in ANSWERS]
+    if failed:
+        yield f"  requests not answered: {', '.join(failed)}"
+    unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
+    cached = f" ({totals.cached_tokens} of them cached)" if totals.cached_tokens else ""
+    thought = f" ({totals.reasoning_tokens} of them thinking)" if totals.reasoning_tokens else ""
+    written = f"{totals.completion_tokens} written{thought}"
+    yield f"  tokens: {totals.prompt_tokens} read{cached}, {written}{unknown}"
+    if totals.cut_off:
+        yield f"  answers cut off at the token limit: {totals.cut_off}"
+    yield f"  money: {_money(totals)}"
+    if totals.seconds:
+        yield f"  seconds to an answer: {_times(totals.seconds)}"
+    if totals.first_token_seconds:
+        yield f"  seconds to its first token: {_times(totals.first_token_seconds)}"
+    if totals.seconds_per_token:
+        yield f"  seconds from token to token: {_times(totals.seconds_per_token, places=4)}"
+    if max(totals.queued_seconds, default=0.0) >= _NOTICED:
+        yield f"  seconds waiting for a turn, before sending: {_times(totals.queued_seconds)}"
 
 
-def _number(value: Any) -> float | None:
-    return None if value is None else float(value)
+def _short(count: int) -> str:
+    """A number of at most four digits and a letter.
+
+    >>> _short(950), _short(45_678), _short(7_000_000)
+    ('950', '45.7k', '7.0M')
+    """
+    for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
+        if count >= size:
+            return f"{count / size:.1f}{letter}"
+    return str(count)
+
+
+def _money(totals: Totals) -> str:
+    known = totals.known_cost
+    if known is None and totals.requests:
+        return NO_PRICE
+    amount = f"${known or 0:.4f}"
+    if totals.local:
+        whose = "" if totals.local == totals.requests else f": {totals.local} requests"
+        amount += f" ({LOCAL.words}{whose})"
+    if totals.unknown_cost:
+        return f"{amount} and what {totals.unknown_cost} requests of unknown cost come to"
+    return amount
+
+
+def _times(values: array[float], *, places: int = 2) -> str:
+    found = percentiles(values) or {}
+    return f"{found['p50']:.{places}f} (median), {found['p95']:.{places}f} (95 %)"

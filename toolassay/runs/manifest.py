@@ -47,10 +47,9 @@ def open_run(
         if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix)
         else None
     )
-    path = folder / MANIFEST
-    before = read_json(path) if path.exists() else {}
+    before = read_manifest(folder)
     before.pop(OLD_NAME, None)
-    write_json(path, {**before, "toolassay": __version__, "settings": dict(settings)})
+    write_json(folder / MANIFEST, {**before, "toolassay": __version__, "settings": dict(settings)})
     return kept
 
 
@@ -103,16 +102,24 @@ def recorded_settings(folder: Path) -> dict[str, Any] | None:
     Raises:
         UsageError: The file is not a manifest.
     """
+    return read_manifest(folder).get("settings")
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of the run in `folder`; {} without a run.
+
+    Raises:
+        UsageError: The file is not a manifest.
+    """
     path = folder / MANIFEST
     if not path.exists():
-        return None
-    value = read_json(path)
-    settings = value.get("settings") if isinstance(value, dict) else None
-    if not isinstance(settings, dict):
+        return {}
+    manifest: Any = read_json(path)
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("settings"), dict):
         raise UsageError(
             "not the manifest of a run", file=path, fix=f"restore it, or move {folder} out of the way"
         )
-    return settings
+    return manifest
 
 
 def _change(name: str, before: Any, now: Any) -> str:

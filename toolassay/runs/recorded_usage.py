@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +15,7 @@ from toolassay.files import read_json
 from toolassay.runs.journal import Journal, KeyIndex
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, booked, percentiles
 from toolassay.runs.manifest import LEDGER
-from toolassay.runs.starts import asked_again_phrase
+from toolassay.runs.record import asked_again_phrase
 
 Amount = TypeVar("Amount", int, float)
 
@@ -62,18 +61,16 @@ def usage_by_item(ledger: Path) -> dict[str, ItemUsage]:
         UsageError: The ledger is broken.
     """
     found: dict[str, ItemUsage] = {}
-    if not ledger.is_file():
-        return found
-    for attempt, cost, _, count, _ in booked(ledger):
-        if count is not None:
+    for line in booked(ledger):
+        if line.count is not None:
             return {}
-        used = found.setdefault(item_id(attempt.item), ItemUsage())
-        used.dollars = None if used.dollars is None or cost is None else used.dollars + cost
-        if attempt.outcome in ANSWERS:
+        used = found.setdefault(item_id(line.item), ItemUsage())
+        used.dollars = _plus(used.dollars, line.cost)
+        if line.outcome in ANSWERS:
             used.is_answered = True
-            used.seconds = _plus(used.seconds, attempt.seconds)
-            used.prompt_tokens = _plus(used.prompt_tokens, attempt.prompt_tokens)
-            used.completion_tokens = _plus(used.completion_tokens, attempt.completion_tokens)
+            used.seconds = _plus(used.seconds, line.seconds)
+            used.prompt_tokens = _plus(used.prompt_tokens, line.prompt_tokens)
+            used.completion_tokens = _plus(used.completion_tokens, line.completion_tokens)
     return found
 
 
@@ -119,41 +116,21 @@ class RecordedUsage:
 
 
 def recorded_usage(run_folder: Path) -> RecordedUsage | None:
-    """What the run in a folder has used, by its ledger or else its summary; None without either.
+    """What the run in a folder has used: by its ledger, or by its summary where that lacks times; None
+    without either.
 
     Raises:
         UsageError: A file is broken.
     """
-    usage = _of_ledger(run_folder / LEDGER)
-    return _of_summary(run_folder / SUMMARY) if usage is None else usage
-
-
-def _of_ledger(path: Path) -> RecordedUsage | None:
-    if not path.is_file():
-        return None
-    items: set[str] = set()
-    seconds: array[float] = array("f")
-    costs: Counter[bool] = Counter()
-    answering: set[str] = set()
-    total = 0.0
-    for attempt, cost, _, count, _ in booked(path):
-        if count is not None:  # untimed calls of a free model: only the summary has their times
-            return None
-        items.add(attempt.item)
-        costs[cost is not None] += 1
-        total += cost or 0.0
-        if attempt.outcome in ANSWERS and attempt.role in ANSWERING:
-            if attempt.seconds is not None:
-                seconds.append(attempt.seconds)
-            answering.add(attempt.model)
-    if not items:
-        return None
+    used = spending([run_folder / LEDGER])
+    if not used.totals.requests or used.untimed:  # without times of the calls of built-in models
+        return _of_summary(run_folder / SUMMARY)
     return RecordedUsage(
-        total if costs[True] else None,
-        costs[False],
-        len(items),
-        _median(percentiles(seconds)),
-        bool(answering) and answering <= FREE,
+        used.totals.known_cost,
+        used.totals.unknown_cost,
+        len(used.seconds),
+        _median(percentiles(used.answering.seconds)),
+        bool(used.answering_models) and used.answering_models <= FREE,
     )
 
 
@@ -195,6 +172,8 @@ class Spending:
         only: Items whose calls count; None for all.
         ledgers: Number of ledgers.
         totals: Totals over all calls.
+        answering: Totals over the answers of the roles `ANSWERING`.
+        answering_models: Models that gave these.
         at_most: Known worst case, in US dollars, of the calls of unknown cost.
         local: Answers of built-in models.
         untimed: Calls without times, of lines with a `count`.
@@ -206,6 +185,8 @@ class Spending:
     only: Collection[str] | None = None
     ledgers: int = 0
     totals: Totals = field(default_factory=Totals)
+    answering: Totals = field(default_factory=Totals)
+    answering_models: set[str] = field(default_factory=set)
     at_most: float = 0.0
     local: int = 0
     untimed: int = 0
@@ -226,26 +207,29 @@ class Spending:
         # Two items whose 64-bit hashes collide would count as one task, which is acceptable here and avoids
         # reading the ledger again to compare their names.
         tasks = KeyIndex(lambda offset, key: True)
-        for attempt, cost, at_most, count, local in booked(ledger):
-            if count is not None:
-                self.totals.add_free(attempt.outcome, count)
-                self.untimed += count
+        for line in booked(ledger):
+            if line.count is not None:
+                self.untimed += line.count
+            elif self.only is not None and line.item not in self.only:
                 continue
-            if self.only is not None and attempt.item not in self.only:
+            self.totals.add(line)
+            if line.count is not None:
                 continue
-            self.totals.add(attempt, cost, local=local)
-            self.at_most += at_most.cost if at_most is not None else 0.0
-            place = tasks.number(attempt.item)
+            self.at_most += line.at_most_cost
+            place = tasks.number(line.item)
             if place is None:
                 place = len(tasks)
-                tasks.set(attempt.item, place)
+                tasks.set(line.item, place)
                 self.seconds.append(0.0)
                 self.answers.append(0)
-            if attempt.outcome in ANSWERS:
-                self.unknown_times += attempt.seconds is None
-                self.seconds[first + place] += math.nan if attempt.seconds is None else attempt.seconds
+            if line.outcome in ANSWERS:
+                self.unknown_times += line.seconds is None
+                self.seconds[first + place] += math.nan if line.seconds is None else line.seconds
                 self.answers[first + place] += 1
-                self.local += attempt.model in FREE
+                self.local += line.model in FREE
+                if line.role in ANSWERING:
+                    self.answering.add(line)
+                    self.answering_models.add(line.model)
 
     def cost(self, *, tasks: int, correct: int) -> dict[str, Any] | None:
         """Cost and tokens, failed requests and retries included; None without a ledger.

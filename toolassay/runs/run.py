@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial, reduce
 from operator import add
@@ -17,10 +19,9 @@ from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
 from toolassay.runs.batches import MOST_REQUESTS, check_batch, open_batches, refused_open_batches
-from toolassay.runs.books import NO_PRICE, Books, report_retries, summary_facts
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.journal import Journal
-from toolassay.runs.ledger import FREE
+from toolassay.runs.ledger import ANSWERS, FREE, NO_PRICE, Ledger, prices_within
 from toolassay.runs.manifest import JOURNAL, RetryPlan, needs_new_run, open_run, retry_plan
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.prices import Tariff
@@ -31,8 +32,9 @@ from toolassay.runs.settings import RunSettings
 from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
 from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
 from toolassay.runs.trials import SEED, Trial
+from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
-from toolassay.screen import WARNING, Screen
+from toolassay.screen import WARNING, Figures
 
 if TYPE_CHECKING:
     from toolassay.runs.batches.collector import Batches
@@ -48,14 +50,19 @@ class Run:
         work: what the model is asked.
         trial: where the run is kept.
         settings: model, limits and choices of this start.
+        wording: of the prompts, if some were rendered already.
 
     Raises:
         UsageError: the table of prices is malformed, or a limit in dollars needs a price that is not known.
     """
 
-    def __init__(self, work: Work, trial: Trial, settings: RunSettings) -> None:
+    def __init__(
+        self, work: Work, trial: Trial, settings: RunSettings, wording: Wording | None = None
+    ) -> None:
         self._work, self._trial, self._settings = work, trial, settings
-        self._facts, self._options = work.facts, trial.options(settings.endpoint)
+        self._wording = wording or trial.wording(again=settings.choices.force)
+        with self._wording.used():
+            self._facts, self._options = work.facts, trial.options(settings.endpoint)
         asked = [trial.llm] if self._facts.asks else []
         limits = settings.limits
         check_batch(
@@ -64,7 +71,14 @@ class Run:
             in_steps=self._facts.in_steps,
             cancel=settings.choices.batch_cancel,
         )
-        self._books = Books([*asked, *self._facts.helpers], limits.budget, limits.prices, settings.endpoint)
+        names = [*asked, *self._facts.helpers]
+        self._ledger = Ledger(
+            trial.ledger,
+            prices=prices_within(names, limits.budget, limits.prices, settings.endpoint),
+            budget=limits.budget,
+            beside=trial.other_ledgers,
+            screen=settings.screen,
+        )
 
     @property
     def _output(self) -> Path:
@@ -73,7 +87,7 @@ class Run:
     @property
     def price(self) -> Tariff | None:
         """Of the model under test; None where none is known."""
-        return self._books.prices.get(self._trial.llm)
+        return self._ledger.prices.get(self._trial.llm)
 
     def carry_out(self) -> Inference:
         """Do the work that is left and write the predictions; with `dry_run`, only say what that would be.
@@ -82,16 +96,16 @@ class Run:
             UsageError: settings that contradict the run.
             ToolassayError: a model cannot be reached.
         """
-        retry, compared = self._compared()
         choices = self._settings.choices
-        if choices.engine is None:
-            return self._show_foreseen() if choices.dry_run else self._ask(compared, retry)
-        check_spread(self._trial.llm, self._facts.helpers, self._settings.limits.budget)
-        self._work.check_engine()
-        if choices.dry_run:
-            return self._show_foreseen()
-        with open_engine(choices.engine) as engine:
-            return self._ask(compared, retry, engine)
+        with self._wording.used(), ExitStack() as opened:
+            retry, compared = self._compared()
+            if choices.engine is not None:
+                check_spread(self._trial.llm, self._facts.helpers, self._settings.limits.budget)
+                self._work.check_engine()
+            if choices.dry_run:
+                return self._show_foreseen()
+            engine = choices.engine and opened.enter_context(open_engine(choices.engine))
+            return self._ask(compared, retry, engine or None)
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
@@ -128,15 +142,16 @@ class Run:
         }
         with (
             Journal(folder / JOURNAL) as journal,
-            self._books.open(folder, screen, trial.other_ledgers) as ledger,
+            self._ledger as ledger,
             record.start(list(models.values()) if facts.asks else [], about, retry),
             refused_open_batches(folder)
             if batches is None
-            else batches.open(path.parent for path in trial.other_ledgers),
+            else batches.open(journal, (path.parent for path in trial.other_ledgers)),
         ):
+            self._wording.record()
             adopted = self._work.adopt(output, journal) if output.exists() else 0
             try:
-                figures = partial(self._books.figures, summary)
+                figures = partial(_figures, ledger, summary)
                 with screen.progress(facts.stage, facts.asked, figures) as advance:
                     spread = None if engine is None else self._spread(engine, journal)
                     loop = Loop(
@@ -149,14 +164,17 @@ class Run:
                     )
                     if batches is not None:
                         most = max(1, min(facts.asked, MOST_REQUESTS))
-                        loop = replace(loop, concurrency=most, gathering=batches)
+                        loop = replace(loop, concurrency=most, in_progress=batches.count)
                     model = models[trial.llm] if trial.llm in FREE else tools
                     already = self._work.run(OpenRun(model, models, journal, ledger, loop))
             finally:
                 written = self._work.write(output, journal)
                 record.tool_use(tools.facts)
             if facts.has_summary:
-                write_json(folder / SUMMARY, summary_facts(written.lines, already, summary, ledger))
+                outcomes = dict(sorted(summary.outcomes.items()))
+                ended = {"lines": written.lines, "answered_before": already, "outcomes": outcomes}
+                used = {"stop": summary.stop, "used": ledger.to_json()}
+                write_json(folder / SUMMARY, ended | used)
             warning = self._work.notice(journal)
         inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
         self._work.report(inference, output, folder / JOURNAL, screen)
@@ -164,7 +182,13 @@ class Run:
             tools.check()
             for text in filter(None, (warning, tools.leak_notice)):
                 screen.say(f"{WARNING}{text}")
-        report_retries(retry, f"{facts.noun}s", screen)
+        if retry.wanted:
+            screen.say(f"--retry_malformed: {retry.replaced} {facts.noun}s have a new answer")
+        if retry.left:
+            screen.say(
+                f"{WARNING}{retry.left} {facts.noun}s without an answer were not asked: --max_tokens is not "
+                "that of the run. The command of the run, without --retry_malformed, asks them"
+            )
         if summary.changed:
             screen.say(
                 f"{WARNING}{summary.changed} recorded answers are to other requests than are sent now, and"
@@ -176,7 +200,7 @@ class Run:
         facts = self._facts
         seed = self._options.extra_body.get(SEED)
         task = ItemsTask(self._work.items, self._trial.llm, tuple(facts.helpers), seed)
-        return Spread(engine, task, journal, self._books, facts.asked)
+        return Spread(engine, task, journal, self._ledger, facts.asked)
 
     def _record(self) -> RunRecord:
         run = self._settings
@@ -190,7 +214,7 @@ class Run:
 
         trial, run = self._trial, self._settings
         options = record.options_of(trial.llm)
-        return Batches(trial.run_folder, options, self._books, run.screen, cancel=run.choices.batch_cancel)
+        return Batches(trial.run_folder, options, self._ledger, run.screen, cancel=run.choices.batch_cancel)
 
     def _models(
         self, record: RunRecord, batches: Batches | None = None
@@ -204,7 +228,7 @@ class Run:
             if batches is not None and is_served(name):
                 models[name] = create_model(name, batches.options(given), meter=batches)
             else:
-                models[name] = create_model(name, given, meter=self._books)
+                models[name] = create_model(name, given, meter=self._ledger)
         return models, options[self._trial.llm]
 
     def _make_room(self, compared: Mapping[str, Any]) -> None:
@@ -242,7 +266,10 @@ class Run:
         )  # as a run would refuse them, and with what the server refuses
         parameters = parameters_of(ChatRequest([], self._facts.parameters), options)
         estimate = Estimate(completion_limit(parameters))
-        with Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal:
+        with (
+            self._wording.used(),
+            Journal(_NOTHING if starts_again else journal_file, read_only=True) as journal,
+        ):
             output = _NOTHING if starts_again else self._output
             return self._work.preview(output, journal, estimate, retry), estimate
 
@@ -291,24 +318,26 @@ class Run:
         yield f"not counted: tries after a failure{self._facts.not_counted}"
 
 
-def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> Inference:
+def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) -> Inference:
     """Run every trial until the budget ends one; how they ended together.
 
     Args:
-        run: does the trial of a number, from 0, or goes on with it.
-        trials: how many; 1 is a run without repeats.
-        screen: shows which trial begins.
+        work: of the trial of a number, from 0.
+        place: prediction folder of trial 0.
+        settings: of this start, with the number of trials.
 
     Raises:
         UsageError: fewer than one trial.
     """
+    trials, screen = settings.choices.trials, settings.screen
     if trials < 1:
         raise UsageError(f"{trials} trials", fix="give --trials 1 or more")
     ended: list[Inference] = []
     for number in range(trials):
         if trials > 1:
             screen.say(f"trial {number + 1} of {trials}")
-        ended.append(run(number))
+        trial = Trial(place, settings.model.llm, number)
+        ended.append(Run(work(number), trial, settings).carry_out())
         left = trials - number - 1
         if ended[-1].summary.stop is not None and left:
             screen.say(f"{WARNING}the budget leaves nothing for {left} more of the {trials} trials")
@@ -319,6 +348,14 @@ def run_trials(run: Callable[[int], Inference], trials: int, screen: Screen) -> 
             many = " " + limit if len(ended[0].expected) > 1 else ""
             screen.show(f"all {trials} trials together{many}: {total.words}")
     return ended[0] if len(ended) == 1 else _together(ended)
+
+
+def _figures(ledger: Ledger, summary: RunSummary) -> Figures:
+    """How far a run is, for the progress display."""
+    since = Counter(ledger.totals.outcomes)
+    since.subtract(ledger.before_start)
+    answers, timeouts = (sum(since[name] for name in names) for names in (ANSWERS, ("timeout", "time limit")))
+    return Figures(sum(summary.outcomes.values()), summary.failed, answers, timeouts, ledger.used)
 
 
 def _together(ended: Sequence[Inference]) -> Inference:

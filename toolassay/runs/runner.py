@@ -8,22 +8,22 @@ import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatModel, ModelError
 from toolassay.models.concurrency import QUEUE_TURN, Halt, QueueTurn
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
 from toolassay.runs.manifest import RetryPlan
-from toolassay.screen import GRACE
+from toolassay.screen import GRACE, WARNING, Screen
 
 Item = TypeVar("Item")
 
 _SAME_FAILURES = 10
-_SAME_FAILURES_BESIDE_ANSWERS = 100
-"""The same where earlier starts have answers: some items may be such that the server refuses them alike."""
 """Number of items with the same failure, and none answered, after which the run stops: the rest would fail
 too."""
+_SAME_FAILURES_BESIDE_ANSWERS = 100
+"""The same where earlier starts have answers: some items may be such that the server refuses them alike."""
 _WORDINGS = 100  # distinct failures that are counted; bounds memory
 # Counts and ids, which differ between messages of one failure: matches "17" and "3f-a9" in "request 3f-a9",
 # not "timeout".
@@ -37,27 +37,6 @@ POOL = 512
 are sent."""
 BEGINNING = 16
 """Maximum items in progress that have not sent a request yet; further ones start when these have."""
-
-
-class Gathering(Protocol):
-    """Gathers the requests of all items in progress; see `toolassay.runs.batches`."""
-
-    def count(self, change: int) -> None:
-        """Change the number of items that are in progress, or about to be."""
-        ...
-
-    def ended(self, *, final: bool) -> None:
-        """The item of the current task has ended with an outcome, or (not `final`) will be asked again."""
-        ...
-
-
-class _NoGathering:
-    def count(self, change: int) -> None: ...
-
-    def ended(self, *, final: bool) -> None: ...
-
-
-_NO_GATHERING = _NoGathering()
 
 
 class StoppedRun(ToolassayError):
@@ -96,18 +75,61 @@ class RunSummary:
         return not (self.failed or self.unasked or self.interrupted)
 
 
+def report_failures(summary: RunSummary, screen: Screen) -> None:
+    """Warn of requests without an answer."""
+    if summary.failed:
+        failures = "".join(f"\n  {failure}" for failure in summary.failures)
+        screen.say(
+            f"{WARNING}{summary.failed} requests have no answer: the same command asks them again{failures}"
+        )
+
+
+def report_stop(summary: RunSummary, screen: Screen, *, again: str = "") -> None:
+    """Say that the budget ended the run, and how to go on."""
+    if summary.stop is not None:
+        flag = summary.stop.partition(" ")[0]
+        screen.say(
+            f"{WARNING}stopped: {summary.stop}; {summary.unasked} left. "
+            f"The same command{again} with a higher {flag} goes on where this one stopped"
+        )
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Options of the run loop.
+
+    Attributes:
+        concurrency: Maximum items in progress. None: up to 512, as far as the model's concurrency limit
+            allows (`toolassay.models.concurrency`), with at most 16 that have not sent a request yet.
+            Requests of items that started earlier are sent first.
+        done: Called after each item, settled ones included.
+        interrupted: Called at the first Ctrl-C with the number of items in flight. Items that wait before a
+            request or retry end at once as "not run".
+        summary: An empty summary to fill, to show progress from.
+        retry: Answered items to run again.
+        in_progress: Called with each change of the number of items that are in progress, or about to be.
+        spread: Runs the items on an engine instead of in this process, and counts them in `summary`.
+        grace: Seconds that items in flight have to finish after the first Ctrl-C. Then their work is
+            cancelled, so that it can save its state, and they end as "not run".
+    """
+
+    concurrency: int | None = None
+    done: Callable[[], None] = lambda: None
+    interrupted: Callable[[int], None] = lambda in_flight: None
+    summary: RunSummary = field(default_factory=RunSummary)
+    retry: RetryPlan = field(default_factory=RetryPlan)
+    in_progress: Callable[[int], None] = lambda change: None
+    spread: Callable[[Iterator[Any], Loop], None] | None = None
+    grace: float = GRACE
+
+
 async def run_items(
     items: Iterable[Item],
     work: Callable[[Item], Awaitable[str]],
+    loop: Loop,
     *,
-    concurrency: int | None,
-    done: Callable[[], None] = lambda: None,
     stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
-    interrupted: Callable[[int], None] = lambda in_flight: None,
-    summary: RunSummary | None = None,
-    grace: float = GRACE,
     has_answers: Callable[[], bool] = lambda: False,
-    gathering: Gathering = _NO_GATHERING,
 ) -> RunSummary:
     """Call `work` on each item with bounded concurrency; it returns the outcome of the item.
 
@@ -121,36 +143,24 @@ async def run_items(
     Args:
         items: The items.
         work: Called for each item; called again for an item that the budget stopped.
-        concurrency: Maximum items in progress. None: up to 512, as far as the model's
-            concurrency limit allows (`toolassay.models.concurrency`), with at most 16 that have not
-            sent a request yet. Requests of items that started earlier are sent first.
-        done: Called after each item that was run.
+        loop: Concurrency and callbacks.
         stopped: Called with each item whose outcome is "budget stop", and the error.
-        interrupted: Called at the first Ctrl-C with the number of items in flight. Items that wait before a
-            request or retry end at once as "not run".
-        summary: An empty summary to fill, to show progress from [default: a new one].
-        grace: Seconds that items in flight have to finish after the first Ctrl-C. Then their work is
-            cancelled, so that it can save its state, and they end as "not run".
         has_answers: Returns whether earlier starts have answers. Then a 403 is about one item, and a hundred
             items may fail alike before the run stops.
-        gathering: Told how many items are in progress, and which have ended.
 
     Returns:
-        The summary.
+        The summary of `loop`.
 
     Raises:
         asyncio.CancelledError: At the second Ctrl-C; `run_coroutine` raises KeyboardInterrupt for it.
         ToolassayError: The run cannot continue (no server, key rejected, disk full).
     """
-    workers = POOL if concurrency is None else max(1, concurrency)
-    beginning = asyncio.Semaphore(BEGINNING if concurrency is None else workers)
-    run = _Run(
-        items, work, done, stopped, RunSummary() if summary is None else summary, beginning, grace, gathering
-    )
-    run.has_answers = has_answers
-    gathering.count(workers)
+    workers = POOL if loop.concurrency is None else max(1, loop.concurrency)
+    beginning = asyncio.Semaphore(BEGINNING if loop.concurrency is None else workers)
+    run = _Run(iter(items), work, loop, stopped, has_answers, beginning)
+    loop.in_progress(workers)
     try:
-        with run.halt.rules(), first_interrupt(lambda: interrupted(run.interrupt())):
+        with run.halt.rules(), first_interrupt(lambda: loop.interrupted(run.interrupt())):
             async with asyncio.TaskGroup() as group:
                 for _ in range(workers):
                     group.create_task(run.worker())
@@ -163,42 +173,35 @@ async def run_items(
     return run.summary
 
 
+@dataclass
 class _Run(Generic[Item]):
-    def __init__(
-        self,
-        items: Iterable[Item],
-        work: Callable[[Item], Awaitable[str]],
-        done: Callable[[], None],
-        stopped: Callable[[Item, ModelError], None],
-        summary: RunSummary,
-        beginning: asyncio.Semaphore,
-        grace: float,
-        gathering: Gathering,
-    ) -> None:
-        self.stream = iter(items)
-        self.has_answers: Callable[[], bool] = lambda: False
-        self.halt = Halt()
-        self._beginning = beginning
-        self._begun = itertools.count()
-        self.summary = summary
-        self._grace = grace
-        self._gathering = gathering
-        self._gave_up = False
-        self._working: set[asyncio.Task[None]] = set()
-        self._work, self._done, self._stopped = work, done, stopped
-        self._alike: Counter[str] = Counter()
-        self._waiting: deque[asyncio.Event] = deque()
+    stream: Iterator[Item]
+    work: Callable[[Item], Awaitable[str]]
+    loop: Loop
+    stopped: Callable[[Item, ModelError], None]
+    has_answers: Callable[[], bool]
+    beginning: asyncio.Semaphore
+    halt: Halt = field(default_factory=Halt)
+    gave_up: bool = False
+    begun: Iterator[int] = field(default_factory=itertools.count)
+    working: set[asyncio.Task[None]] = field(default_factory=set)
+    alike: Counter[str] = field(default_factory=Counter)
+    waiting: deque[asyncio.Event] = field(default_factory=deque)
+
+    @property
+    def summary(self) -> RunSummary:
+        return self.loop.summary
 
     def interrupt(self) -> int:
         """Start and send nothing more, and cancel after the grace period; returns the number in flight."""
         self.summary.interrupted = True
         self._wake_all()
-        asyncio.get_running_loop().call_later(self._grace, self._give_up)
-        return len(self._working) - self.halt.call()
+        asyncio.get_running_loop().call_later(self.loop.grace, self._give_up)
+        return len(self.working) - self.halt.call()
 
     def _give_up(self) -> None:
-        self._gave_up = True
-        for task in self._working:
+        self.gave_up = True
+        for task in self.working:
             task.cancel()
 
     @property
@@ -207,26 +210,23 @@ class _Run(Generic[Item]):
 
     async def worker(self) -> None:
         try:
-            await self._work_on_items()
+            while True:
+                await self.beginning.acquire()
+                turn = QueueTurn(next(self.begun), self.beginning.release)
+                QUEUE_TURN.set(turn)
+                try:
+                    # Yield to the event loop while others may not begin: a model that never waits (the
+                    # offline one) would delay Ctrl-C until every worker has had an item.
+                    await asyncio.sleep(0)
+                    item = _END if self._over else next(self.stream, _END)
+                    if item is _END:
+                        return
+                    if await self._finish(item):  # type: ignore[arg-type]
+                        self.loop.done()
+                finally:
+                    turn.is_sent()
         finally:
-            self._gathering.count(-1)
-
-    async def _work_on_items(self) -> None:
-        while True:
-            await self._beginning.acquire()
-            turn = QueueTurn(next(self._begun), self._beginning.release)
-            QUEUE_TURN.set(turn)
-            try:
-                # Yield to the event loop while others may not begin: a model that never waits (the offline
-                # one) would delay Ctrl-C until every worker has had an item.
-                await asyncio.sleep(0)
-                item = _END if self._over else next(self.stream, _END)
-                if item is _END:
-                    return
-                if await self._finish(item):  # type: ignore[arg-type]
-                    self._done()
-            finally:
-                turn.is_sent()
+            self.loop.in_progress(-1)
 
     async def _finish(self, item: Item) -> bool:
         """Work on an item until it has an outcome; whether it was run."""
@@ -234,11 +234,11 @@ class _Run(Generic[Item]):
         task = asyncio.current_task()
         assert task is not None
         while True:
-            self._working.add(task)
+            self.working.add(task)
             try:
-                outcome: str | None = await self._work(item)
+                outcome: str | None = await self.work(item)
             except asyncio.CancelledError:
-                if not self._gave_up:
+                if not self.gave_up:
                     raise
                 outcome = "not run"
             except ModelError as error:
@@ -247,8 +247,7 @@ class _Run(Generic[Item]):
                 else:
                     outcome, refusal = None, error
             finally:
-                self._working.discard(task)
-            self._gathering.ended(final=outcome not in (None, "not run"))
+                self.working.discard(task)
             if outcome is not None:
                 self.summary.outcomes[outcome] += 1
                 self._wake_one()
@@ -259,21 +258,21 @@ class _Run(Generic[Item]):
 
     async def _room(self) -> bool:
         """Wait until an item in flight has ended; False if there is none or the run is over."""
-        if not self._working or self._over:
+        if not self.working or self._over:
             return False
         event = asyncio.Event()
-        self._waiting.append(event)
-        self._gathering.count(-1)
+        self.waiting.append(event)
+        self.loop.in_progress(-1)
         await event.wait()
-        self._gathering.count(1)
+        self.loop.in_progress(1)
         return not self._over
 
     def _wake_one(self) -> None:
-        if self._waiting:
-            self._waiting.popleft().set()
+        if self.waiting:
+            self.waiting.popleft().set()
 
     def _wake_all(self) -> None:
-        while self._waiting:
+        while self.waiting:
             self._wake_one()
 
     def _end(self, item: Item, error: ModelError) -> None:
@@ -282,7 +281,7 @@ class _Run(Generic[Item]):
             return
         self.summary.outcomes["budget stop"] += 1
         self.summary.stop = self.summary.stop or str(error)
-        self._stopped(item, error)
+        self.stopped(item, error)
         self._wake_all()
 
     def _failed(self, error: ModelError) -> str:
@@ -305,49 +304,23 @@ class _Run(Generic[Item]):
         if error.outcome == "context overflow" or any(self.summary.outcomes[name] for name in _ANSWERS):
             return False
         words = f"{error.kind} {_NUMBERS.sub('#', str(error))}"
-        if words in self._alike or len(self._alike) < _WORDINGS:
-            self._alike[words] += 1
-        return self._alike[words] >= (_SAME_FAILURES_BESIDE_ANSWERS if self.has_answers() else _SAME_FAILURES)
+        if words in self.alike or len(self.alike) < _WORDINGS:
+            self.alike[words] += 1
+        return self.alike[words] >= (_SAME_FAILURES_BESIDE_ANSWERS if self.has_answers() else _SAME_FAILURES)
 
 
 _END = object()
 _NO_BUDGET = ModelError("the budget is spent", outcome="budget stop")
 
 
-UnsettledItem = TypeVar("UnsettledItem")
-
-
-@dataclass(frozen=True)
-class Loop:
-    """Options of the run loop, passed unchanged from a stage to `run_unsettled`.
-
-    Attributes:
-        concurrency: Maximum items in flight; None leaves that to the model's concurrency limit.
-        done: Called after each item, settled ones included.
-        interrupted: Called at the first Ctrl-C with the number of items in flight.
-        summary: An empty summary to fill.
-        retry: Answered items to run again.
-        gathering: Gathers the requests of all items in progress.
-        spread: Runs the items on an engine instead of in this process, and counts them in `summary`.
-    """
-
-    concurrency: int | None = None
-    done: Callable[[], None] = lambda: None
-    interrupted: Callable[[int], None] = lambda in_flight: None
-    summary: RunSummary = field(default_factory=RunSummary)
-    retry: RetryPlan = field(default_factory=RetryPlan)
-    gathering: Gathering = _NO_GATHERING
-    spread: Callable[[Iterator[Any], Loop], None] | None = None
-
-
 def run_unsettled(
-    items: Iterable[UnsettledItem],
-    work: Callable[[UnsettledItem], Awaitable[str]],
+    items: Iterable[Item],
+    work: Callable[[Item], Awaitable[str]],
     *,
-    settled: Callable[[UnsettledItem], bool],
+    settled: Callable[[Item], bool],
     models: Iterable[ChatModel],
     loop: Loop,
-    stopped: Callable[[UnsettledItem, ModelError], None] = lambda item, error: None,
+    stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
 ) -> int:
     """Call `work` on each item that is not settled, then close the models.
 
@@ -368,7 +341,7 @@ def run_unsettled(
     """
     already = 0
 
-    def missing() -> Iterator[UnsettledItem]:
+    def missing() -> Iterator[Item]:
         nonlocal already
         for item in items:
             if settled(item):
@@ -379,17 +352,7 @@ def run_unsettled(
 
     async def run() -> None:
         try:
-            await run_items(
-                missing(),
-                work,
-                concurrency=loop.concurrency,
-                done=loop.done,
-                stopped=stopped,
-                interrupted=loop.interrupted,
-                summary=loop.summary,
-                has_answers=lambda: already > 0,
-                gathering=loop.gathering,
-            )
+            await run_items(missing(), work, loop, stopped=stopped, has_answers=lambda: already > 0)
         finally:
             for model in {id(model): model for model in models}.values():
                 await model.close()

@@ -19,8 +19,8 @@ from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default, sampling_parameters
 from toolassay.models.structured_output import Structured
-from toolassay.runs.books import Books
 from toolassay.runs.budget import Budget
+from toolassay.runs.ledger import cost_of, prices_within
 from toolassay.screen import DEFAULT, Screen
 
 if TYPE_CHECKING:
@@ -167,8 +167,8 @@ class RunSettings:
         Raises:
             UsageError: The table of prices is malformed.
         """
-        books = Books([self.model.llm], None, self.limits.prices, self.endpoint)
-        return partial(books.cost_of, self.model.llm)
+        prices = prices_within([self.model.llm], None, self.limits.prices, self.endpoint)
+        return partial(cost_of, self.model.llm, prices=prices)
 
 
 def gather(given: Options, keywords: dict[str, Any]) -> Options:

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.answers import load, spans, without_reasoning
-from toolassay.files import read_json
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
-from toolassay.runs.manifest import MANIFEST
+from toolassay.runs.manifest import read_manifest
 
 TOOL_USE = "tool_use"
 """Key of the result in a manifest."""
@@ -147,9 +146,7 @@ def known_tool_use(run_folder: Path) -> Mapping[str, Any]:
     Raises:
         UsageError: The manifest cannot be read.
     """
-    path = run_folder / MANIFEST
-    manifest = read_json(path) if path.is_file() else None
-    found = manifest.get(TOOL_USE) if isinstance(manifest, dict) else None
+    found = read_manifest(run_folder).get(TOOL_USE)
     return found if isinstance(found, dict) else {}
 
 

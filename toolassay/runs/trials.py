@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolassay.files import safe_name, sha256_of
 from toolassay.runs.manifest import LEDGER, recorded_settings
+from toolassay.runs.wording import Wording
 
 if TYPE_CHECKING:
     from toolassay.models import ModelOptions
@@ -62,6 +63,10 @@ class Trial:
         numbers = {0, *_numbers(self.predictions)} - {self.number}
         ledgers = (replace(self, number=number).ledger for number in sorted(numbers))
         return [ledger for ledger in ledgers if ledger.is_file()]
+
+    def wording(self, *, again: bool = False) -> Wording:
+        """The wording of this trial; of a further trial without one, that of trial 0."""
+        return Wording(self.run_folder, replace(self, number=0).run_folder, again=again)
 
     def options(self, options: ModelOptions) -> ModelOptions:
         """The options with the seed of this trial: the given seed plus the trial's number.

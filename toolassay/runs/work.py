@@ -11,14 +11,13 @@ from typing import Any, Protocol, TypeVar
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.models import ChatModel
-from toolassay.runs.books import report_failures, report_stop
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import ItemWork, answer_items, preview_items
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.prices import Tariff
-from toolassay.runs.runner import Loop, RunSummary
+from toolassay.runs.runner import Loop, RunSummary, report_failures, report_stop
 from toolassay.runs.trials import Trial
 from toolassay.screen import Screen
 from toolassay.tables import Result

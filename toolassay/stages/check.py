@@ -75,8 +75,7 @@ from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs import Journal
-from toolassay.runs.books import NO_PRICE
-from toolassay.runs.ledger import FREE
+from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.run import Run

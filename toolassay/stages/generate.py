@@ -33,9 +33,8 @@ from toolassay.locks import temporary_folder
 from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompt_templates import check_wording
-from toolassay.runs.books import NO_PRICE
 from toolassay.runs.budget import Estimate
-from toolassay.runs.ledger import FREE
+from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
@@ -228,8 +227,11 @@ def _generated(
     llm, screen = run.model.llm, run.screen
     if samples.until is not None:
         return _until(place, dependency_type, run, samples, writing, tried, is_new=is_new)
-    work = GenerationWork(place, dependency_type, run, samples, writing, is_new=is_new, tried=tried)
-    one = Run(work, Trial(place.folder.path, llm), run)
+    trial = Trial(place.folder.path, llm)
+    wording = trial.wording(again=run.choices.force)
+    with wording.used():
+        work = GenerationWork(place, dependency_type, run, samples, writing, is_new=is_new, tried=tried)
+    one = Run(work, trial, run, wording)
     if run.choices.dry_run:
         return place.folder.path, one.carry_out().expected[0].requests == 0
     if samples.number_of_samples is None and llm not in FREE:
@@ -284,10 +286,13 @@ def _until(
         turn += 1
         settings = replace(samples, number_of_samples=count, until=None)
         given = run if turn == 1 else quiet
-        work = GenerationWork(
-            place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds, tried=tried
-        )
-        one = Run(work, Trial(folder.path, run.model.llm), given)
+        trial = Trial(folder.path, run.model.llm)
+        wording = trial.wording(again=run.choices.force)
+        with wording.used():
+            work = GenerationWork(
+                place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds, tried=tried
+            )
+        one = Run(work, trial, given, wording)
         if run.choices.dry_run:
             one.carry_out()
             screen.say(f"this is the first round; further ones follow until {wanted_samples:,} pass")

@@ -45,11 +45,11 @@ from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
 from toolassay.prompt_templates import check_wording
 from toolassay.runs import Journal, changes, recorded_settings
-from toolassay.runs.books import report_stop
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, preview_items
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.record import hashes
+from toolassay.runs.runner import report_stop
 from toolassay.runs.settings import (
     RunSettings,
 )

@@ -16,9 +16,8 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.requests import read_ids
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.run import Run, run_trials
+from toolassay.runs.run import run_trials
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather
-from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
 from toolassay.serving.faults import FaultPlan
@@ -75,12 +74,7 @@ def infer(
     if judge:
         raise UsageError("--judge needs --security", fix="add --security true, or omit --judge")
     place = folder.path / benchmark.place(run, own)
-
-    def one(number: int) -> Inference:
-        work = benchmark.work(folder, run, own, number)
-        return Run(work, Trial(place, model.llm, number), run).carry_out()
-
-    return run_trials(one, choices.trials, screen)
+    return run_trials(lambda number: benchmark.work(folder, run, own, number), place, run)
 
 
 def _probe(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,29 +13,33 @@ import pytest
 from running import lines_of, write_lines
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
-from toolassay.runs import Budget, RunSummary, run_items
+from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model
+from toolassay.runs import Budget, Journal, Loop, RunSummary, run_items
 from toolassay.runs.batches import refused_open_batches
 from toolassay.runs.batches.collector import Batches, BatchLimits
-from toolassay.runs.batches.state import STATE, BatchState, Endpoint
-from toolassay.runs.books import Books
-from toolassay.runs.budget import Outstanding
+from toolassay.runs.batches.state import STATE, BatchRequest, BatchState, Endpoint
 from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.items import Ask
+from toolassay.runs.journal import LineAddress
+from toolassay.runs.ledger import Ledger, prices_within
+from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.runner import StoppedRun
 from toolassay.screen import Screen
 from toolassay.testkit import FakeServer
 
-Work = Callable[[dict[str, ChatModel], str], Awaitable[str]]
+Answering = Callable[[ChatRequest], Awaitable[ChatResponse]]
+"""A model under test, whose answers are recorded."""
+Work = Callable[[dict[str, Answering], str], Awaitable[str]]
 
 
-async def ask_once(models: dict[str, ChatModel], item: str) -> str:
-    await ask(models["m"], item, f"question {item}")
+async def ask_once(models: dict[str, Answering], item: str) -> str:
+    await ask(models["m"], f"question {item}")
     return "answered"
 
 
-async def ask(model: ChatModel, item: str, text: str) -> str:
-    request = ChatRequest([{"role": "user", "content": text}], {"max_tokens": 9}, item=item)
-    return (await model.complete(request)).text
+async def ask(model: Answering, text: str) -> str:
+    request = ChatRequest([{"role": "user", "content": text}], {"max_tokens": 9}, role="planner")
+    return (await model(request)).text
 
 
 def run(
@@ -56,29 +61,42 @@ def run(
 ) -> RunSummary:
     """Run items as `Run` does, in a folder."""
     options = ModelOptions(api_base=base or server.base, batch=kind, max_tries=4)
-    books = Books(models, budget, None, options)
     screen = Screen(say=(says if says is not None else []).append)
-    batches = Batches(folder, options, books, screen, cancel=cancel, limits=limits, quiet=quiet)
+    ledger = Ledger(
+        folder / "ledger.jsonl",
+        prices=prices_within(models, budget, None, options),
+        budget=budget,
+        beside=[one / "ledger.jsonl" for one in beside],
+        screen=screen,
+    )
+    batches = Batches(folder, options, ledger, screen, cancel=cancel, limits=limits, quiet=quiet)
 
-    async def loop() -> RunSummary:
+    async def answered() -> RunSummary:
         made = {name: create_model(name, batches.options(options), meter=batches) for name in models}
+
+        async def send(request: ChatRequest, by: str | None) -> ChatResponse:
+            return await made[by or models[0]].complete(request)
+
+        async def answer(item: str) -> str:
+            recorded = Ask(item, journal, send)
+            return await work({name: partial(recorded, by=name) for name in models}, item)
+
         try:
             return await run_items(
-                items, lambda item: work(made, item), concurrency=workers or len(items), gathering=batches
+                items, answer, Loop(concurrency=workers or len(items), in_progress=batches.count)
             )
         finally:
             for model in made.values():
                 await model.close()
 
-    ledgers = [one / "ledger.jsonl" for one in beside]
-    with books.open(folder, screen, ledgers), batches.open(beside):
-        return run_coroutine(loop())
+    with Journal(folder / JOURNAL) as journal, ledger, batches.open(journal, beside):
+        return run_coroutine(answered())
 
 
 def ended(folder: Path, *results: dict[str, Any], kind: str = "openai") -> None:
     """A batch that an earlier start has submitted and read, with these results."""
     state = BatchState(folder)
-    requests = {line["custom_id"]: Outstanding("", "x", 100, 9) for line in results}
+    requests = {line["custom_id"]: BatchRequest(LineAddress("x", "planner"), 100, 9) for line in results}
     batch = state.submit(kind, "m", Endpoint("http://host/v1", None), requests)
     state.result_file(batch).parent.mkdir(exist_ok=True)
     write_lines(state.result_file(batch), list(results))
@@ -130,10 +148,10 @@ def test_items_that_do_something_else_hold_nothing_up_for_long(
 ) -> None:
     released = asyncio.Event()
 
-    async def work(models: dict[str, ChatModel], item: str) -> str:
+    async def work(models: dict[str, Answering], item: str) -> str:
         if item == "late":
             await released.wait()
-        await ask(models["m"], item, item)
+        await ask(models["m"], item)
         released.set()
         return "answered"
 
@@ -142,9 +160,9 @@ def test_items_that_do_something_else_hold_nothing_up_for_long(
 
 
 def test_further_requests_of_items_are_further_batches(tmp_path: Path, fake_server: FakeServer) -> None:
-    async def work(models: dict[str, ChatModel], item: str) -> str:
+    async def work(models: dict[str, Answering], item: str) -> str:
         for turn in range(int(item)):
-            await ask(models["m"], item, f"{item} {turn}")
+            await ask(models["m"], f"{item} {turn}")
         return "answered"
 
     assert run(fake_server, tmp_path, ["1", "3", "2"], work).complete
@@ -152,8 +170,8 @@ def test_further_requests_of_items_are_further_batches(tmp_path: Path, fake_serv
 
 
 def test_a_batch_is_for_one_model(tmp_path: Path, fake_server: FakeServer) -> None:
-    async def work(models: dict[str, ChatModel], item: str) -> str:
-        await asyncio.gather(*(ask(model, item, item) for model in models.values()))
+    async def work(models: dict[str, Answering], item: str) -> str:
+        await asyncio.gather(*(ask(model, item) for model in models.values()))
         return "answered"
 
     assert run(fake_server, tmp_path, ["a", "b"], work, models=("m", "n")).complete
@@ -291,14 +309,14 @@ def test_a_failure_that_nothing_asks_for_is_booked_and_over(tmp_path: Path, fake
 def test_an_answer_of_an_item_that_goes_on_is_not_paid_for_twice(
     tmp_path: Path, fake_server: FakeServer
 ) -> None:
-    async def work(models: dict[str, ChatModel], item: str) -> str:
+    async def work(models: dict[str, Answering], item: str) -> str:
         for turn in ("first", "second"):
-            await ask(models["m"], item, f"{turn} {item}")
+            await ask(models["m"], f"{turn} {item}")
         return "answered"
 
     fake_server.batches.ending = lambda number: "expired" if number == 1 else "completed"
     assert not run(fake_server, tmp_path, ["a", "b"], work).complete
-    assert not can_go_on_alone(tmp_path)
+    assert can_go_on_alone(tmp_path)  # the journal has the answers that came
     assert run(fake_server, tmp_path, ["a", "b"], work).complete
     assert set(worked_on(fake_server).values()) == {1}
 

@@ -6,26 +6,29 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from running import lines_of, write_lines
 
 from toolassay.errors import UsageError
-from toolassay.models import ModelError
+from toolassay.models import Attempt, ModelError
 from toolassay.runs.batches import refused_open_batches
 from toolassay.runs.batches.state import (
     STATE,
     Batch,
+    BatchRequest,
     BatchState,
     Endpoint,
-    is_answer,
-    missing_line,
+    ResultLine,
     parse_line,
-    read_result,
-    was_run,
 )
 from toolassay.runs.budget import Outstanding
+from toolassay.runs.journal import Journal, LineAddress
+from toolassay.runs.ledger import Ledger
+from toolassay.runs.manifest import JOURNAL, LEDGER
 
-ONE = Outstanding("planner", "7", 400, 100)
+ADDRESS = LineAddress("half \ud800", "planner", 2, 1)
+ONE = BatchRequest(ADDRESS, 400, 100)
 HERE = Endpoint("http://host/v1", None)
 
 
@@ -57,43 +60,37 @@ def _folder_of(path: Path) -> Path:
 
 def test_what_is_submitted_is_known_after_a_crash(tmp_path: Path) -> None:
     batch = submitted(tmp_path, "a-1", "b-1")
-    state = BatchState(tmp_path)
-    assert [one.key for one in state.open_batches] == [batch.key]
-    assert state.is_submitted("a-1") and not state.is_submitted("c-1")
-    assert state.next_id("a") == "a-1" and state.next_id("c") == "c-1"
-    state.uploaded(state.batches[1], "file-1")
-    state.created(state.batches[1], "batch_1")
-    state.close()
+    with BatchState(tmp_path) as state:
+        assert [one.key for one in state.open_batches] == [batch.key]
+        assert state.is_submitted("a-1") and not state.is_submitted("c-1")
+        assert state.next_id("a", ()) == "a-1" and state.next_id("c", ()) == "c-1"
+        state.uploaded(state.batches[1], "file-1")
+        state.created(state.batches[1], "batch_1")
     again = BatchState(tmp_path, read_only=True).batches[1]
     assert (again.file, again.id, again.requests["a-1"]) == ("file-1", "batch_1", ONE)
+    assert again.requests["a-1"].outstanding == Outstanding("planner", ADDRESS.key, 400, 100)
 
 
-def test_an_answer_is_kept_until_its_item_has_ended(tmp_path: Path) -> None:
-    batch = submitted(tmp_path, "a-1")
-    end(tmp_path, batch, result("a-1"))
-    state = BatchState(tmp_path)
-    assert state.next_id("a") == "a-1" and state.has_result("a-1") and state.result("a-1") == result("a-1")
-    state.asked("a-1")
-    assert state.next_id("a") == "a-2"  # the same request again, in the same item
-    state.forget(["a-1"])
-    assert state.next_id("a") == "a-1"
-    state.asked("a-1")
-    state.done(["a-1"])
-    state.forget(["a-1"])
-    assert state.next_id("a") == "a-2"
-    state.prune()
-    assert not (tmp_path / "batches").exists()
-    state.close()
-    state = BatchState(tmp_path)
-    assert state.next_id("a") == "a-2" and not state.has_result("a-1")
-    state.close()
+def test_an_answer_is_kept_until_the_journal_has_it(tmp_path: Path) -> None:
+    end(tmp_path, submitted(tmp_path, "a-1"), result("a-1"))
+    with BatchState(tmp_path) as state, Journal(tmp_path / JOURNAL) as journal:
+        assert state.has_result("a-1") and state.result("a-1") == msgspec.convert(result("a-1"), ResultLine)
+        assert state.next_id("a", ["a-1"]) == "a-1"  # it is in the ledger, and may not be in the journal
+        state.prune(journal, ["a-1"])
+        assert [name for _, name in state.kept_answers(journal)] == ["a-1"]
+        assert state.result("a-1") == msgspec.convert(result("a-1"), ResultLine)
+        journal.add_answer(ADDRESS, {"response": "yes"})
+        assert not list(state.kept_answers(journal))
+        state.prune(journal, ["a-1"])
+        assert not (tmp_path / "batches").exists()
+    assert not BatchState(tmp_path, read_only=True).has_result("a-1")
 
 
 def test_a_request_of_an_expired_batch_keeps_its_id(tmp_path: Path) -> None:
     batch = submitted(tmp_path, "a-1", "b-1")
     end(tmp_path, batch, result("a-1"), result("b-1", code="batch_expired"), status="expired")
     state = BatchState(tmp_path)
-    assert not state.is_submitted("b-1") and not state.has_result("b-1") and state.next_id("b") == "b-1"
+    assert not state.is_submitted("b-1") and not state.has_result("b-1") and state.next_id("b", ()) == "b-1"
     assert [name for _, name in state.unread([])] == ["a-1"]
     state.close()
     submitted(tmp_path, "b-1")
@@ -102,26 +99,11 @@ def test_a_request_of_an_expired_batch_keeps_its_id(tmp_path: Path) -> None:
     state.close()
 
 
-def test_a_further_attempt_ends_the_one_before(tmp_path: Path) -> None:
-    batch = submitted(tmp_path, "a-1")
-    end(tmp_path, batch, result("a-1", 500))
-    submitted(tmp_path, "a-2")
-    state = BatchState(tmp_path)
-    assert state.next_id("a") == "a-2" and state.is_submitted("a-2") and state.is_followed("a-1")
-    assert list(state.failures) == ["a-1"]
-    state.done(["a-1"])
-    state.close()
-    assert BatchState(tmp_path, read_only=True).failures == {}
-
-
-def test_a_failure_may_be_handed_over_in_the_next_start(tmp_path: Path) -> None:
-    batch = submitted(tmp_path, "a-1")
-    end(tmp_path, batch, result("a-1", 500))
-    state = BatchState(tmp_path)
-    assert not state.has_result("a-1") and not state.is_followed("a-1")
-    state.keep("a-1")
-    assert state.has_result("a-1") and state.next_id("a") == "a-1"
-    state.close()
+def test_an_attempt_in_the_ledger_is_followed_by_another_one(tmp_path: Path) -> None:
+    end(tmp_path, submitted(tmp_path, "a-1"), result("a-1", 500))
+    with BatchState(tmp_path, read_only=True) as state:
+        assert state.failures(()) == ["a-1"] and state.has_result("a-1") and state.next_id("a", ()) == "a-1"
+        assert state.failures(["a-1"]) == [] and state.next_id("a", ["a-1"]) == "a-2"
 
 
 def test_an_output_file_of_vllm_is_read_as_far_as_it_goes(tmp_path: Path) -> None:
@@ -140,7 +122,8 @@ def test_an_output_file_of_vllm_is_read_as_far_as_it_goes(tmp_path: Path) -> Non
     write_lines(path, [result("a-1"), result("b-1"), result("stranger-1")])  # it has grown
     state = BatchState(tmp_path)
     assert state.has_result("b-1") and not state.has_result("stranger-1")
-    state.prune()
+    with Journal(tmp_path / JOURNAL) as journal:
+        state.prune(journal, ["a-1", "b-1"])
     state.close()
     assert path.exists()  # it is the user's
 
@@ -183,9 +166,12 @@ def test_unread_batches_are_refused_without_the_option(tmp_path: Path) -> None:
     end(tmp_path, batch, result("a-1"))
     with pytest.raises(UsageError), refused_open_batches(tmp_path):
         pass
-    state = BatchState(tmp_path)
-    state.done(["a-1"])
-    state.close()
+    with Journal(tmp_path / JOURNAL) as journal:
+        journal.add_answer(ADDRESS, {"response": "yes"})
+    with pytest.raises(UsageError), refused_open_batches(tmp_path):  # its cost is not in the ledger
+        pass
+    with Ledger(tmp_path / LEDGER, prices={}) as ledger:
+        ledger.after(Attempt("m", "planner", "7", 1, "answered", custom_id="a-1"))
     with refused_open_batches(tmp_path):
         pass
 
@@ -210,15 +196,15 @@ VLLM_OVERFLOW = {
 }
 
 
-def line(status: int | None, body: Any = None, error: Any = None) -> dict[str, Any]:
+def line(status: int | None, body: Any = None, error: Any = None) -> ResultLine:
     response = None if status is None else {"status_code": status, "request_id": "r", "body": body}
-    return {"id": "b", "custom_id": "a-1", "response": response, "error": error}
+    return msgspec.convert({"id": "b", "custom_id": "a-1", "response": response, "error": error}, ResultLine)
 
 
 def test_an_answer() -> None:
-    answer = read_result(line(200, BODY), "here")
+    answer = line(200, BODY).answer("here")
     assert (answer.text, answer.prompt_tokens, answer.seconds) == ("yes", 7, None)
-    assert is_answer(line(200, BODY)) and not is_answer(line(500, {}))
+    assert line(200, BODY).is_answer and not line(500, {}).is_answer
 
 
 @pytest.mark.parametrize(
@@ -226,7 +212,7 @@ def test_an_answer() -> None:
     [
         (line(500, {"error": {"message": "oops"}}), "HTTP 500", 500, True, "provider error"),
         (line(400, {"error": {"code": "content_filter"}}), "HTTP 400", 400, False, "refused"),
-        (VLLM_OVERFLOW, "HTTP 400", 400, False, "context overflow"),
+        (msgspec.convert(VLLM_OVERFLOW, ResultLine), "HTTP 400", 400, False, "context overflow"),
         (line(400, None, "not in stream mode"), "HTTP 400", 400, False, "provider error"),
         (line(200, None), "batch: no answer", None, True, "provider error"),
         (
@@ -236,23 +222,23 @@ def test_an_answer() -> None:
             True,
             "provider error",
         ),
-        (missing_line("a-1"), "batch: missing", None, True, "provider error"),
+        (ResultLine.missing("a-1"), "batch: missing", None, True, "provider error"),
         (line(200, {"choices": []}), "empty choices", None, True, "provider error"),
     ],
 )
 def test_an_error_is_that_of_a_single_request(
-    found: dict[str, Any], kind: str, status: int | None, transient: bool, outcome: str
+    found: ResultLine, kind: str, status: int | None, transient: bool, outcome: str
 ) -> None:
     with pytest.raises(ModelError) as raised:
-        read_result(found, "here")
+        found.answer("here")
     error = raised.value
     assert (error.kind, error.status, error.transient, error.outcome) == (kind, status, transient, outcome)
-    assert was_run(found)
+    assert found.was_run
 
 
 @pytest.mark.parametrize("code", ["batch_expired", "batch_cancelled"])
 def test_a_request_that_was_never_run(code: str) -> None:
-    assert not was_run(line(None, error={"code": code, "message": "…"}))
+    assert not line(None, error={"code": code, "message": "…"}).was_run
 
 
 @pytest.mark.parametrize("text", [b"", b"[]", b"{}", b'{"custom_id": 7}', b'{"custom_id": "a"', b"\xff"])

@@ -11,8 +11,8 @@ import pytest
 from toolassay.models import ModelError, ModelOptions
 from toolassay.models.address import VersionPath
 from toolassay.runs.batches.openai_batches import KEY, OpenAIBatches
-from toolassay.runs.batches.state import Batch, BatchState, Endpoint
-from toolassay.runs.budget import Outstanding
+from toolassay.runs.batches.state import Batch, BatchRequest, BatchState, Endpoint
+from toolassay.runs.journal import LineAddress
 from toolassay.serving.batch_service import StoredBatch
 from toolassay.testkit import FakeServer
 
@@ -24,7 +24,7 @@ def stored(server: FakeServer, name: str, *, key: str = "", seconds_ago: int = 0
 
 def batch_of(folder: Path) -> tuple[BatchState, Batch]:
     state = BatchState(folder)
-    one = Outstanding("planner", "7", 400, 100)
+    one = BatchRequest(LineAddress("7", "planner"), 400, 100)
     return state, state.submit("openai", "m", Endpoint("http://host/v1", None), {"a-1": one})
 
 

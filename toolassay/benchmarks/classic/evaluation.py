@@ -37,8 +37,8 @@ from toolassay.evaluation.places import prediction_folder
 from toolassay.files import refuse_to_replace, write_json
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored, tools_part
+from toolassay.runs.record import refused_part
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import chosen_items

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, record_of, safe_name, write_json_lines
 from toolassay.models import ChatRequest, ModelError
+from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork
 from toolassay.runs.ledger import FREE
@@ -46,8 +46,7 @@ def grading_prompt(request: str, answer: str) -> str:
     """The judge's prompt. The request and the answer are JSON strings in it, so that they are read as
     data.
     """
-    rubric = files("toolassay.benchmarks.classic") / "templates" / "judge.txt"
-    return Template(rubric.read_text(encoding="utf-8")).substitute(
+    return Template(package_template("benchmarks/classic", "judge")).substitute(
         request=json.dumps(request, ensure_ascii=False),
         answer=json.dumps(answer[:_LONGEST], ensure_ascii=False),
     )

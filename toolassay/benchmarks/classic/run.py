@@ -25,7 +25,7 @@ from toolassay.files import read_text
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default
 from toolassay.runs import RunSummary
-from toolassay.runs.run import Run, run_trials
+from toolassay.runs.run import run_trials
 from toolassay.runs.runner import StoppedRun
 from toolassay.runs.settings import (
     PREDICTIONS,
@@ -36,7 +36,6 @@ from toolassay.runs.settings import (
     gather,
     refuse_unknown,
 )
-from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
 
@@ -246,11 +245,7 @@ def _run(
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)
-
-    def one(number: int) -> Inference:
-        return Run(ChatWork(folder, run, own, number), Trial(place, model.llm, number), run).carry_out()
-
-    inference = run_trials(one, trials, screen)
+    inference = run_trials(lambda number: ChatWork(folder, run, own, number), place, run)
     if choices.dry_run or not inference.written:
         return ClassicRun(inference, None)
     probed: RunSummary | None = None

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -18,6 +17,7 @@ from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.files import read_json_lines, safe_name, write_json_lines
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
 from toolassay.models import ChatRequest
+from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal, RunSummary
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
@@ -298,7 +298,7 @@ class JudgeItems(ItemWork[ProbeResult]):
 
 def judge_prompt(result: ProbeResult) -> str:
     """The prompt for the judge. The agent's answer is in it as a JSON string, so that it is read as data."""
-    rubric = (files("toolassay.benchmarks.security") / "templates" / "judge.txt").read_text(encoding="utf-8")
+    rubric = package_template("benchmarks/security", "judge")
     answer = json.dumps(result.answer[:_LONGEST], ensure_ascii=False)
     return Template(rubric).substitute(goal=json.dumps(result.probe.goal, ensure_ascii=False), answer=answer)
 

@@ -107,11 +107,14 @@ def problem_of(plan: Any) -> str | None:
     return None
 
 
-@cache
-def _forms(dependency_type: DependencyType) -> tuple[dict[str, Any], ...]:
+def _forms(kind: DependencyType) -> tuple[dict[str, Any], ...]:
     """The plans that the prompts show as the answer format, including that of the worked example."""
-    worked = turns_of(built_in(f"example_{dependency_type}"))[1]["content"]
-    texts = (built_in(dependency_type), built_in(f"reformat_{dependency_type}"), worked)
+    return _forms_in(*map(built_in, (kind, f"reformat_{kind}", f"example_{kind}")))
+
+
+@cache
+def _forms_in(plan: str, reformat: str, example: str) -> tuple[dict[str, Any], ...]:
+    texts = plan, reformat, turns_of(example)[1]["content"]
     return shown_forms(texts, keys=PLAN_KEYS, required=_REQUIRED)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from itertools import zip_longest
 from pathlib import Path
 from string import Template
@@ -23,6 +22,7 @@ from toolassay.prompt_templates import (
     Wording,
     fields_of,
     last_turn,
+    package_template,
     template_name,
     tool_sentence,
     turns_of,
@@ -129,11 +129,7 @@ def _demos(demos: Sequence[Mapping[str, Any]], dependency_type: DependencyType, 
 
 def built_in(name: str) -> str:
     """The text of a built-in template: a dependency type, alone or after "example_" or "reformat_"."""
-    return (
-        files("toolassay.benchmarks.taskbench")
-        .joinpath("templates", f"{name}.txt")
-        .read_text(encoding="utf-8")
-    )
+    return package_template("benchmarks/taskbench", name)
 
 
 _ORDER = ("chain", "dag", "single")

@@ -48,8 +48,8 @@ from toolassay.runs.outcomes import (
     is_scored,
     tools_part,
 )
+from toolassay.runs.record import refused_part
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.starts import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint
 from toolassay.runs.work import chosen_items

@@ -69,7 +69,7 @@ def own_tools_file(folder: Path) -> Path | None:
             a database but its `benchmark.json` names no 'tools'.
     """
     about = DataFolder(folder)
-    if "tools" not in about.benchmark:
+    if "tools" not in about.written_benchmark:
         if (folder / FILE).exists() and (folder / TOOLS).exists():
             raise UsageError(
                 f"has no 'tools', but the folder has {TOOLS}",
@@ -77,7 +77,7 @@ def own_tools_file(folder: Path) -> Path | None:
                 fix=f'write "benchmark": "workbench", "tools": "{TOOLS}" and "now": "YYYY-MM-DD HH:MM:SS"',
             )
         return None
-    name = about.benchmark["tools"]
+    name = about.written_benchmark["tools"]
     if not isinstance(name, str) or Path(name).name != name or not name.endswith(".py"):
         raise UsageError(
             f"'tools' is {name!r}", file=about.benchmark_file, fix="name a Python file in this folder"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.models.registry import is_served
-from toolassay.runs.batches.state import STATE, Batch, BatchState
+from toolassay.runs.batches.state import STATE, BatchState
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import booked
 from toolassay.runs.manifest import JOURNAL, LEDGER
@@ -62,11 +63,8 @@ def open_batches(run_folder: Path) -> list[str]:
     """
     if not (run_folder / STATE).is_file():
         return []
-    state = BatchState(run_folder, read_only=True)
-    try:
+    with BatchState(run_folder, read_only=True) as state:
         return [batch.name for batch in state.open_batches if batch.kind == "openai"]
-    finally:
-        state.close()
 
 
 @contextmanager
@@ -77,32 +75,16 @@ def refused_open_batches(run_folder: Path) -> Iterator[None]:
         UsageError: There are such.
     """
     if (run_folder / STATE).is_file():
-        _refuse_open_batches(run_folder)
+        known = {line.custom_id or "" for line in booked(run_folder / LEDGER)}
+        with (
+            BatchState(run_folder, read_only=True) as state,
+            Journal(run_folder / JOURNAL, read_only=True) as journal,
+        ):
+            for batch, _ in chain(state.unread(known), state.kept_answers(journal)):
+                raise UsageError(
+                    f"{batch.name} of this run (--batch {batch.kind}) is not read yet, and its requests would"
+                    " be paid for twice",
+                    file=run_folder / STATE,
+                    fix=f"add --batch {batch.kind}, and --batch_cancel true to give the batch up",
+                )
     yield
-
-
-def _refuse_open_batches(run_folder: Path) -> None:
-    state = BatchState(run_folder, read_only=True)
-    try:
-        for batch in _unread_batches(state, run_folder):
-            raise UsageError(
-                f"{batch.name} of this run (--batch {batch.kind}) is not read yet, and its requests would be "
-                "paid for twice",
-                file=run_folder / STATE,
-                fix=f"add --batch {batch.kind}, and --batch_cancel true to give the batch up",
-            )
-    finally:
-        state.close()
-
-
-def _unread_batches(state: BatchState, run_folder: Path) -> Iterator[Batch]:
-    """Batches with a request that is not in the ledger, or with an answer whose item is not in the journal:
-    the item waits for a further request, and would repeat this one.
-    """
-    known = {line.attempt.custom_id or "" for line in booked(run_folder / LEDGER)}
-    for batch, _ in state.unread(known):
-        yield batch
-    with Journal(run_folder / JOURNAL, read_only=True) as journal:
-        for batch, custom_id in state.kept_answers:
-            if batch.requests[custom_id].item not in journal:
-                yield batch

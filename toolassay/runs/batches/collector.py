@@ -12,21 +12,21 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import json
 import shlex
 import tempfile
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+
+import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import atomic_target
-from toolassay.models import Attempt, ChatRequest, ChatResponse, Meter, ModelError, ModelOptions
+from toolassay.files import HALF_PAIRS, atomic_target
+from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.concurrency import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.errors import UNREACHABLE
 from toolassay.models.redaction import without
@@ -37,18 +37,17 @@ from toolassay.runs.batches.state import (
     DROPPED,
     STATE,
     Batch,
+    BatchRequest,
     BatchState,
     Endpoint,
-    is_answer,
-    missing_line,
+    ResultLine,
     parse_line,
-    read_result,
     request_line,
-    was_run,
 )
-from toolassay.runs.budget import Outstanding
+from toolassay.runs.budget import completion_limit, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.ledger import booked
+from toolassay.runs.journal import ASKED, Journal, LineAddress
+from toolassay.runs.ledger import Ledger, booked
 from toolassay.runs.manifest import LEDGER
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
@@ -62,14 +61,6 @@ _REPORT = 30.0  # seconds between two lines about the progress of a batch
 _AT_ONCE = 256  # answers handed over before the event loop may do something else, e.g. hear Ctrl-C
 _SHORTEST_SECRET = 16  # characters; a shorter one, such as EMPTY, may be a word of an answer
 _REFUSED = (400, 404)  # statuses of a batch that the server will never create, e.g. because its file is gone
-
-
-class BatchMeter(Meter, Protocol):
-    """A meter that also knows of requests that an earlier start has sent."""
-
-    def commit(self, model: str, request: Outstanding) -> None:
-        """Reserve the worst case of such a request, whatever the limits are."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -90,16 +81,18 @@ class _Waiter:
     """A request that an item waits for.
 
     Attributes:
-        answered: Resolved when there is a result.
         turn: Its item.
         model: Name of the model.
         request: The request, with its parameters as they are sent.
+        address: Of its answer in the journal.
+        answered: Resolved when there is a result.
     """
 
-    answered: asyncio.Future[None]
     turn: QueueTurn | None
     model: str
     request: ChatRequest
+    address: LineAddress
+    answered: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
 
 class Batches:
@@ -123,7 +116,7 @@ class Batches:
         self,
         run_folder: Path,
         options: ModelOptions,
-        meter: BatchMeter,
+        meter: Ledger,
         screen: Screen,
         *,
         cancel: bool = False,
@@ -144,7 +137,6 @@ class Batches:
         self._waiting: dict[str, _Waiter] = {}
         self._pending: dict[str, int] = {}  # bytes of those of `_waiting` that no open batch has, in order
         self._turns: Counter[QueueTurn | None] = Counter()  # items that wait, with their requests
-        self._asked: defaultdict[QueueTurn | None, list[str]] = defaultdict(list)
         self._busy = 0
         self._is_held = False
         self._driver: asyncio.Task[None] | None = None
@@ -158,12 +150,13 @@ class Batches:
         return replace(given, make_transport=transport, connections=UNLIMITED, total_timeout=float("inf"))
 
     @contextmanager
-    def open(self, beside: Iterable[Path] = ()) -> Iterator[None]:
+    def open(self, journal: Journal, beside: Iterable[Path] = ()) -> Iterator[None]:
         """Open the state of the run, and look at the batches of earlier starts.
 
         What these may still answer is reserved in the ledger, which must be open.
 
         Args:
+            journal: Of the run; it has the answers that were read.
             beside: Folders of other trials, whose batches count in the budget, too.
 
         Raises:
@@ -181,31 +174,22 @@ class Batches:
             self._booked = _booked_ids(self._folder)
             self._commit(state, self._booked)
             for folder in beside:
-                other = BatchState(folder, read_only=True)
-                try:
+                with BatchState(folder, read_only=True) as other:
                     self._commit(other, _booked_ids(folder))
-                finally:
-                    other.close()
-            kept = self._settle_failures()
+            earlier = state.failures(self._booked)
             yield
             # Nothing asked for these: the request has another body since what the server refuses is known.
-            self._book_failures({name: line for name, line in kept.items() if name not in self._booked})
-            state.prune()
+            for custom_id in set(earlier) - self._booked:
+                self._book_failure(custom_id)
+            state.prune(journal, self._booked)
         finally:
             self._report_open()
             state.close()
 
     def count(self, change: int) -> None:
-        """Change the number of items in progress; see `runner.Gathering`."""
+        """Change the number of items in progress; see `Loop.in_progress`."""
         self._busy += change
         self._changed.set()
-
-    def ended(self, *, final: bool) -> None:
-        """The item of this task has ended, or begins again; see `runner.Gathering`."""
-        custom_ids = self._asked.pop(QUEUE_TURN.get(), [])
-        if final:
-            self._opened.done(custom_ids)
-        self._opened.forget(custom_ids)
 
     def before(self, model: str, request: ChatRequest) -> None:
         """Called by a client before every attempt; `ask` reserves the budget of new requests."""
@@ -231,25 +215,27 @@ class Batches:
         state, turn = self._opened, QUEUE_TURN.get()
         sent = replace(request, parameters=parameters_of(request, options))
         body = _body(model, sent)
-        about = json.dumps([model, request.role, request.item]).encode()
-        custom_id = state.next_id(hashlib.sha256(about + body).hexdigest()[:32])
-        is_answered, is_sent = state.has_result(custom_id), state.is_submitted(custom_id)
-        if not is_answered and is_sent and self._kind == "vllm":
-            raise _not_run("the output file of the batch is not there")
-        if not is_answered and not is_sent:
-            if self._cancel:
-                raise _not_run("nothing is submitted with --batch_cancel")
-            self._meter.before(model, sent)
-            self._pending[custom_id] = len(request_line(custom_id, body))
-        del body  # it would be kept as long as the item waits
-        self._asked[turn].append(custom_id)
-        state.asked(custom_id)
-        if not is_answered:
-            await self._answered(custom_id, turn, model, sent)
+        address = ASKED.get()
+        base = hashlib.sha256(f"{address.name}\x1f{model}".encode(errors=HALF_PAIRS) + body).hexdigest()[:32]
+        custom_id = state.next_id(base, self._booked)
+        # The failure of an earlier start may be that of a key that is now another one.
+        while (error := self._failure(custom_id)) is not None and error.stops_run:
+            self._book_failure(custom_id)
+            custom_id = state.next_id(base, self._booked)
+        if not state.has_result(custom_id):
+            if not state.is_submitted(custom_id):
+                if self._cancel:
+                    raise _not_run("nothing is submitted with --batch_cancel")
+                self._meter.before(model, sent)
+                self._pending[custom_id] = len(request_line(custom_id, body))
+            elif self._kind == "vllm":
+                raise _not_run("the output file of the batch is not there")
+            del body  # it would be kept as long as the item waits
+            await self._answered(custom_id, _Waiter(turn, model, sent, address))
         line = state.result(custom_id)
         assert line is not None
         _DELIVERED.set(custom_id)
-        return read_result(line, options.place)
+        return line.answer(options.place)
 
     async def close(self) -> None:
         """Stop to follow the batches; they go on at the server."""
@@ -275,42 +261,26 @@ class Batches:
 
     def _commit(self, state: BatchState, booked_ids: Collection[str]) -> None:
         for batch, custom_id in state.unread(booked_ids):
-            self._meter.commit(batch.model, batch.requests[custom_id])
+            self._meter.commit(batch.model, batch.requests[custom_id].outstanding)
 
-    def _settle_failures(self) -> dict[str, dict[str, Any]]:
-        """Decide which failures that an earlier start left are still to be handed over; returns their lines.
+    def _book_failure(self, custom_id: str) -> None:
+        """Book a failure that is not handed over."""
+        batch, error = self._opened.owner(custom_id), self._failure(custom_id)
+        if error is not None:
+            one, tokens = (
+                batch.requests[custom_id].outstanding,
+                (error.prompt_tokens, error.completion_tokens),
+            )
+            _DELIVERED.set(custom_id)
+            self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
 
-        Not those that it booked, or that it repeated, nor those that end a run, such as a wrong key: the next
-        attempt of these has an id of its own.
-        """
-        state, kept, over = self._opened, dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
-        for custom_id, line in state.failures.items():
-            is_over = custom_id in self._booked or state.is_followed(custom_id)
-            error = self._failure(line)
-            (over if is_over or error is None or error.stops_run else kept)[custom_id] = line
-        self._book_failures(over)
-        for custom_id in kept:
-            state.keep(custom_id)
-        return kept
-
-    def _book_failures(self, lines: Mapping[str, dict[str, Any]]) -> None:
-        """Book failures that are not handed over, and record that they are over."""
-        state = self._opened
-        for custom_id, line in lines.items():
-            batch = state.owner(custom_id)
-            one = batch.requests[custom_id]
-            if (error := self._failure(line)) is not None:
-                tokens = error.prompt_tokens, error.completion_tokens
-                _DELIVERED.set(custom_id)
-                self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
-        state.done(lines.keys())
-
-    def _failure(self, line: dict[str, Any]) -> ModelError | None:
-        """The error that a line stands for."""
-        try:
-            read_result(line, self._options.place)
-        except ModelError as error:
-            return error
+    def _failure(self, custom_id: str) -> ModelError | None:
+        """The error that a request ended with."""
+        if (line := self._opened.result(custom_id)) is not None:
+            try:
+                line.answer(self._options.place)
+            except ModelError as error:
+                return error
         return None
 
     def _check(self, batch: Batch) -> None:
@@ -327,9 +297,9 @@ class Batches:
                 fix="use that address until the batch is read or cancelled",
             )
 
-    async def _answered(self, custom_id: str, turn: QueueTurn | None, model: str, sent: ChatRequest) -> None:
+    async def _answered(self, custom_id: str, one: _Waiter) -> None:
         """Wait for the result of a request."""
-        one = _Waiter(asyncio.get_running_loop().create_future(), turn, model, sent)
+        turn = one.turn
         self._waiting[custom_id] = one
         self._turns[turn] += 1
         if self._driver is None or self._driver.done():
@@ -408,11 +378,14 @@ class Batches:
         return bool(full)
 
     async def _send(self, model: str, custom_ids: list[str]) -> None:
-        state, requests = self._opened, {name: self._waiting[name].request for name in custom_ids}
-        if not requests:
+        state, asked = self._opened, {name: self._waiting[name] for name in custom_ids}
+        if not asked:
             return
-        planned = {name: Outstanding.of(request) for name, request in requests.items()}
-        lines = (request_line(name, _body(model, request)) for name, request in requests.items())
+        planned = {}
+        for name, one in asked.items():
+            size, limit = size_of(one.request), completion_limit(one.request.parameters)
+            planned[name] = BatchRequest(one.address, size, limit)
+        lines = (request_line(name, _body(model, one.request)) for name, one in asked.items())
         batch = state.submit(self._kind, model, self._endpoint, planned)
         for name in custom_ids:
             del self._pending[name]
@@ -474,19 +447,19 @@ class Batches:
 
             def take(line: bytes) -> None:
                 value = parse_line(line)
-                if value is None or not was_run(value) or value["custom_id"] in found:
+                if value is None or not value.was_run or value.custom_id in found:
                     return
-                if value["custom_id"] in batch.requests:
-                    found.add(value["custom_id"])
+                if value.custom_id in batch.requests:
+                    found.add(value.custom_id)
                     # As the client does: only credentials in answers, every text of the options in errors.
-                    secrets = self._secrets if is_answer(value) else self._options.secrets
+                    secrets = self._secrets if value.is_answer else self._options.secrets
                     text = line.decode(errors="replace").rstrip("\n")
                     stream.write(f"{without(secrets, text)}\n".encode())
 
             await self._server.lines(progress, take)
             if progress.status == "completed":
                 for name in batch.requests.keys() - found:
-                    stream.write(f"{json.dumps(missing_line(name))}\n".encode())
+                    stream.write(msgspec.json.encode(ResultLine.missing(name)) + b"\n")
         state.ended(batch, progress.status)
         if progress.status != "completed":
             self._say(
@@ -630,8 +603,7 @@ _DELIVERED: ContextVar[str | None] = ContextVar("delivered", default=None)
 
 def _booked_ids(run_folder: Path) -> set[str]:
     """The ids of the requests in the ledger of a run."""
-    ids = (line.attempt.custom_id for line in booked(run_folder / LEDGER))
-    return {custom_id for custom_id in ids if custom_id is not None}
+    return {line.custom_id for line in booked(run_folder / LEDGER) if line.custom_id is not None}
 
 
 def _body(model: str, request: ChatRequest) -> bytes:

@@ -1,14 +1,12 @@
 """`BatchState`: which requests of a run were submitted in which batch, written down before they are sent.
 
-`batches.jsonl` in the folder of the run has one object a line, with its `step`:
+`batches.jsonl` in the folder of the run has one object a line: a batch that is about to be sent (`Batch`), or
+what became known of it (`BatchChange`). What came of the requests of a batch that is over is in
+`batches/<number>.results.jsonl` until the journal has all answers. Which answers are read is in the journal,
+and which attempts are over is in the ledger.
 
-- `submit`: a batch that is about to be sent, with the ids of its requests;
-- `file` and `created`: the ids that the server gave to its input file and to the batch;
-- `ended`: its final status; what came of its requests is in `batches/<number>.results.jsonl`;
-- `done`: requests whose item has ended, so that their answers are in the journal.
-
-The id of a request is a hash of its model, role, item and body, and the number of the attempt. So a process
-that starts again asks the same ids, and finds them here.
+The id of a request is a hash of its address in the journal, its model and body, and the number of the
+attempt. So a process that starts again asks the same ids, and finds them here.
 
 The lines of input, output and error files are those of OpenAI's Batch API (its guide and API reference).
 vLLM's `run_batch` reads and writes the same, except that it puts the body of an HTTP error under `error`.
@@ -19,20 +17,20 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.errors import UsageError
-from toolassay.locks import open_regular
+from toolassay.locks import Closable, open_regular
 from toolassay.models import ChatResponse, ModelError, ModelOptions
 from toolassay.models.retry import failed_answer
 from toolassay.models.wire_format import read_body
 from toolassay.runs.budget import Outstanding
-from toolassay.runs.journal import AppendOnlyLines, text_in
+from toolassay.runs.journal import AppendOnlyLines, Journal, LineAddress, decoder_of
 from toolassay.runs.manifest import BATCHES
 
 STATE = BATCHES
@@ -53,8 +51,26 @@ class Endpoint(NamedTuple):
         return cls(options.endpoint, options.endpoint_fingerprint)
 
 
-@dataclass
-class Batch:
+class BatchRequest(NamedTuple):
+    """A request in a batch.
+
+    Attributes:
+        address: Of its answer in the journal.
+        size: Bytes of its prompt.
+        limit: Maximum tokens of the answer.
+    """
+
+    address: LineAddress
+    size: int
+    limit: int
+
+    @property
+    def outstanding(self) -> Outstanding:
+        """What a budget needs to know of it."""
+        return Outstanding(self.address.role.partition(" ")[0], self.address.key, self.size, self.limit)
+
+
+class Batch(msgspec.Struct, tag_field="step", tag="submit", omit_defaults=True):
     """One batch.
 
     Attributes:
@@ -76,7 +92,7 @@ class Batch:
     endpoint: Endpoint
     key: str
     time: float
-    requests: Mapping[str, Outstanding] = field(repr=False)
+    requests: dict[str, BatchRequest]
     file: str | None = None
     id: str | None = None
     status: str | None = None
@@ -92,7 +108,19 @@ class Batch:
         return f"{self.key}.jsonl"
 
 
-class BatchState:
+class BatchChange(msgspec.Struct, tag_field="step", tag="change", omit_defaults=True):
+    """What became known of the batch of a number: fields of `Batch`."""
+
+    number: int
+    file: str | None = None
+    id: str | None = None
+    status: str | None = None
+
+
+_decode = decoder_of(Batch | BatchChange)
+
+
+class BatchState(Closable):
     """The batches of a run, from `batches.jsonl`, which is created if missing.
 
     Args:
@@ -111,21 +139,14 @@ class BatchState:
         self.folder = run_folder / FOLDER
         self.batches: dict[int, Batch] = {}
         self._owners: dict[str, Batch] = {}  # the last batch of each id
-        self._results: dict[str, tuple[Path, int]] = {}
-        self._failed: dict[str, tuple[Path, int]] = {}
-        self._done: Counter[str] = Counter()  # by request, the number of its attempts that are over
-        self._asked: Counter[str] = Counter()  # by request, the attempts of items that have not ended
-        self._finished: set[str] = set()
+        self._answers: dict[str, tuple[Path, int]] = {}  # file and offset
+        self._failures: dict[str, tuple[Path, int]] = {}
         self._lines = AppendOnlyLines(run_folder / STATE, what="list of batches", read_only=read_only)
         try:
-            for _, line in self._lines.scan(_checked):
-                self._apply(line)
-            for custom_id in self._owners:
-                base, number = _parts(custom_id)
-                # A further attempt is only made after the one before it has ended.
-                self._done[base] = max(self._done[base], number - 1)
+            for _ in self._lines.scan(self._apply, _decode):
+                pass
             for batch in self.batches.values():
-                self._index_earlier(batch)
+                self._index(batch)
         except BaseException:
             self.close()
             raise
@@ -150,25 +171,19 @@ class BatchState:
             booked: The ids in the ledger.
         """
         for custom_id, batch in self._owners.items():
-            answerable = batch.status is None or custom_id in self._results or custom_id in self._failed
-            if answerable and custom_id not in self._finished and custom_id not in booked:
+            if custom_id not in booked and (batch.status is None or self.has_result(custom_id)):
                 yield batch, custom_id
 
-    @property
-    def kept_answers(self) -> Iterator[tuple[Batch, str]]:
-        """The requests with an answer whose item is not recorded as over."""
-        for custom_id in self._results:
-            if custom_id not in self._finished:
-                yield self._owners[custom_id], custom_id
+    def kept_answers(self, journal: Journal) -> Iterator[tuple[Batch, str]]:
+        """The requests with an answer that the journal does not have."""
+        for custom_id in self._answers:
+            batch = self._owners[custom_id]
+            if not journal.answer(batch.requests[custom_id].address):
+                yield batch, custom_id
 
-    @property
-    def failures(self) -> dict[str, dict[str, Any]]:
-        """The lines of the attempts that failed and are not recorded as over, when the file was opened.
-
-        Not those of which a further file has an answer.
-        """
-        lines = {name: self.result(name) for name in self._failed if name not in self._results}
-        return {custom_id: line for custom_id, line in lines.items() if line is not None}
+    def failures(self, booked: Collection[str]) -> list[str]:
+        """The requests that failed and are not in the ledger yet."""
+        return [name for name in self._failures if name not in booked and name not in self._answers]
 
     def is_submitted(self, custom_id: str) -> bool:
         """Whether an open batch has the request."""
@@ -179,22 +194,13 @@ class BatchState:
         """The last batch that has the request."""
         return self._owners[custom_id]
 
-    def keep(self, custom_id: str) -> None:
-        """Let a failed attempt count as the result of its request in this start."""
-        self._results[custom_id] = self._failed.pop(custom_id)
-
-    def is_followed(self, custom_id: str) -> bool:
-        """Whether a further attempt was made after this one."""
-        base, number = _parts(custom_id)
-        return self._done[base] >= number
-
     def has_result(self, custom_id: str) -> bool:
         """Whether it is known what came of a request."""
-        return custom_id in self._results
+        return custom_id in self._answers or custom_id in self._failures
 
-    def result(self, custom_id: str) -> dict[str, Any] | None:
+    def result(self, custom_id: str) -> ResultLine | None:
         """The line with what came of a request; None without one."""
-        place = self._results.get(custom_id) or self._failed.get(custom_id)
+        place = self._answers.get(custom_id) or self._failures.get(custom_id)
         if place is None:
             return None
         path, offset = place
@@ -202,75 +208,45 @@ class BatchState:
             stream.seek(offset)
             return parse_line(stream.readline())
 
-    def next_id(self, base: str) -> str:
-        """The id of the next attempt of a request; call `asked` when it is made."""
-        return f"{base}-{self._done[base] + self._asked[base] + 1}"
+    def next_id(self, base: str, booked: Collection[str]) -> str:
+        """The id of the next attempt of a request: those in the ledger have failed, if no answer is kept."""
+        number = 1
+        while (custom_id := f"{base}-{number}") in booked and custom_id not in self._answers:
+            number += 1
+        return custom_id
 
-    def asked(self, custom_id: str) -> None:
-        """Count an attempt of an item that has not ended."""
-        self._asked[_parts(custom_id)[0]] += 1
-
-    def done(self, custom_ids: Collection[str]) -> None:
-        """Record that these attempts are over: their item has ended, or makes further ones.
-
-        Raises:
-            ToolassayError: The disk is full.
-        """
-        if custom_ids:
-            self._write({"step": "done", "ids": list(custom_ids)})
-
-    def forget(self, custom_ids: Iterable[str]) -> None:
-        """The item of these attempts has ended, or will make those that are not over again."""
-        for custom_id in custom_ids:
-            self._asked[_parts(custom_id)[0]] -= 1
-
-    def submit(self, kind: str, model: str, endpoint: Endpoint, requests: Mapping[str, Outstanding]) -> Batch:
+    def submit(
+        self, kind: str, model: str, endpoint: Endpoint, requests: Mapping[str, BatchRequest]
+    ) -> Batch:
         """Write down a batch that is about to be sent; it is on the disk when this returns.
 
         Raises:
             ToolassayError: The disk is full.
         """
-        number = max(self.batches, default=0) + 1
-        self._write(
-            {
-                "step": "submit",
-                "batch": number,
-                "kind": kind,
-                "model": model,
-                "endpoint": list(endpoint),
-                "key": f"toolassay-{secrets.token_hex(12)}",
-                "time": round(time.time(), 3),
-                "requests": [
-                    [custom_id, one.role, one.item, one.size, one.limit]
-                    for custom_id, one in requests.items()
-                ],
-            },
-            force=True,
-        )
-        return self.batches[number]
+        number, key = max(self.batches, default=0) + 1, f"toolassay-{secrets.token_hex(12)}"
+        batch = Batch(number, kind, model, endpoint, key, round(time.time(), 3), dict(requests))
+        self._write(batch, force=True)
+        return batch
 
     def uploaded(self, batch: Batch, file_id: str) -> None:
         """Record the id of the input file at the server."""
-        self._write({"step": "file", "batch": batch.number, "id": file_id})
+        self._write(BatchChange(batch.number, file=file_id))
 
     def created(self, batch: Batch, batch_id: str) -> None:
         """Record the id of the batch at the server."""
-        self._write({"step": "created", "batch": batch.number, "id": batch_id}, force=True)
+        self._write(BatchChange(batch.number, id=batch_id), force=True)
 
     def ended(self, batch: Batch, status: str) -> None:
         """Record the final status of a batch, whose result file is written."""
-        self._write({"step": "ended", "batch": batch.number, "status": status}, force=True)
-        for custom_id, offset, _ in self._lines_of(batch):
-            self._results.setdefault(custom_id, (self.result_file(batch), offset))
+        self._write(BatchChange(batch.number, status=status), force=True)
+        self._index(batch)
 
-    def prune(self) -> None:
-        """Remove result files whose answers are all in the journal."""
+    def prune(self, journal: Journal, booked: Collection[str]) -> None:
+        """Remove result files whose answers are all in the journal, and whose failures are in the ledger."""
+        kept = {batch.number for batch, _ in self.kept_answers(journal)}
+        kept |= {self._owners[custom_id].number for custom_id in self.failures(booked)}
         for batch in self.batches.values():
-            if (
-                batch.kind == "openai"
-                and batch.status is not None
-                and batch.requests.keys() <= self._finished
-            ):
+            if batch.kind == "openai" and batch.status is not None and batch.number not in kept:
                 self.result_file(batch).unlink(missing_ok=True)
         with suppress(OSError):  # it holds further files, or was never made
             self.folder.rmdir()
@@ -279,42 +255,23 @@ class BatchState:
         """Close the file and release the lock."""
         self._lines.close()
 
-    def _write(self, line: Mapping[str, Any], *, force: bool = False) -> None:
-        self._lines.append(line)
+    def _write(self, line: Batch | BatchChange, *, force: bool = False) -> None:
+        self._lines.append(msgspec.to_builtins(line))
         if force:
             self._lines.force()
         self._apply(line)
 
-    def _apply(self, line: Mapping[str, Any]) -> None:
-        step = line["step"]
-        if step == "done":
-            for custom_id in line["ids"]:
-                base, number = _parts(custom_id)
-                self._done[base] = max(self._done[base], number)
-                self._finished.add(custom_id)
-        elif step == "submit":
-            batch = Batch(
-                line["batch"],
-                line["kind"],
-                line["model"],
-                Endpoint(*line["endpoint"]),
-                line["key"],
-                line["time"],
-                {custom_id: Outstanding(*facts) for custom_id, *facts in line["requests"]},
-            )
-            self.batches[batch.number] = batch
-            self._owners |= dict.fromkeys(batch.requests, batch)
-        else:
-            batch = self.batches[line["batch"]]
-            if step == "file":
-                batch.file = line["id"]
-            elif step == "created":
-                batch.id = line["id"]
-            elif step == "ended":
-                batch.status = line["status"]
+    def _apply(self, line: Batch | BatchChange) -> None:
+        if isinstance(line, Batch):
+            self.batches[line.number] = line
+            self._owners |= dict.fromkeys(line.requests, line)
+            return
+        batch = self.batches[line.number]
+        batch.file, batch.id = line.file or batch.file, line.id or batch.id
+        batch.status = line.status or batch.status
 
-    def _index_earlier(self, batch: Batch) -> None:
-        """Index the results of an earlier start.
+    def _index(self, batch: Batch) -> None:
+        """Index the results of a batch.
 
         vLLM's output file counts as soon as it has a result, and is read again by each start, because it may
         have grown.
@@ -322,14 +279,11 @@ class BatchState:
         if batch.status is None and batch.kind == "openai":
             return
         for custom_id, offset, has_answer in self._lines_of(batch):
-            if batch.status is None:
-                batch.status = "completed"
-            if custom_id in self._finished:
-                continue
+            batch.status = batch.status or "completed"
             if has_answer:
-                self._results.setdefault(custom_id, (self.result_file(batch), offset))
+                self._answers.setdefault(custom_id, (self.result_file(batch), offset))
             else:
-                self._failed[custom_id] = self.result_file(batch), offset
+                self._failures[custom_id] = self.result_file(batch), offset
 
     def _lines_of(self, batch: Batch) -> Iterator[tuple[str, int, bool]]:
         """The id of each request with a result, the offset of its line, and whether that is an answer.
@@ -350,39 +304,9 @@ class BatchState:
                     )
                 if line is None and text.strip():
                     return  # torn: it is still being written, or its writer was killed
-                if line is not None and line["custom_id"] in batch.requests and was_run(line):
-                    yield line["custom_id"], offset, is_answer(line)
+                if line is not None and line.custom_id in batch.requests and line.was_run:
+                    yield line.custom_id, offset, line.is_answer
                 offset += len(text)
-
-
-def _parts(custom_id: str) -> tuple[str, int]:
-    """The hash of a request, and the number of the attempt."""
-    base, _, number = custom_id.rpartition("-")
-    return base, int(number)
-
-
-def _checked(line: dict[str, Any]) -> dict[str, Any]:
-    """A line of the file.
-
-    Raises:
-        KeyError, TypeError, ValueError: It is none.
-    """
-    step = text_in(line, "step")
-    if step == "done":
-        for custom_id in line["ids"]:
-            _parts(custom_id)
-    elif step == "submit":
-        for name in ("kind", "model", "key"):
-            text_in(line, name)
-        Endpoint(*line["endpoint"])
-        _ = int(line["batch"]), float(line["time"])
-        for custom_id, *facts in line["requests"]:
-            _parts(custom_id)
-            Outstanding(*facts)
-    else:
-        int(line["batch"])
-        text_in(line, "status" if step == "ended" else "id")
-    return line
 
 
 URL = "/v1/chat/completions"
@@ -406,65 +330,77 @@ def request_line(custom_id: str, body: bytes) -> bytes:
     return head[:-1] + b', "body": ' + body + b"}\n"
 
 
-def parse_line(line: bytes) -> dict[str, Any] | None:
-    """The object of a line of an output or error file; None if it has no `custom_id`."""
-    try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) and isinstance(value.get("custom_id"), str) else None
-
-
-def was_run(line: Mapping[str, Any]) -> bool:
-    """Whether the server has worked on the request.
-
-    >>> was_run({"custom_id": "a", "response": None, "error": {"code": "batch_expired"}})
-    False
-    """
-    error = line.get("error")
-    return not (isinstance(error, Mapping) and error.get("code") in NOT_RUN)
-
-
-def is_answer(line: Mapping[str, Any]) -> bool:
-    """Whether a line holds an answer, rather than an error."""
-    response = line.get("response")
-    return isinstance(response, Mapping) and response.get("status_code") == 200
-
-
-def missing_line(custom_id: str) -> dict[str, Any]:
-    """The line for a request that is in neither file of a complete batch."""
-    error = {"code": MISSING, "message": "the batch is complete, and neither of its files has this request"}
-    return {"custom_id": custom_id, "response": None, "error": error}
-
-
-def read_result(line: Mapping[str, Any], place: str) -> ChatResponse:
-    """The answer in a line. Its time is unknown.
-
-    Args:
-        line: The object of the line.
-        place: Redacted address or file, for messages.
-
-    Raises:
-        ModelError: The line holds an error, classified as the same error of a single request would be.
-    """
-    response, error = line.get("response"), line.get("error")
+class _Reply(msgspec.Struct):
+    status_code: int | None = None
     body: Any = None
-    if isinstance(response, Mapping):
-        status, body = response.get("status_code"), response.get("body")
-        if status == 200 and isinstance(body, Mapping):
-            return read_body(body)
-        if isinstance(status, int) and status >= 400:
-            text = json.dumps(body if body is not None else _as_body(error))
-            raise failed_answer(status, text, None, place)
-    code = error.get("code") if isinstance(error, Mapping) else None
-    message = error.get("message") if isinstance(error, Mapping) else error
-    raise ModelError(
-        f"no answer in the batch: {message or code or 'the server gives no reason'}",
-        transient=True,
-        kind=f"batch: {code or 'no answer'}",
-    )
 
 
-def _as_body(error: Any) -> Any:
-    """The `error` of vLLM, an error object or a text, as the body of an HTTP error."""
-    return error if isinstance(error, Mapping) and "error" in error else {"error": error}
+class ResultLine(msgspec.Struct):
+    """A line of an output or error file: what came of a request.
+
+    Attributes:
+        custom_id: Id of the request.
+        response: Status and body of the answer; None without one.
+        error: Why there is none; of vLLM also the body of an HTTP error.
+    """
+
+    custom_id: str
+    response: _Reply | None = None
+    error: Any = None
+
+    @classmethod
+    def missing(cls, custom_id: str) -> ResultLine:
+        """The line for a request that is in neither file of a complete batch."""
+        message = "the batch is complete, and neither of its files has this request"
+        return cls(custom_id, error={"code": MISSING, "message": message})
+
+    @property
+    def was_run(self) -> bool:
+        """Whether the server has worked on the request.
+
+        >>> ResultLine("a", error={"code": "batch_expired"}).was_run
+        False
+        """
+        return not (isinstance(self.error, Mapping) and self.error.get("code") in NOT_RUN)
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it holds an answer, rather than an error."""
+        return self.response is not None and self.response.status_code == 200
+
+    def answer(self, place: str) -> ChatResponse:
+        """The answer. Its time is unknown.
+
+        Args:
+            place: Redacted address or file, for messages.
+
+        Raises:
+            ModelError: The line holds an error, classified as the same error of a single request would be.
+        """
+        error = self.error
+        if self.response is not None:
+            status, body = self.response.status_code, self.response.body
+            if self.is_answer and isinstance(body, Mapping):
+                return read_body(body)
+            if status is not None and status >= 400:
+                if body is None:  # vLLM: an error object or a text
+                    body = error if isinstance(error, Mapping) and "error" in error else {"error": error}
+                raise failed_answer(status, json.dumps(body), None, place)
+        code = error.get("code") if isinstance(error, Mapping) else None
+        message = error.get("message") if isinstance(error, Mapping) else error
+        raise ModelError(
+            f"no answer in the batch: {message or code or 'the server gives no reason'}",
+            transient=True,
+            kind=f"batch: {code or 'no answer'}",
+        )
+
+
+def parse_line(line: bytes) -> ResultLine | None:
+    """A line of an output or error file; None if it is none."""
+    try:
+        return _decode_result(line)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+
+
+_decode_result: Callable[[bytes], ResultLine] = decoder_of(ResultLine)

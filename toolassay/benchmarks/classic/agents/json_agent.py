@@ -8,7 +8,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from importlib.resources import files
 from string import Template
 from typing import Any
 
@@ -27,7 +26,7 @@ from toolassay.models import ChatResponse
 from toolassay.models.structured_output import Structured, json_schema
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import ChoiceTask
-from toolassay.prompt_templates import fields_of
+from toolassay.prompt_templates import fields_of, fixed_text, package_template
 
 _KEY = "workflow"
 
@@ -40,16 +39,13 @@ def with_reference(wording: str, reference: str) -> str:
     if not reference:
         return wording
     first, rest = (*wording.split("\n\n", 1), "")[:2]
-    return "\n\n".join(filter(None, (first, _REFERENCE.format(reference=reference), rest)))
+    line = fixed_text("classic_reference", _REFERENCE).format(reference=reference)
+    return "\n\n".join(filter(None, (first, line, rest)))
 
 
 def template(name: str) -> str:
     """The text of a built-in template."""
-    return (
-        (files("toolassay.benchmarks.classic.agents") / "templates" / name)
-        .read_text(encoding="utf-8")
-        .strip()
-    )
+    return package_template("benchmarks/classic/agents", name).strip()
 
 
 class JsonAgent:
@@ -73,7 +69,7 @@ class JsonAgent:
     @cached_property
     def wording(self) -> str:
         """The prompt before substitution."""
-        return with_reference(template("cot.txt" if self._thinking else "reasoning.txt"), self._reference)
+        return with_reference(template("cot" if self._thinking else "reasoning"), self._reference)
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
         """Select a workflow with one request.
@@ -116,7 +112,7 @@ def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothin
     >>> read_choice(ChatResponse('{"workflow": "Lost Order"}'), (late,), "none").error
     "names what was not offered: 'Lost Order'"
     """
-    form = {_KEY: Template(_schema_placeholder()).substitute(nothing=nothing)}
+    form = {_KEY: Template(_schema_placeholder(template("reasoning"))).substitute(nothing=nothing)}
     answer = read_answer(response.text, keys={_KEY}, forms=(form,), finish_reason=response.finish_reason)
     if answer.value is None or answer.problem is not None:
         return malformed(answer.problem or "no answer can be read")
@@ -134,9 +130,9 @@ def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothin
 
 
 @cache
-def _schema_placeholder() -> str:
-    """The placeholder for the name in the prompts."""
-    shown = read_answer(template("reasoning.txt"), keys={_KEY}).value
+def _schema_placeholder(prompt: str) -> str:
+    """The placeholder for the name in a prompt."""
+    shown = read_answer(prompt, keys={_KEY}).value
     assert shown is not None
     return str(shown[_KEY])
 
@@ -165,7 +161,7 @@ def _writing(messages: Sequence[Mapping[str, Any]]) -> ChoiceTask | None:
     if len(messages) != 1:
         return None
     prompt = _text(messages[0])
-    for name in ("cot.txt", "reasoning.txt"):
+    for name in ("cot", "reasoning"):
         for reference in ("", "$reference"):
             found = fields_of(with_reference(template(name), reference), prompt)
             if found is not None:
@@ -181,7 +177,7 @@ def _calling(messages: Sequence[Mapping[str, Any]], tools: Sequence[Any]) -> Cho
         return None
     system = _text(messages[0])
     for reference in ("", "$reference"):
-        found = fields_of(with_reference(template("tools.txt"), reference), system)
+        found = fields_of(with_reference(template("tools"), reference), system)
         if found is not None:
             functions = [(str(tool["function"]["name"]), tool["function"]["description"]) for tool in tools]
             offered = tuple((name, _named(text)[1]) for name, text in functions if name != found["nothing"])
@@ -313,7 +309,7 @@ class FunctionCallingAgent:
     @cached_property
     def wording(self) -> str:
         """The system message before substitution."""
-        return with_reference(template("tools.txt"), self._reference)
+        return with_reference(template("tools"), self._reference)
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
         """Select a workflow with one request, or one per group.

@@ -22,7 +22,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
-from toolassay.runs.starts import refused_part
+from toolassay.runs.record import refused_part
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
 

@@ -18,6 +18,7 @@ from toolassay.models.protocol import OfferedTools, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import AgentTask
+from toolassay.prompt_templates import fixed_text
 
 Message = dict[str, Any]
 
@@ -172,7 +173,7 @@ class React:
 
     def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
         """The situation, the tools and the answer format."""
-        return situation_of(sandbox) + _REACT.format(tools=listing(tools))
+        return situation_of(sandbox) + fixed_text("workbench_react", _REACT).format(tools=listing(tools))
 
     def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
         """A stop sequence, because the observation is not the model's to write, and the schema if
@@ -299,7 +300,8 @@ def situation_of(sandbox: Sandbox) -> str:
     """The first part of the system prompt: the role, the user, the current time and the house rules."""
     role = "office assistant" if sandbox.toolset is None else "assistant"
     customs = f"{sandbox.customs} " if sandbox.customs else ""
-    return _SITUATION.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+    situation = fixed_text("workbench_situation", _SITUATION)
+    return situation.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
 
 
 def moment_of(system: str) -> datetime | None:
