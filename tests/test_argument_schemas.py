@@ -47,7 +47,6 @@ def reasons(schema: dict[str, Any], arguments: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({}, "any"),
         ({"type": ["string", "null"]}, "string | null"),
         ({"enum": ["a", 1, None]}, "'a' | 1 | null"),
         ({"const": "x"}, "'x'"),

@@ -26,8 +26,6 @@ MESSAGES = [{"role": "user", "content": "Will it rain?"}]
 @pytest.mark.parametrize(
     "values",
     [
-        [[WRAPPED]],
-        [[FLAT]],
         [[FORECAST]],
         [{"functions": [FORECAST]}],
         [{"model": "m", "messages": MESSAGES, "tools": [WRAPPED]}],

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 import traceback
 from dataclasses import replace
 from types import SimpleNamespace
@@ -91,13 +90,7 @@ def test_no_key_no_authorization_header(fake_server: FakeServer, monkeypatch: py
 def test_tries_end(fake_server: FakeServer, fault: str) -> None:
     fake_server.behaviour = lambda prompt, number: fault
     error = failure(ModelOptions(api_base=fake_server.base))
-    named = {
-        "null-content": "null content",
-        "empty-choices": "empty choices",
-        "html": "unreadable",
-        "cut-json": "unreadable",
-    }
-    assert error.kind == (f"HTTP {fault}" if fault.isdecimal() else named.get(fault, fault))
+    assert error.kind == (f"HTTP {fault}" if fault.isdecimal() else fault.replace("-", " "))
     assert len(fake_server.received) == (MAX_TRIES if fault == "429" else MAX_IDENTICAL)
     assert error.outcome == "provider error"
     assert error.transient
@@ -146,12 +139,6 @@ def test_a_login_in_an_address_that_cannot_be_reached_is_hidden(rest: str) -> No
     assert "PASSWORD" not in "".join(traceback.format_exception(error))
 
 
-def test_an_unreachable_server_stops_the_run_at_once() -> None:
-    error = failure(ModelOptions(api_base=f"http://127.0.0.1:{free_port()}/v1"))
-    assert error.stops_run
-    assert not error.transient
-
-
 @pytest.mark.parametrize("first", ["whole", "400"])
 def test_a_server_that_goes_away_later_is_waited_for(fake_server: FakeServer, first: str) -> None:
     async def run() -> ModelError:
@@ -189,9 +176,3 @@ def test_a_certificate_error_is_explained(monkeypatch: pytest.MonkeyPatch, clien
     error = failure(ModelOptions(api_base="https://host/v1"))
     assert error.stops_run
     assert "cannot reach https://host/v1/chat/completions" in str(error)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

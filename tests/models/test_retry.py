@@ -54,7 +54,6 @@ def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
     [
         (401, "wrong key", False, True, "provider error"),
         (403, "not here", False, False, "provider error"),
-        (404, "no such model", False, True, "provider error"),
         (400, "temperature", False, False, "provider error"),
         (400, "maximum context length is 4096", False, False, "context overflow"),
         (

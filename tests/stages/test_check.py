@@ -123,15 +123,6 @@ def test_what_a_person_changed_is_kept(folder: Path, tmp_path: Path, part: str) 
     assert kept.read_bytes() == changed != edited.read_bytes()
 
 
-def test_broken_input_is_named_and_nothing_is_written(folder: Path, tmp_path: Path, capsys: Capture) -> None:
-    with (folder / "data.json").open("a") as stream:
-        stream.write('{"id": \n')
-    done = inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "checked", "--critic", "offline")
-    assert done.code == 2
-    assert "data.json:6: not valid JSON" in done.error
-    assert not (tmp_path / "checked").exists()
-
-
 def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None:
     checked = check(folder, out=tmp_path / "one", gates=["id"])
     assert [row["gate"] for row in checked.funnel["funnel"]] == ["id"]
@@ -364,25 +355,6 @@ def test_two_checks_into_one_folder_cannot_mix(folder: Path, tmp_path: Path, cap
     assert not out.exists()
     assert inside(capsys, "check", "--data_dir", folder, "--out", out).code == 0
     assert not (out / ".check.lock").exists()
-
-
-def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    before = files_below(out)
-    theirs = (
-        ".data.json.original",
-        ".data.json.swp",
-        ".data.json.a1_b2c3d-none.unfinished",  # of another machine
-        "data.json.unfinished",
-    )
-    for part in (out, out / "quarantine"):
-        for name in theirs:
-            (part / name).write_text("half")
-    (out / ".check.lock").write_text("process 1 on another")
-    check(folder, out=out)
-    after = files_below(out)
-    assert set(after) == set(before) | {f"{part}{name}" for part in ("", "quarantine/") for name in theirs}
 
 
 def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:

@@ -77,14 +77,6 @@ def test_importing_again_changes_nothing_and_other_data_are_refused(downloaded: 
     assert {path.name for path in tmp_path.iterdir()} == {"data", "downloaded"}
 
 
-def test_a_malformed_row_leaves_nothing_behind(downloaded: Path, tmp_path: Path) -> None:
-    rows = [row(0), {**row(1), "tool_nodes": "[{"}]
-    write_json_lines(downloaded / "data_multimedia" / "data.json", rows)
-    with pytest.raises(UsageError, match=r"data\.json:2: 'task_nodes' is no list"):
-        take(downloaded, tmp_path / "data")
-    assert {path.name for path in tmp_path.iterdir()} == {"downloaded"}
-
-
 def test_where_the_tools_come_from_is_said(
     downloaded: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
