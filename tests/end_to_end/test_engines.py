@@ -137,15 +137,7 @@ def test_what_an_engine_does_not_run_is_refused(tmp_path: Path, capsys: pytest.C
     for command, arguments, message in (
         ("infer", ("--llm", "gpt-4"), "runs built-in models only, not 'gpt-4'"),
         ("infer", ("--llm", "offline", "--max_requests", "3"), "--max_requests is counted by one process"),
-        (
-            "infer",
-            ("--llm", "offline", "--reformat", "--reformat_by", "gpt-4"),
-            "runs built-in models only, not 'gpt-4'",
-        ),
         ("infer", ("--llm", "offline", "--security"), "--engine does not go with --security"),
-        ("infer", ("--llm", "offline", "--log_first_detail"), "shows what one process sends"),
-        ("generate", ("--llm", "gpt-4"), "runs built-in models only, not 'gpt-4'"),
-        ("generate", ("--llm", "offline", "--play"), "--play generates one sample"),
         ("generate", ("--llm", "offline", "--values_from", "simulate"), "executes plans in one process"),
         ("infer", ("--llm", "offline", "--engine", "local"), "'local' is no engine"),
         (

@@ -333,14 +333,6 @@ def test_the_body_and_the_estimate_are_those_of_a_plain_list() -> None:
     assert size_of(shared) == size_of(plain)
 
 
-def test_extra_fields_still_take_the_tools_out() -> None:
-    request = ChatRequest([], {"tools": OfferedTools(TOOLS)})
-    assert json.loads(encoded_body("m", request, ModelOptions(extra_body={"tools": None}))) == {
-        "model": "m",
-        "messages": [],
-    }
-
-
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
 
 

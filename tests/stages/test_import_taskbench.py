@@ -10,7 +10,6 @@ from toolassay import evaluate, import_taskbench, infer
 from toolassay.benchmarks.taskbench import importing as stage
 from toolassay.cli.main import run
 from toolassay.cli.tools import import_command
-from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.screen import Screen
 
@@ -63,18 +62,6 @@ def test_every_stage_works_on_what_was_imported(downloaded: Path, tmp_path: Path
     infer(target, llm="offline")
     (result,) = evaluate(target, llm="offline")
     assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 3
-
-
-def test_importing_again_changes_nothing_and_other_data_are_refused(downloaded: Path, tmp_path: Path) -> None:
-    target = tmp_path / "data"
-    take(downloaded, target)
-    before = {path.name: path.read_bytes() for path in target.iterdir()}
-    take(downloaded, target)
-    write_json_lines(downloaded / "data_multimedia" / "data.json", [row(9)])
-    with pytest.raises(UsageError, match="already exists with other content"):
-        take(downloaded, target)
-    assert {path.name: path.read_bytes() for path in target.iterdir()} == before
-    assert {path.name for path in tmp_path.iterdir()} == {"data", "downloaded"}
 
 
 def test_where_the_tools_come_from_is_said(

@@ -135,27 +135,6 @@ def test_junit_and_summary(tmp_path: Path, capsys: Capture) -> None:
     assert str(tmp_path / "s.md") in done.out
 
 
-def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "whole", MIDDLING)
-    scored(tmp_path / "d", "partial", GOOD[:20], unscored=80)
-    write_report(tmp_path / "d", out=tmp_path / "o")
-    first, second = decided(tmp_path / "o")["models"]
-    assert (first["name"], second["name"], second["rank"]) == ("whole", "partial", 2)
-    assert (second["versus_leader"]["n"], second["n_asked"], second["n_labels"]) == (20, 20, 100)
-    assert "partial run, 20 of 100 asked" in second["warnings"][0]
-    said = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial").decision.verdict.sentences[0]
-    assert said.startswith("partial is the only model measured: 100.0 %") and "80 not run" in said
-
-
-def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "easy", [1] * 20, chosen=True)
-    scored(tmp_path / "d", "whole", GOOD)
-    verdict = build_report(tmp_path / "d").decision.verdict
-    assert verdict.sentences[0].startswith("whole ")
-    ranks = {place.name: place.rank for place in verdict.places}
-    assert ranks == {"whole": 1, "easy": 2}
-
-
 def no_scored_item(folder: Path, model: str) -> None:
     """A model whose requests all failed."""
     file = scored(folder, model, GOOD)
