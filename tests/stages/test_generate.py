@@ -128,7 +128,7 @@ answers = st.text(max_size=30) | st.builds(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(answers, min_size=1, max_size=4))
 def test_whatever_a_model_says_is_either_a_record_or_asked_again(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
