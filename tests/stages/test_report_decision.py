@@ -18,30 +18,19 @@ from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
 
 
-def scored(
-    folder: Path,
-    model: str,
-    right: Sequence[int],
-    *,
-    unscored: int = 0,
-    run: Mapping[str, Any] = {},
-    chosen: bool = False,
-) -> Path:
+def scored(folder: Path, model: str, right: Sequence[int], *, run: Mapping[str, Any] = {}) -> Path:
     """Metrics and items of a model as evaluate.py writes them, as far as the report reads them."""
     metrics = folder / "metrics"
     metrics.mkdir(parents=True, exist_ok=True)
     share, n = sum(right) / len(right), len(right)
     strict = {
-        "n_expected": n + unscored,
-        "n_labels": n + unscored,
-        "n_asked": n,
-        "n_scored": n,
-        "partial": unscored > 0,
-        "coverage": n / (n + unscored),
+        **dict.fromkeys(("n_expected", "n_labels", "n_asked", "n_scored"), n),
+        "partial": False,
+        "coverage": 1.0,
         "exact_match": {"value": share, "low": max(0, share - 0.08), "high": min(1, share + 0.08)},
-        "signature": f"toolassay:1|data:d|predictions:{model}{'|chosen:ab' if chosen else ''}",
+        "signature": f"toolassay:1|data:d|predictions:{model}",
     }
-    groups = {"overall_overall": {"strict": strict, "outcomes": {"not run": unscored}, **run}}
+    groups = {"overall_overall": {"strict": strict, "outcomes": {"not run": 0}, **run}}
     (metrics / f"{model}.json").write_text(json.dumps(groups))
     lines = [
         {
