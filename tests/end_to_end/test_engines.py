@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from builders import ROOT, workbench_folder
 from engine_cluster import dask_cluster, killed_at
-from running import files_below, inside, lines_of, process
+from running import entries_of, files_below, inside, lines_of, process
 
 from toolassay import evaluate, format_data, generate, infer
 
@@ -197,10 +196,10 @@ def test_an_ended_run_is_completed_by_the_same_command(
     code = run(stage, tmp_path, "disturbed", "--engine", "local:2", **variables)
     assert code == (130 if how == signal.SIGINT else -signal.SIGKILL)
     journal = min((tmp_path / "disturbed").rglob("journal.jsonl"))  # predictions/ comes before runs/
-    begun = [json.loads(line)["key"] for line in journal.read_text(encoding="utf-8").splitlines()]
+    begun = [entry["key"] for entry in entries_of(journal)]
     assert 0 < len(begun) < TASKS
     assert run(stage, tmp_path, "disturbed", "--engine", "local:2", **variables) == 0
     assert untimed(tmp_path / "undisturbed") == untimed(tmp_path / "disturbed")
-    again = [json.loads(line)["key"] for line in journal.read_text(encoding="utf-8").splitlines()]
+    again = [entry["key"] for entry in entries_of(journal)]
     assert again[: len(begun)] == begun
     assert len(again) == len(set(again))
