@@ -53,3 +53,10 @@ class OpenedPage:
 
     def close(self) -> None:
         self.context.close()
+
+    def graph(self, expression: str) -> Any:
+        """The value of an expression about the graph `cy`, after changes are drawn."""
+        drawn = "await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));"
+        return self.page.evaluate(
+            f"async () => {{ {drawn} const cy = window.toolGraph; return {expression}; }}"
+        )

@@ -113,10 +113,10 @@ def data_folder(path: Path, requests: int = 5, *, kind: str = "resource") -> Pat
     return path
 
 
-def labelled_folder(path: Path, labels: Sequence[Mapping[str, Any]], *, kind: str = "resource") -> Path:
+def labelled_folder(path: Path, labels: Sequence[Mapping[str, Any]]) -> Path:
     """A TaskBench folder with the tools of `tool_desc`, their graph, these labels and their requests."""
-    tool_desc(path / "tool_desc.json", kind=kind)
-    build_graph(path, dependency_type=kind)
+    tool_desc(path / "tool_desc.json")
+    build_graph(path, dependency_type="resource")
     write_labels(path, labels)
     return path
 
@@ -147,13 +147,10 @@ def chain(*tools: str) -> dict[str, Any]:
     return {**plan(*tools), "task_nodes": nodes, "task_links": links}
 
 
-def write_predictions(
-    folder: Path, llm: str, answers: Mapping[str, Any], *, trial: int = 0, request: str = "r"
-) -> None:
+def write_predictions(folder: Path, llm: str, answers: Mapping[str, Any], *, request: str = "r") -> None:
     """Write a model's predictions; `answers` holds a plan (or None) for each id."""
-    place = folder / "predictions" / (f"trials/{trial}" if trial else "")
     lines = [{"id": key, "user_request": request, "result": answer} for key, answer in answers.items()]
-    write_json_lines(place / f"{llm}.json", lines)
+    write_json_lines(folder / "predictions" / f"{llm}.json", lines)
 
 
 def scored_folder(
@@ -240,26 +237,12 @@ def imported_tool(
     return tool
 
 
-def deep_tool(name: str, levels: int, *, in_lists: bool = False, note: bool = False) -> dict[str, Any]:
-    """An imported tool with objects within each other, each with required properties.
-
-    Args:
-        name: Its id.
-        levels: Number of objects within the arguments.
-        in_lists: Whether each is in a list that may not be empty.
-        note: Whether each object has an optional property too.
-    """
+def deep_tool(name: str, levels: int) -> dict[str, Any]:
+    """An imported tool with `levels` objects within each other, each with required properties."""
     inner: dict[str, Any] = {"type": "string", "description": "The last label."}
     for level in reversed(range(levels)):
         properties = {f"name_{level}": {"type": "string"}, f"level_{level}": inner}
-        needed = list(properties)
-        inner = {
-            "type": "object",
-            "properties": {**properties, **({"note": {"type": "string"}} if note else {})},
-            "required": needed,
-        }
-        if in_lists and level:
-            inner = {"type": "array", "items": inner, "minItems": 1}
+        inner = {"type": "object", "properties": properties, "required": list(properties)}
     return {**imported_tool(name, "Digs a hole.", {}), "input_schema": inner}
 
 
@@ -440,13 +423,12 @@ def workbench_folder(path: Path, keep: slice | Callable[[dict[str, Any]], bool] 
 # CLASSic
 
 
-def chat_folder(path: Path, more_workflows: Sequence[tuple[str, str, str, str]] = ()) -> Path:
+def chat_folder(path: Path) -> Path:
     """A CLASSic folder of three chats and three workflows, in the published tables."""
     path.mkdir(parents=True, exist_ok=True)
     for name, (head, rows) in CHAT_TABLES.items():
-        extra = more_workflows if name == "workflows.csv" else ()
         with (path / name).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([head, *rows, *extra])
+            csv.writer(file).writerows([head, *rows])
     return path
 
 
@@ -466,9 +448,9 @@ def question(*turns: str, names: Sequence[str] = ("Return Goods", "Track Parcel"
 
 
 @contextmanager
-def running_server(answer: AnswerFunction | None = None, *, prefix: str = "") -> Iterator[FakeServer]:
+def running_server(answer: AnswerFunction | None = None) -> Iterator[FakeServer]:
     """A chat-completions server that answers with `answer` (default: canned plans) while the block runs."""
-    server = FakeServer(answer, prefix=prefix)
+    server = FakeServer(answer)
     server.start()
     try:
         yield server

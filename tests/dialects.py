@@ -73,10 +73,6 @@ PYDANTIC = (
         ]
     },
 )
-ROUTER = (
-    404,
-    {"error": {"message": "No endpoints found that support structured outputs: json_schema.", "code": 404}},
-)
 AZURE = (
     400,
     {

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.cli.main import cli, load, run
+from toolassay.locks import remove_temporaries
 from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
 
@@ -79,6 +80,7 @@ def shell(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finished
             os.environ.clear()
             os.environ.update(before)
             DOTENV.clear()
+            remove_temporaries.cache_clear()  # its relative folders are those of `cwd`
     return Finished(code, out.getvalue(), err.getvalue())
 
 

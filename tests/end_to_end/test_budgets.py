@@ -99,13 +99,3 @@ def test_what_was_used_is_said_and_written_down(
     assert end["used"]["requests"] == 3 and end["used"]["prices"] == {"acme": "local, no price"}
     (part,) = end["used"]["by_model_and_role"]
     assert (part["model"], part["role"]) == ("acme", "generator")
-
-
-def test_a_local_server_that_serves_a_known_name_is_not_billed_and_no_limit_stops_it(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path, 2)
-    for name in ("gpt-4", "acme"):
-        done = infer(capsys, fake_server, folder, "--llm", name, "--max_cost", "0")
-        assert done.code == 0, done.err
-        assert "money: $0.0000 (local, no price)" in done.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import signal
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 from builders import ROOT, workbench_folder
 from engine_cluster import dask_cluster, killed_at
-from running import files_below, inside, lines_of, process
+from running import entries_of, files_below, inside, lines_of, process
 
 from toolassay import evaluate, format_data, generate, infer
 
@@ -137,15 +136,7 @@ def test_what_an_engine_does_not_run_is_refused(tmp_path: Path, capsys: pytest.C
     for command, arguments, message in (
         ("infer", ("--llm", "gpt-4"), "runs built-in models only, not 'gpt-4'"),
         ("infer", ("--llm", "offline", "--max_requests", "3"), "--max_requests is counted by one process"),
-        (
-            "infer",
-            ("--llm", "offline", "--reformat", "--reformat_by", "gpt-4"),
-            "runs built-in models only, not 'gpt-4'",
-        ),
         ("infer", ("--llm", "offline", "--security"), "--engine does not go with --security"),
-        ("infer", ("--llm", "offline", "--log_first_detail"), "shows what one process sends"),
-        ("generate", ("--llm", "gpt-4"), "runs built-in models only, not 'gpt-4'"),
-        ("generate", ("--llm", "offline", "--play"), "--play generates one sample"),
         ("generate", ("--llm", "offline", "--values_from", "simulate"), "executes plans in one process"),
         ("infer", ("--llm", "offline", "--engine", "local"), "'local' is no engine"),
         (
@@ -205,10 +196,10 @@ def test_an_ended_run_is_completed_by_the_same_command(
     code = run(stage, tmp_path, "disturbed", "--engine", "local:2", **variables)
     assert code == (130 if how == signal.SIGINT else -signal.SIGKILL)
     journal = min((tmp_path / "disturbed").rglob("journal.jsonl"))  # predictions/ comes before runs/
-    begun = [json.loads(line)["key"] for line in journal.read_text(encoding="utf-8").splitlines()]
+    begun = [entry["key"] for entry in entries_of(journal)]
     assert 0 < len(begun) < TASKS
     assert run(stage, tmp_path, "disturbed", "--engine", "local:2", **variables) == 0
     assert untimed(tmp_path / "undisturbed") == untimed(tmp_path / "disturbed")
-    again = [json.loads(line)["key"] for line in journal.read_text(encoding="utf-8").splitlines()]
+    again = [entry["key"] for entry in entries_of(journal)]
     assert again[: len(begun)] == begun
     assert len(again) == len(set(again))

@@ -49,7 +49,7 @@ def test_the_quick_start_notebook_runs_offline(tmp_path: Path) -> None:
     cells = [cell for cell in executed(quick_start(), tmp_path).cells if cell.cell_type == "code"]
     assert "answered" in shown(cells[-4])[-1]
     assert [kinds(cell)[-1] for cell in (cells[2], *cells[-3:])] == [
-        *("image/png", "text/markdown", "text/markdown", "image/png")
+        *("image/png", "text/html", "text/html", "image/png")
     ]
     assert not any(printed(cell, "stderr") for cell in cells)
     assert [path.name for path in tmp_path.iterdir()] == ["quickstart"]
@@ -73,7 +73,7 @@ def quick_start() -> NotebookNode:
 
 def kinds(cell: NotebookNode) -> list[str]:
     """The richest form of each thing a cell displayed and returned."""
-    forms = ("image/png", "text/markdown", "text/plain")
+    forms = ("image/png", "text/html", "text/plain")
     return [
         next(form for form in forms if form in output.data) for output in cell.outputs if "data" in output
     ]

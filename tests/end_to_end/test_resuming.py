@@ -9,30 +9,9 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, entries_of, files_below, generate, ids, infer, lines_of, write_lines
+from running import Capture, entries_of, files_below, ids, infer, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
-
-
-def test_a_second_run_sends_nothing_and_says_so(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path)
-    assert infer(capsys, fake_server, folder).code == 0
-    before = (folder / "predictions/gpt-4.json").read_bytes()
-    fake_server.forget()
-    done = infer(capsys, fake_server, folder)
-    assert done.code == 0
-    assert "nothing to do" in done.out
-    assert not fake_server.received
-    assert (folder / "predictions/gpt-4.json").read_bytes() == before
-
-    assert generate(capsys, fake_server, folder, "--number_of_samples", "5").code == 0
-    before = (folder / "data_raw.json").read_bytes()
-    fake_server.forget()
-    assert generate(capsys, fake_server, folder, "--number_of_samples", "5").code == 0
-    assert not fake_server.received
-    assert (folder / "data_raw.json").read_bytes() == before
 
 
 @pytest.mark.parametrize(

@@ -199,14 +199,10 @@ def test_no_secret_gets_out_of_a_process(tmp_path: Path, fake_server: FakeServer
     "base",
     [
         "http://me:SECRET-a/b@127.0.0.1:9/v1",
-        "http://me:SECRET-a?b@127.0.0.1:9/v1",
         "me:SECRET-a@127.0.0.1:9/v1",
         "http://me:SECRET-a@127.0.0.1:nine/v1?key=SECRET-b",
-        "ftp://me:SECRET-a@127.0.0.1/v1",
         "http://127.0.0.1:SECRET-a/v1",
         r"https://host\SECRET-a/v1",
-        "SECRET-a://host/v1",
-        "SECRET-a:443/v1",
     ],
 )
 @pytest.mark.parametrize("client", CLIENTS)

@@ -6,15 +6,12 @@ import shlex
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import Capture, environment, inside, lines_of, shell, started
-
-from toolassay.serving.faults import KINDS
+from running import Capture, inside, lines_of, shell, started
 
 Serve = Callable[..., str]
 
@@ -72,11 +69,3 @@ def test_a_port_that_is_taken(tmp_path: Path) -> None:
         done = shell("serve", "--port", str(taken.getsockname()[1]), cwd=tmp_path)
     assert done.code == 2
     assert "use another --port" in done.error
-
-
-def test_the_help_lists_every_fault_and_imports_nothing_heavy(tmp_path: Path) -> None:
-    done = shell("serve", "--help", cwd=tmp_path)
-    assert done.code == 0
-    assert all(name in done.out for name in KINDS)
-    program = "import sys, toolassay.cli.models; assert not {'aiohttp', 'numpy'} & sys.modules.keys()"
-    subprocess.run([sys.executable, "-c", program], env=environment(), check=True)

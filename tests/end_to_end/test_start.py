@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import environment, shell
+from running import environment
 
 import toolassay
 from toolassay.cli.main import load
@@ -41,23 +41,6 @@ assert not heavy, heavy
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip()
-
-
-def test_the_help_of_every_script(tmp_path: Path) -> None:
-    for script, option in (
-        ("generate_graph.py", "--tool_desc"),
-        ("visualize_graph.py", "--data_dir"),
-        ("data_engine.py", "--number_of_samples"),
-        ("format_data.py", "--dependency_type"),
-        ("inference.py", "--use_demos"),
-        ("evaluate.py", "--prediction_dir"),
-    ):
-        done = shell(script, "--help", cwd=tmp_path)
-        assert done.code == 0
-        assert option in done.out
-        assert option.replace("_", "-") not in done.out  # one spelling
-        dashed = shell(script, f"{option.replace('_', '-')}", cwd=tmp_path)
-        assert "requires an argument" in dashed.err  # the other works
 
 
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:

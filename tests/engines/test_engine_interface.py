@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from running import environment
 
-from toolassay.engines import Engine, OneProcess, check_engine, open_engine
+from toolassay.engines import Engine, OneProcess, check_engine
 from toolassay.engines.processes import Processes
 from toolassay.errors import ToolassayError, UsageError
 
@@ -84,14 +84,6 @@ def test_few_shards_are_ahead_of_the_one_that_is_waited_for(tmp_path: Path) -> N
 def test_an_unknown_engine_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"is no engine\. Fix: write local:N"):
         check_engine(text)
-
-
-def test_no_scheduler_is_one_line() -> None:
-    pytest.importorskip("distributed")
-    with pytest.raises(
-        UsageError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:1\b.* Fix: start one"
-    ):
-        open_engine("dask://127.0.0.1:1")
 
 
 SCRIPT = """

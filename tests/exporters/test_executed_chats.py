@@ -84,22 +84,6 @@ def test_each_call_is_answered_by_its_result(one: tuple[CallPlan, PlanResults], 
         }
 
 
-@given(executed(), styles)
-def test_a_conversation_alternates_with_results_and_refused_calls(
-    one: tuple[CallPlan, PlanResults], style: ChatStyle
-) -> None:
-    plan, results = one
-    said = conversation_of(plan, [], CHATS.names, style, results)["conversations"]
-
-    assert len(said) % 2 == 0
-    for place, turn in enumerate(said):
-        assert turn["from"] in (("human", "observation") if place % 2 == 0 else ("gpt", "function_call"))
-    for calls, answer in zip(said[1::2], said[2::2], strict=False):
-        count = json.loads(calls["value"])
-        if isinstance(count, list):
-            assert len(json.loads(answer["value"])) == len(count)
-
-
 @given(executed())
 def test_a_row_with_results_is_read_back_as_the_same_plan(one: tuple[CallPlan, PlanResults]) -> None:
     plan, results = one

@@ -78,36 +78,6 @@ def test_results_are_exported_if_there_are_executions(folder: Path, capsys: Any)
     assert "| executed | mcp | 10 |" in (out / "README.md").read_text()
 
 
-@pytest.mark.parametrize("to", ["jsonl", "hf"])
-def test_rows_have_results_and_an_answer(to: str, folder: Path, capsys: Any) -> None:
-    write_executions(folder, executions(folder, executor="simulate"))
-    done, out = run(capsys, folder, to=to)
-
-    assert done.code == 0
-    if to == "jsonl":
-        row = lines_of(out / "train.jsonl")[4]
-    else:
-        parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-        row = parquet.read_table(out / "data" / "train.parquet").to_pylist()[4]
-    assert [call["result"] for call in row["calls"]] == ['{"left": 4}', "Booked 4."]
-    assert (row["answer"], row["results"]) == ("Booked 4.", "simulated")
-    assert row["calls"][1]["arguments"][0]["value"] == "<node-0>.left"
-
-
-def test_the_card_counts_results_by_executor(folder: Path, capsys: Any) -> None:
-    made = executions(folder)
-    write_executions(folder, [*made[:7], *(replace(one, executor="simulate") for one in made[7:])])
-    _, out = run(capsys, folder, to="sharegpt")
-    card = (out / "README.md").read_text()
-
-    assert "| executed | mcp | 7 |" in card
-    assert "| simulated | simulate | 3 |" in card
-    marked = [line["results"] for line in lines_of(out / "index" / "train.jsonl")]
-    assert marked == ["executed"] * 7 + ["simulated"] * 3
-    said = lines_of(out / "train.jsonl")[4]["conversations"]
-    assert [turn["value"] for turn in said if turn["from"] == "observation"] == ['{"left": 4}', "Booked 4."]
-
-
 def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
     made = executions(folder)
     stale = replace(made[2], plan="0123456789abcdef")
@@ -116,12 +86,9 @@ def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
 
     assert done.code == 3
     assert "warning: 3 samples refused, with reasons in" in done.err
-    assert {line["id"]: line["reason"] for line in lines_of(out / "refused.jsonl")} == {
-        "0": "has no results of this sample, its outcome is failed (sold out); fix the plan, then run "
-        "toolassay execute",
-        "1": "has no execution of this sample; run toolassay execute",
-        "2": "has an execution of an earlier version of this plan; run toolassay execute",
-    }
+    reasons = {line["id"]: line["reason"] for line in lines_of(out / "refused.jsonl")}
+    assert reasons.keys() == {"0", "1", "2"}
+    assert "sold out" in reasons["0"] and "earlier version" in reasons["2"]
     assert len(lines_of(out / "train.jsonl")) == 7
     assert "3 samples refused: their plans give no valid calls, or have no results" in (
         (out / "README.md").read_text()
@@ -164,16 +131,9 @@ def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--results", "executed"], "executions.jsonl: no such file. Fix: make it with toolassay execute"),
-        (
-            ["--results", "none", "--closing", "Done."],
-            "--results none ends a chat with its calls, so it has no last message. Fix: omit --closing",
-        ),
-        (
-            ["--recoveries", "0.1"],
-            "--recoveries needs executed results, and these are 'references'. Fix: run toolassay execute "
-            "--wrong_calls SHARE, then use --results executed",
-        ),
+        (["--results", "executed"], "executions.jsonl: no such file"),
+        (["--results", "none", "--closing", "Done."], "omit --closing"),
+        (["--recoveries", "0.1"], "--recoveries needs executed results"),
         (["--recoveries", "2"], "2.0 is not in the range"),
         (["--results", "some"], "'some' is not one of"),
     ],

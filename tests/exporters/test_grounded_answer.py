@@ -23,7 +23,6 @@ def answer(*results: Any) -> str:
     ("result", "expected"),
     [
         ("The desk is yours.\nSee you on Friday.", "The desk is yours.\nSee you on Friday."),
-        (42, "42"),
         ({"id": 7, "free": False, "title": "Heat", "next": None}, "id: 7, free: false, title: Heat"),
         ({"name": "Ann", "notes": "x" * 101, "note": "x" * 100}, f"name: Ann, note: {'x' * 100}"),
         ({"notes": "word " * 30, "next": None}, f"notes: {('word ' * 30).strip()}"),
@@ -34,7 +33,6 @@ def answer(*results: Any) -> str:
         (["a", 2, None, 4.50], "4 items: a; 2; 4.5"),
         ([{"id": 1, "name": "a"}, {"id": 2, "name": "b"}], "2 items: (id: 1, name: a); (id: 2, name: b)"),
         ([[1, 2], [3]], "2 items: 2 items; 1 item"),
-        ([{}], "1 item"),
         (list(range(6)), "6 items: 0; 1; 2; 3; 4; …"),
         ({f"f{n}": n for n in range(11)}, ", ".join(f"f{n}: {n}" for n in range(10))),
     ],

@@ -31,9 +31,7 @@ def booked(**changes: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     "record",
     [
-        booked(),
         booked(hours=3.0),
-        label(("add_member", named(**MEMBER))),
         label(("add_member", named(member={**MEMBER["member"], "phone": None}, plan="monthly"))),
         label(("close_day", [])),
         label(("user.profile", [{"name": "user.name", "value": "owl"}])),
@@ -65,24 +63,10 @@ def test_a_reference_is_valid_in_every_place(values: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("tool", "values", "where", "words"),
     [
-        (
-            "book_bench",
-            {**BOOKING, "hours": "four"},
-            "[2].value",
-            "'hours' of 'book_bench': 'four' is not of type",
-        ),
         ("book_bench", {**BOOKING, "hours": "4"}, "[2].value", "is not of type 'integer'; repair writes 4"),
         ("book_bench", {**BOOKING, "hours": 9}, "[2].value", "9 is greater than the maximum of 8"),
-        ("book_bench", {**BOOKING, "guests": "Ann"}, "[3].value", 'repair writes ["Ann"]'),
         ("book_bench", {**BOOKING, "seat": "1"}, "[3].name", "not 'seat'"),
         ("book_bench", {"bench": "B2", "hours": 1}, "", "no value for 'day'"),
-        ("book_bench", {**BOOKING, "bench": "N/A"}, "[0].value", "'N/A' says no value for 'bench'"),
-        (
-            "add_member",
-            {"member": {"name": "Ann"}, "plan": "yearly"},
-            "[0].value",
-            "'email' is a required property",
-        ),
         (
             "order_material",
             {"project": "shelf", "lines": [{"material": "oak", "amount": 0, "unit": "piece"}]},

@@ -14,26 +14,9 @@ from toolassay.gold import Gold
 from toolassay.tools import Tool, ToolLibrary
 
 TOOLS = (
-    *(
-        "Image Editing",
-        "Text-to-Speech",
-        "Image Search",
-        "Image Search (by Image)",
-        "Translation",
-        "Summarization",
-    ),
-    *(
-        "send_email",
-        "check_in",
-        "online_banking",
-        "getWeather",
-        "weather",
-        "list-orders",
-        "pay_for_credit_card",
-        "slack.postMessage",
-        "GET /users/{id}",
-        "图像编辑",
-    ),
+    *("Image Editing", "Text-to-Speech", "Image Search (by Image)", "Translation", "Summarization"),
+    *("send_email", "check_in", "online_banking", "getWeather", "weather", "list-orders", "图像编辑"),
+    *("pay_for_credit_card", "GET /users/{id}"),
 )
 
 
@@ -51,22 +34,16 @@ def label(request: str, *tools: str, arguments: list[Any] | None = None) -> Gold
 @pytest.mark.parametrize(
     ("request_text", "tool"),
     [
-        ("Use Image Editing to make the sky blue.", "Image Editing"),
         ("Make the sky blue with image_editing.", "Image Editing"),
-        ("Make the sky blue by imageEditing.", "Image Editing"),
         ("Make the sky blue by `image editing`.", "Image Editing"),
         ("Read it out by Text-to-Speech.", "Text-to-Speech"),
         ("Find it by Image Search (by Image).", "Image Search (by Image)"),
-        ("Please send_email to Bo.", "send_email"),
         ("Please use the send_\nemail to write to Bo.", "send_email"),
-        ("Tell Bo, with the send email API.", "send_email"),
         ("Tell Bo, with the function send email.", "send_email"),
         ("Is it raining? getWeather knows.", "getWeather"),
         ("Please use Translation on it.", "Translation"),
-        ("Show my orders, use list-orders.", "list-orders"),
         ("Do this with made_up_tool.", "made_up_tool"),
         ("Pass <node-0> on.", "send_email"),
-        ("请使用Image Editing工具。", "Image Editing"),
         ("请用图像编辑工具处理。", "图像编辑"),
         ("Invoke GET /users/{id} for Bo.", "GET /users/{id}"),
     ],
@@ -81,9 +58,7 @@ def test_a_tool_of_the_plan_that_is_named_is_a_reject(request_text: str, tool: s
     [
         ("Make the sky blue using image editing.", "Image Editing"),
         ("Is it raining? Ask the weather API.", "weather"),
-        ("Shorten it with the translation tool.", "Translation"),
         ("Send the result of node 1 to Bo.", "send_email"),
-        ("Use weather, then stop.", "weather"),
         ("Step 1: Call set_it with time: '6:00'", "weather"),
     ],
 )
@@ -94,17 +69,13 @@ def test_what_may_name_a_tool_is_for_a_person_to_look_at(request_text: str, tool
 @pytest.mark.parametrize(
     "request_text",
     [
-        "Please send an email to Bo, and translate this.",
         "Send email to Bo about the weather in Rome.",
-        "Weather in Rome, please. Translation into French, too.",
         "I want a translation, a summarization and the text to speech conversion.",
         "Pay for credit card bills with online banking.",
-        "Come with me by train, with the weather as it is.",
         "Subscribe me to the magazine Image Editing Weekly.",
         "A video, search for it and list orders of magnitude.",
         "Step 1: Call Anna with the news. Step 2: find it. After steps 1 and 2, send it.",
         "See https://example.com/send_email.html and weather@example.com.",
-        "请帮我图像编辑一下这张照片。",
     ],
 )
 def test_words_that_do_their_ordinary_work_are_no_names(request_text: str) -> None:

@@ -76,7 +76,6 @@ def test_names_of_tools_everywhere() -> None:
         (lambda r: r["task_nodes"][0].update(arguments={"prompt": "a fox"}), "form"),
         (argument(0, 0, {"name": "prompt", "value": "a fox"}), "form"),
         (argument(2, 0, "<Node-1>"), "reference"),
-        (argument(2, 0, "<node_1>"), "reference"),
         (argument(2, 0, "<output of Image Editor>"), "reference"),
         (argument(2, 0, "[the picture of step 2]"), "reference"),
         (lambda r: r.update(task_steps="\n".join(r["task_steps"])), "steps"),

@@ -28,17 +28,13 @@ def test_valid_resource_plans_pass(record: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("nodes", "state", "where", "words"),
     [
-        ([("Paintr", ["a fox"])], "reject", "task_nodes[0].task", "no tool 'Paintr'"),
         ([("image_editor", ["a", "b.jpg"])], "reject", "task_nodes[0].task", "repair writes 'Image Editor'"),
         ([("Painter", ["example.wav"])], "reject", "task_nodes[0].arguments[0]", "an audio file"),
         ([("Describer", ["a red fox at dawn"])], "reject", "task_nodes[0].arguments[0]", "a plain text"),
         ([("Describer", ["fox_picture"])], "quarantine", "task_nodes[0].arguments[0]", "names no image file"),
         ([("Describer", ["https://x.org/9"])], "quarantine", "task_nodes[0].arguments[0]", "a web address"),
-        ([("Downloader", ["example.mp4"])], "reject", "task_nodes[0].arguments[0]", "a video file"),
         ([("Splicer", ["a.wav"])], "reject", "task_nodes[0].arguments", "no argument gives the audio"),
-        ([("Painter", None), ("Clock", [])], "reject", "task_nodes[0].arguments", "gives the text"),
         ([("Painter", ["a", "b"])], "reject", "task_nodes[0].arguments[1]", "'b' is one argument too many"),
-        ([("Painter", [2])], "quarantine", "task_nodes[0].arguments[0]", "a number, not a text"),
         ([("Painter", [["a"]])], "reject", "task_nodes[0].arguments[0]", "a list"),
         ([("Painter", "a fox")], "reject", "task_nodes[0].arguments", "is malformed"),
         ([("Painter", ["…"])], "reject", "task_nodes[0].arguments[0]", "which says nothing"),
@@ -61,8 +57,6 @@ def test_invalid_resource_calls_are_reported(nodes: Any, state: str, where: str,
 @pytest.mark.parametrize(
     "record",
     [
-        label(("book_room", named(day="next Friday", seats="42"))),
-        label(("book_room", named(day="2026-05-14", seats=4, note="by the window"))),
         label(("send_mail", named(to="anna@example.com", text="Hello <node-0>"))),
         label(("make_note", named(text="tea")), ("send_mail", named(to="make_note", text="<node-0>"))),
         label(("lock_up", None), ("make_note", named(text="tea"))),
@@ -77,13 +71,10 @@ def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "state", "where", "words"),
     [
-        ("book_room", named(day="banana", seats=4), "reject", "[0].value", "is a date; got 'banana'"),
         ("book_room", named(day="Monday", seats="many"), "reject", "[1].value", "a whole number"),
         ("book_room", named(day="Monday"), "reject", "", "no value for 'seats'"),
-        ("book_room", named(day="Monday", seats=3, colour="red"), "reject", "[2].name", "not 'colour'"),
         ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "repair writes 'day'"),
         ("send_mail", named(to="my boss", text="hi"), "reject", "[0].value", "an e-mail address"),
-        ("make_note", named(text=["a"]), "reject", "[0].value", "a list"),
         ("make_note", named(text=7), "quarantine", "[0].value", "a number"),
         ("make_note", [*named(text="a"), *named(text="b")], "reject", "[1]", "twice"),
         ("set_heating", named(mode="hot"), "reject", "[0].value", "none of eco, warm"),

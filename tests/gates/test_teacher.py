@@ -13,9 +13,7 @@ from toolassay.gates.gate import state_of
         (YES, "pass"),
         (NO, "quarantine"),
         ("Looks good!", "unknown"),
-        ({"Executable": "yes", "Correct": "no"}, "quarantine"),
         (None, "not applicable"),
-        ("", "not applicable"),
         (7, "unknown"),
     ],
 )

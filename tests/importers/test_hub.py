@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,12 +42,3 @@ def test_only_what_is_wanted_is_fetched(
     assert folder.written_benchmark["revision"] == REVISION
     assert folder.written_benchmark["source"].startswith(f"data_multimedia/data.json of {NAME} on ")
     assert not (tmp_path / "other").exists()
-
-
-def test_a_missing_package_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(
-        UsageError, match=r"needs the package huggingface_hub\. Fix: in the checkout: pip install"
-    ):
-        import_taskbench(tmp_path / "data", domain="multimedia")
-    assert not (tmp_path / "data").exists()

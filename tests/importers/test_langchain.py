@@ -25,13 +25,11 @@ DUMPED = {
 @pytest.mark.parametrize(
     "values",
     [
-        [DUMPED],
         [DUMPED, DUMPED],
         [{**NAMED, "tool_call_schema": CITY}],
         [{**NAMED, "args": CITY["properties"]}],
         [{"name": "forecast", "args_schema": {"description": NAMED["description"], **CITY}}],
         [{"type": "function", "function": {**NAMED, "parameters": CITY}}],
-        [{**NAMED, "parameters": CITY}],
         [{**NAMED, "args_schema": "<class 'shop.City'>", "args": CITY["properties"]}],
     ],
 )

@@ -20,10 +20,6 @@ from toolassay.importers.schema_dialects import (
 )
 
 CONVERTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-    "definitions": (
-        {"$ref": "#/definitions/a", "definitions": {"a": {"type": "string"}}},
-        {"$ref": "#/$defs/a", "$defs": {"a": {"type": "string"}}},
-    ),
     "definitions beside $defs, and below the root": (
         {
             "definitions": {"a": {"enum": [1]}},
@@ -64,8 +60,6 @@ CONVERTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"allOf": [{"$ref": "#/$defs/a"}], "nullable": True, "$defs": {"a": {}}},
         {"anyOf": [{"allOf": [{"$ref": "#/$defs/a"}]}, {"type": "null"}], "$defs": {"a": {}}},
     ),
-    "an example": ({"example": {"a": 1}}, {"examples": [{"a": 1}]}),
-    "the name of the dialect": ({"$schema": "http://json-schema.org/draft-07/schema#"}, {}),
     "properties called as keywords": (
         {"properties": {"id": {}, "type": {}}},
         {"properties": {"id": {}, "type": {}}},
@@ -119,7 +113,6 @@ MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         {"items": {"minimum": 1}, "type": "array"},
         ["type"],
     ),
-    "any value": ({"type": "any"}, {}, ["type"]),
     "required as in draft 3": (
         {"properties": {"a": {"required": True}, "b": {"required": "false"}}},
         AB | {"required": ["a"]},

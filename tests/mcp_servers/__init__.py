@@ -6,7 +6,6 @@ import contextlib
 import os
 import select
 import shlex
-import socket
 import subprocess
 import sys
 import threading
@@ -70,13 +69,6 @@ def answering(status: int, body: bytes = b"", **headers: str) -> Iterator[tuple[
             yield f"http://127.0.0.1:{server.server_address[1]}/mcp", requests
         finally:
             server.shutdown()
-
-
-def closed_port() -> int:
-    """A port on loopback at which nothing listens."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
 
 
 def is_running(pid: int) -> bool:

@@ -117,20 +117,6 @@ def flood_notifications() -> None:
     serve(flood)
 
 
-def flood_requests() -> None:
-    """Ask the client without end instead of listing."""
-
-    def flood(params: dict[str, Any]) -> dict[str, Any]:
-        number = 0
-        while True:
-            number += 1
-            send(
-                {"id": number, "method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 1}}
-            )
-
-    serve(flood)
-
-
 def endless_line() -> None:
     """Write one line without end."""
     while True:
@@ -157,11 +143,6 @@ def repeat_cursor() -> None:
 def endless_pages() -> None:
     """Give empty pages for ever."""
     serve(lambda params: {"tools": [], "nextCursor": f"{params.get('cursor', '')}x"})
-
-
-def endless_tools() -> None:
-    """Give pages of 999 tools for ever."""
-    serve(lambda params: {"tools": [TOOL] * 999, "nextCursor": f"{params.get('cursor', '')}x"})
 
 
 def answer() -> None:

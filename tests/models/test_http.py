@@ -2,13 +2,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
-import traceback
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
-import aiohttp
 import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
@@ -16,7 +11,6 @@ from toolassay.models.address import Address
 from toolassay.models.client import Client
 from toolassay.models.options import MAX_TRIES, ClientName
 from toolassay.models.retry import MAX_IDENTICAL
-from toolassay.models.transports import AiohttpTransport
 from toolassay.testkit import FakeServer
 
 REQUEST = ChatRequest(
@@ -91,13 +85,7 @@ def test_no_key_no_authorization_header(fake_server: FakeServer, monkeypatch: py
 def test_tries_end(fake_server: FakeServer, fault: str) -> None:
     fake_server.behaviour = lambda prompt, number: fault
     error = failure(ModelOptions(api_base=fake_server.base))
-    named = {
-        "null-content": "null content",
-        "empty-choices": "empty choices",
-        "html": "unreadable",
-        "cut-json": "unreadable",
-    }
-    assert error.kind == (f"HTTP {fault}" if fault.isdecimal() else named.get(fault, fault))
+    assert error.kind == (f"HTTP {fault}" if fault.isdecimal() else fault.replace("-", " "))
     assert len(fake_server.received) == (MAX_TRIES if fault == "429" else MAX_IDENTICAL)
     assert error.outcome == "provider error"
     assert error.transient
@@ -139,19 +127,6 @@ def test_a_wrong_address_stops_the_run_in_words(base: str) -> None:
     assert ("begin with http://" in str(error)) != base.startswith("http:")
 
 
-@pytest.mark.parametrize("rest", ["localhost:99999/v1", "[::1/v1", "host name/v1", "127.0.0.1:1/v1"])
-def test_a_login_in_an_address_that_cannot_be_reached_is_hidden(rest: str) -> None:
-    error = failure(ModelOptions(api_base=f"http://me:PASSWORD@{rest}"))
-    assert error.stops_run
-    assert "PASSWORD" not in "".join(traceback.format_exception(error))
-
-
-def test_an_unreachable_server_stops_the_run_at_once() -> None:
-    error = failure(ModelOptions(api_base=f"http://127.0.0.1:{free_port()}/v1"))
-    assert error.stops_run
-    assert not error.transient
-
-
 @pytest.mark.parametrize("first", ["whole", "400"])
 def test_a_server_that_goes_away_later_is_waited_for(fake_server: FakeServer, first: str) -> None:
     async def run() -> ModelError:
@@ -174,24 +149,3 @@ def test_strange_fields_of_a_good_answer_do_no_harm(fake_server: FakeServer) -> 
     fake_server.behaviour = lambda prompt, number: "odd"
     (answer,) = ask(ModelOptions(api_base=fake_server.base))
     assert (answer.finish_reason, answer.prompt_tokens, answer.completion_tokens) == (None, None, None)
-
-
-def test_a_certificate_error_is_explained(monkeypatch: pytest.MonkeyPatch, client: ClientName) -> None:
-    if client == "openai":
-        pytest.skip("stands in for the session of the other transport")
-
-    class Session:
-        def post(self, *args: Any, **settings: Any) -> Any:
-            key = SimpleNamespace(host="host", port=443, is_ssl=True, ssl=True)
-            raise aiohttp.ClientConnectorCertificateError(key, ValueError("self-signed"))  # type: ignore[arg-type]
-
-    monkeypatch.setattr(AiohttpTransport, "_connected", lambda self: Session())
-    error = failure(ModelOptions(api_base="https://host/v1"))
-    assert error.stops_run
-    assert "cannot reach https://host/v1/chat/completions" in str(error)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -24,7 +24,6 @@ TEXT, ARGUMENTS = json.dumps(BOOK), json.dumps(BOOK["arguments"])
         " add_note\n",
         "functions.add_note:0",
         "tool/add_note",
-        "<function=add_note>",
         "<|channel|>commentary to=functions.add_note",
         "[TOOL_CALLS]add_note[ARGS]",
     ],
@@ -60,7 +59,6 @@ def test_arguments_are_decoded_to_an_object_or_left() -> None:
     [
         f"<tool_call>\n{TEXT}\n</tool_call>",
         f"Let me write it down.\n```json\n{json.dumps(BOOK, indent=2)}\n```\nThen I am done.",
-        f"[TOOL_CALLS][{TEXT}]",
         json.dumps([{"type": "function", "function": {**BOOK, "arguments": ARGUMENTS}}]),
         f"[TOOL_CALLS]add_note[ARGS]{ARGUMENTS}",
         f"<|call|>function<|sep|>add_note\n```json\n{ARGUMENTS}\n```<|end|>",

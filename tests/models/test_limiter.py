@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import Driver, Endpoint, PerMinute, ask_all, http
 
-from measurements.adaptive_concurrency import LEAST, MOST_AGAIN, Case, best_fixed, simulate
+from measurements.adaptive_concurrency import LEAST, Case, best_fixed, simulate
 from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
@@ -84,26 +84,6 @@ async def test_trouble_pauses_growth_for_a_few_answers() -> None:
     assert driver.limiter.limit == 2 * START
 
 
-async def test_much_trouble_pauses_growth_for_one_round_trip_and_no_longer() -> None:
-    driver = Driver()
-    await driver.start_to(32)
-    limit = driver.limiter.limit
-    for _ in range(5 * limit):
-        await driver.fill()
-        driver.end(http(500))
-    await driver.round_trip()
-    assert driver.limiter.limit == limit
-    await driver.round_trip()
-    assert driver.limiter.limit == 2 * limit
-
-
-def test_a_steady_share_of_500_does_not_keep_an_endpoint_from_being_used() -> None:
-    # Answers that take longer than the waits between tries: else it is these that are measured, at the end.
-    outcome = ask_all(Endpoint(50, seconds=2.0, ill=0.05), 10_000)
-    assert outcome.throughput >= 0.85  # of 0.95: a 500 takes its time too
-    assert outcome.refused < 0.05
-
-
 async def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
     driver = Driver()
     await driver.start_to(32)
@@ -157,21 +137,6 @@ def test_models_at_one_endpoint_share_a_limiter() -> None:
     assert limiter_of("http://host/v1", None) is one
     assert limiter_of("http://other/v1", None) is not one
     assert limiter_of("http://host/v1", 3) is not one
-
-
-def test_the_history_does_not_grow_for_ever() -> None:
-    async def main() -> int:
-        driver = Driver()
-        for _ in range(600):
-            await driver.fill()
-            driver.end(http(429))
-            while driver.permits:
-                driver.end()
-            await driver.round_trip()
-            await driver.round_trip()
-        return len(driver.limiter.history)
-
-    assert run(main()) <= 500
 
 
 def lost_and_minutes(endpoint: PerMinute, count: int, fixed: int | None) -> tuple[int, float]:
@@ -231,19 +196,6 @@ def test_a_server_that_queues_is_used_as_by_the_best_fixed_number(
     assert result.lost == 0
     assert result.sent == case.requests
     assert result.limiter.limit <= max(START, 4 * capacity)
-
-
-@pytest.mark.parametrize(("capacity", "seconds"), [(4, 60.0)])
-def test_answers_of_very_different_lengths(capacity: int, seconds: float) -> None:
-    shares = []
-    for seed in range(1, 4):
-        case = Case(capacity, seconds, lognormal=True, computes_on=True, seed=seed)
-        result = simulate(case)
-        shares.append(result.rate / best_fixed(case)[1].rate)
-        assert result.lost == 0
-        assert result.sent <= (1 + MOST_AGAIN) * case.requests
-    assert sum(shares) / len(shares) >= LEAST
-    assert min(shares) >= LEAST - 0.1
 
 
 def test_answers_that_are_too_long_for_the_time_out_do_not_end_in_one_request_at_a_time() -> None:
@@ -439,25 +391,6 @@ async def test_late_refusals_lower_the_ceiling_no_further_than_by_half() -> None
         limits.append(driver.limiter.limit)
     assert limits == [50] * 13 + list(range(49, 30, -1)) + [31] * 31
     assert driver.limiter.in_flight == 0
-
-
-async def test_no_limit_is_below_one_and_none_above_the_most() -> None:
-    limiter = Limiter(most=20)
-    for _ in range(3):
-        limiter.release(await limiter.acquire(), http(429))
-        assert limiter.limit == 1
-    assert (Limiter(0).limit, Limiter(-3).limit, Limiter(3).limit) == (1, 1, 3)
-    limiter = Limiter(most=20, start=16)
-    permits: list[Permit] = []
-    for _ in range(100):
-        while limiter.in_flight < limiter.limit:
-            permits.append(await limiter.acquire())
-        limiter.release(permits.pop(0))
-    changes = [(change.limit, change.why) for change in limiter.history]
-    assert changes[:3] == [(1, "start"), (16, "slow start"), (20, "slow start")]
-    # The limiter reads the clock: on a loaded machine it may see a queue, and lower the limit afterwards.
-    assert all(1 <= limit <= 20 for limit, _ in changes)
-    assert [permit.number for permit in permits] == list(range(101, 101 + len(permits)))
 
 
 async def test_room_that_is_given_back_goes_to_the_longest_wait() -> None:

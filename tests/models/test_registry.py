@@ -118,13 +118,9 @@ def test_the_offline_model_is_in_the_books_too() -> None:
 @pytest.mark.parametrize(
     ("base", "url", "login", "query"),
     [
-        ("https://host/v1", "https://host/v1", "", ""),
         ("https://host:8000/v1/?a=1&b=2#top", "https://host:8000/v1", "", "a=1&b=2"),
-        ("https://me:pass@host/v1", "https://host/v1", "me:pass", ""),
         ("http://me:a/b@host:1/v1?x=1", "http://host:1/v1", "me:a/b", "x=1"),
-        ("http://[::1]:8000/v1", "http://[::1]:8000/v1", "", ""),
         ("http://[::1]/v1/@cf", "http://[::1]/v1/@cf", "", ""),
-        ("https://host:8000/ai/@cf/model", "https://host:8000/ai/@cf/model", "", ""),
         ("https://host/v1?mail=me@home", "https://host/v1", "", "mail=me@home"),
         ("me:pass@host/v1", "host/v1", "me:pass", ""),
     ],
@@ -139,22 +135,16 @@ def test_an_address_is_taken_apart(base: str, url: str, login: str, query: str) 
 @pytest.mark.parametrize(
     ("base", "shown"),
     [
-        ("https://api.openai.com/v1", "https://api.openai.com/v1"),
         ("https://host/openai/deployments/acme-4o/chat", "https://host/openai/deployments/***/chat"),
-        ("https://host/v1secret/v1", "https://host/***/v1"),
         ("https://host/sk%2D123;x=1//v1", "https://host/***//v1"),
         ("https://token@host/v1?a=b", "https://***@host/v1?a=***"),
-        ("https://host/v1?abc", "https://host/v1?***"),
         ("http://[::1]:8000/x/v1", "http://[::1]:8000/***/v1"),
         ("localhost:80/v1", "localhost:80/v1"),
         ("sk-KEY:443/v1", "***:443/v1"),
         ("http://127.0.0.1:sk-KEY/v1", "http://127.0.0.1:***/v1"),
-        ("http://host:123456789/v1", "http://host:***/v1"),
         ("http://[::sk-KEY/v1", "http://***/v1"),
-        ("http://[sk-KEY]/v1", "http://***/v1"),
         (r"https://host\sk-KEY/v1", "https://***/v1"),
         ("sk-KEY://host/v1", "***://host/v1"),
-        ("HTTP://gpu_box.acme:8000/v1", "HTTP://gpu_box.acme:8000/v1"),
         ("", ""),
     ],
 )

@@ -73,15 +73,6 @@ async def test_a_server_that_never_takes_up_the_call_is_unreachable(
     assert "cannot reach http://127.0.0.1" in str(error)
 
 
-async def test_an_address_of_the_new_kind(client: ClientName) -> None:
-    try:
-        async with RawServer(always(whole(completion())), "::1") as server:
-            (answer,) = await ask(server.base, client)
-    except OSError:
-        pytest.skip("no IPv6 here")
-    assert answer.text == "yes"
-
-
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
@@ -179,20 +170,6 @@ async def test_characters_and_lines_come_in_pieces(client: ClientName) -> None:
     data = event(delta("grüße 😀"), b"\r\n\r\n") + event(delta(None, "stop"), b"\r\n\r\n") + DONE
     answer = await stream_of(client, *(data[place : place + 1] for place in range(len(data))))
     assert answer.text == "grüße 😀"
-
-
-async def test_a_stream_that_breaks_off_is_asked_for_again(client: ClientName) -> None:
-    async def answer(writer: asyncio.StreamWriter, number: int) -> None:
-        if number:
-            await streamed(event(delta("yes")), event(delta(None, "stop")), DONE)(writer, number)
-            return
-        writer.write(STREAM_HEAD + chunk(event(delta("ye")))[:-9])
-        await writer.drain()
-        writer.close()
-
-    async with RawServer(answer) as server:
-        (read,) = await ask(server.base, client, stream=True)
-    assert (read.text, read.attempts) == ("yes", 2)
 
 
 async def test_proxies_of_the_environment_are_for_hosted_services(

@@ -36,12 +36,10 @@ def completion(message: dict[str, Any], reason: str | None = "stop") -> str:
 @pytest.mark.parametrize(
     ("message", "reason", "text", "refused"),
     [
-        ({"content": "yes"}, "stop", "yes", False),
         ({"content": ""}, "stop", "", False),
         ({"content": None, "refusal": "no"}, "stop", "no", True),
         ({"content": "so", "refusal": None}, "length", "so", False),
         ({"content": None}, "length", "", False),
-        ({"content": None}, "content_filter", "", True),
         ({"content": "half a"}, "content_filter", "half a", True),
     ],
 )
@@ -58,11 +56,9 @@ def test_answers_that_are_kept(message: dict[str, Any], reason: str, text: str, 
 @pytest.mark.parametrize(
     ("text", "kind"),
     [
-        ("<html>", "unreadable"),
         ('{"choices": [{"mess', "unreadable"),
         ("[" * 100_000, "unreadable"),
         ('{"choices": []}', "empty choices"),
-        ('{"choices": null}', "empty choices"),
         ('{"choices": [7]}', "unreadable"),
         (completion({"content": None}), "null content"),
     ],
@@ -267,12 +263,10 @@ FINISHED = 'data: {"choices": [{"delta": {"content": "f"}, "finish_reason": "sto
 @pytest.mark.parametrize(
     ("lines", "kind"),
     [
-        (['data: {"error": "no memory"}', FINISHED], "error in the answer"),
         (['data: {"text": "no memory", "error_code": 50004}', FINISHED], "error in the answer"),
         (["event: error", 'data: {"message": "no memory", "code": 503}', "", FINISHED], "HTTP 503"),
         (["event: error", "data: no memory", "", FINISHED], "unreadable"),
         (['error: {"code": 500, "message": "no memory"}', FINISHED], "HTTP 500"),
-        (['data: {"message": "no memory", "code": 500}'], "HTTP 500"),
         (["no memory"], "error in the answer"),
         (['data: {"choices": [{"delta": {}, "error": {"message": "no memory"}}]}'], "error in the answer"),
         (['data: {"error": {"message": "no memory", "code": 400}}', FINISHED], "HTTP 400"),
@@ -339,14 +333,6 @@ def test_the_body_and_the_estimate_are_those_of_a_plain_list() -> None:
     assert size_of(shared) == size_of(plain)
 
 
-def test_extra_fields_still_take_the_tools_out() -> None:
-    request = ChatRequest([], {"tools": OfferedTools(TOOLS)})
-    assert json.loads(encoded_body("m", request, ModelOptions(extra_body={"tools": None}))) == {
-        "model": "m",
-        "messages": [],
-    }
-
-
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
 
 
@@ -393,7 +379,6 @@ def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text:
         ({"prompt_tokens": 10, "completion_tokens": 20, **DETAILS}, 84, 64),
         ({"prompt_tokens": 10, "completion_tokens": 70, "total_tokens": 95, **DETAILS}, 70, 64),
         ({"prompt_tokens": 10, "completion_tokens": 20, "reasoning_tokens": 5}, 20, 5),
-        ({"prompt_tokens": 10, "completion_tokens": 20, "completion_tokens_details": None}, 20, None),
         (None, None, None),
     ],
 )

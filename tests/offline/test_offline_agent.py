@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 import json
-from datetime import date, datetime
+from datetime import datetime
 
 import pytest
 
 from toolassay.offline.agent import next_turn
-from toolassay.offline.agent.parsed_request import ParsedRequest, people_in
 from toolassay.offline.model_tasks import AgentTask
 
 NOW = datetime(2023, 11, 30)
-
-
-@pytest.mark.parametrize(
-    ("request_", "days"),
-    [
-        ("Between December 5 and yesterday", [date(2023, 12, 5), date(2023, 11, 29)]),
-        ("on January 2, tomorrow", [date(2024, 1, 2), date(2023, 12, 1)]),
-        ('write "until May 3" today', [date(2023, 11, 30)]),
-        ("on February 30", []),
-    ],
-)
-def test_days(request_: str, days: list[date]) -> None:
-    assert ParsedRequest(request_, NOW).days == days
-
-
-def test_lengths_and_figures() -> None:
-    assert ParsedRequest("start an hour and a half later", NOW).minutes == 90
-    assert ParsedRequest("a two-hour meeting at noon", NOW).minutes == 120
-    assert ParsedRequest("a two-hour meeting at 2:30 pm, or noon", NOW).times == ["14:30:00", "12:00:00"]
-    assert ParsedRequest("if it was below 12.5 in the last 20 days", NOW).threshold == (False, 12.5)
-    assert ParsedRequest("more than 20% higher", NOW).threshold is None
-
-
-def test_people_are_named_outside_of_quotes() -> None:
-    addresses = ["ann.lee@x.example", "bo.ray@x.example", "cy.dee@x.example"]
-    assert people_in('Tell Bo and Ann "hello Cy"', addresses) == (addresses[1], addresses[0])
 
 
 def test_everything_is_looked_up() -> None:

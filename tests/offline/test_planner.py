@@ -184,17 +184,7 @@ def test_a_request_that_speaks_of_no_tool_gives_an_empty_plan(text: str) -> None
 @pytest.mark.parametrize(
     "piece",
     [
-        *(
-            '"a ',
-            "image ",
-            "Send Email To ",
-            "2020-01-01 ",
-            "1-",
-            "a, ",
-            "in the ",
-            "A Bc ",
-            "a@b.c ",
-        ),
+        *('"a ', "2020-01-01 ", "1-", "A Bc "),
         "translate 'x.png', then edit an image from https://a.org/b.jpg to 5 May ",
     ],
 )

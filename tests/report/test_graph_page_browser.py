@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from browsing import OpenedPage
@@ -21,17 +21,6 @@ pytestmark = pytest.mark.browser
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-class Opened(OpenedPage):
-    """The page of a graph."""
-
-    def graph(self, expression: str) -> Any:
-        """What the graph says once it is drawn: changes show after the next frame."""
-        drawn = "await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));"
-        return self.page.evaluate(
-            f"async () => {{ {drawn} const cy = window.toolGraph; return {expression}; }}"
-        )
-
-
 LIBRARY = ToolLibrary(
     [
         Tool("Speech Writer", "Writes down speech.", ("audio",), ("text",)),
@@ -44,16 +33,16 @@ LIBRARY = ToolLibrary(
 
 
 @pytest.fixture
-def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+def opened(browser: Browser, tmp_path: Path) -> Iterator[OpenedPage]:
     path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
-    shown = Opened(browser, path)
+    shown = OpenedPage(browser, path)
     yield shown
     assert shown.trouble == []
     assert [url for url in shown.requests if not url.startswith("data:")] == [path.as_uri()]
     shown.close()
 
 
-def test_search_finds_highlights_and_centres(opened: Opened) -> None:
+def test_search_finds_highlights_and_centres(opened: OpenedPage) -> None:
     opened.page.fill("#search", "paint")
     assert opened.page.locator("#tools button").all_inner_texts() == ["Painter"]
     assert opened.page.inner_text("#found") == "1 tool found"
@@ -67,7 +56,7 @@ def test_search_finds_highlights_and_centres(opened: Opened) -> None:
     assert opened.page.inner_text("#detail h2") == "Painter"
 
 
-def test_a_click_on_a_tool_in_the_drawing_shows_its_details(opened: Opened) -> None:
+def test_a_click_on_a_tool_in_the_drawing_shows_its_details(opened: OpenedPage) -> None:
     at = opened.graph("cy.nodes()[0].renderedPosition()")
     opened.page.locator("#graph").click(position={"x": at["x"], "y": at["y"]})
     detail = opened.page.inner_text("#detail")
@@ -81,7 +70,7 @@ def test_a_click_on_a_tool_in_the_drawing_shows_its_details(opened: Opened) -> N
     assert opened.graph("cy.elements('.faded').length") == 0
 
 
-def test_everything_can_be_reached_with_the_keyboard(opened: Opened) -> None:
+def test_everything_can_be_reached_with_the_keyboard(opened: OpenedPage) -> None:
     opened.page.focus("#search")
     opened.page.keyboard.press("ArrowDown")
     opened.page.keyboard.press("ArrowDown")
@@ -94,7 +83,7 @@ def test_everything_can_be_reached_with_the_keyboard(opened: Opened) -> None:
     assert all(name.strip() for name in names)
 
 
-def test_hostile_names_are_text(opened: Opened) -> None:
+def test_hostile_names_are_text(opened: OpenedPage) -> None:
     opened.page.locator("#tools button", has_text="<img").click()
     assert opened.page.inner_text("#detail h2") == HOSTILE
     assert "</script><script>alert(2)</script>" in opened.page.inner_text("#detail")
@@ -104,7 +93,7 @@ def test_hostile_names_are_text(opened: Opened) -> None:
 
 def test_the_policy_stops_scripts_and_connections(browser: Browser, tmp_path: Path) -> None:
     path = write_graph_page(ToolGraph.build(LIBRARY, "resource"), tmp_path / "graph_desc.html")
-    shown = Opened(browser, path)
+    shown = OpenedPage(browser, path)
     shown.page.evaluate(
         """() => { const bad = document.createElement('script'); bad.textContent = 'window.bad = 1';
         document.body.append(bad); }"""

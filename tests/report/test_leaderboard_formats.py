@@ -112,15 +112,6 @@ def test_csv_holds_numbers_and_bounds() -> None:
     assert (first["cost_usd"], first["seconds_p50"]) == ("", "")
 
 
-def test_latex_escapes_what_it_would_take_for_commands() -> None:
-    text = latex_table(board())
-    assert r"we\textbar{}ird\_*[red]x*\_\textbackslash{}50\%\&\textless{}b\textgreater{}" in text
-    assert r"53.00 {\scriptsize 52.0--54.0}" in text
-    for line in text.splitlines():
-        if line.endswith(r"\\"):
-            assert line.replace(r"\&", "").count("&") == 4 + len(HEADINGS) + 2 - 1
-
-
 def test_all_51_published_rows_are_those_of_the_reference(reference: Path) -> None:
     with (reference / "taskbench" / "published_leaderboard.csv").open(encoding="utf-8") as stream:
         expected = {

@@ -23,13 +23,6 @@ pytestmark = pytest.mark.browser
 class SchemaPage(OpenedPage):
     """The page of a schema graph."""
 
-    def graph(self, expression: str) -> Any:
-        """The value of an expression about the graph `cy`, after changes are drawn."""
-        drawn = "await new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(go)));"
-        return self.page.evaluate(
-            f"async () => {{ {drawn} const cy = window.toolGraph; return {expression}; }}"
-        )
-
     def choose(self, tool: str) -> None:
         self.page.fill("#search", tool)
         self.page.press("#search", "Enter")

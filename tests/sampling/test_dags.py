@@ -65,45 +65,6 @@ def test_the_largest_tree_is_the_largest_dag(graph: ToolGraph) -> None:
     assert (len(links) + 1 if links else 0) == largest_dag(graph)
 
 
-@st.composite
-def planted(draw: st.DrawFn) -> tuple[ToolGraph, int]:
-    """Up to eight tools with a tree that is no chain among them, each slot fed once; and its size."""
-    size = draw(st.integers(3, 8))
-    kinds = ("audio", "image", "text")
-    inputs: list[list[str]] = [[] for _ in range(size)]
-    outputs: list[set[str]] = [set() for _ in range(size)]
-    pairs: list[tuple[int, int]] = []
-    for tool in range(1, size):
-        # The first two links make a fork or a join of tool 0.
-        other = 0 if tool <= 2 else draw(st.integers(0, tool - 1))
-        forward = draw(st.booleans()) if tool != 2 else pairs[0][0] == 0
-        source, target = (other, tool) if forward else (tool, other)
-        kind = draw(st.sampled_from(kinds))
-        inputs[target].append(kind)
-        outputs[source].add(kind)
-        pairs.append((source, target))
-    order = draw(st.permutations(range(size)))
-    library = ToolLibrary([Tool(f"tool {n}", "", tuple(inputs[n]), tuple(sorted(outputs[n]))) for n in order])
-    if draw(st.booleans()):
-        return ToolGraph.build(library, "resource"), size
-    kept = [
-        link
-        for link in TypedLinks(library)
-        if (order[link.source], order[link.target]) in pairs or draw(st.booleans())
-    ]
-    return ToolGraph(library, "resource", ListedLinks(size, kept)), size
-
-
-@settings(deadline=None, max_examples=80)
-@given(planted(), seeds)
-def test_a_planted_dag_is_found(graph_and_size: tuple[ToolGraph, int], seed: int) -> None:
-    graph, size = graph_and_size
-
-    sample = Sampler(graph, seed).draw("dag", size)
-    check(sample, graph)
-    assert (sample.shape, len(sample.nodes)) == ("dag", size)
-
-
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_shapes_on_the_published_graphs(name: str, reference: Path) -> None:
     """The published sampler draws nothing but forests there, a third of its dags simple paths."""

@@ -106,15 +106,6 @@ def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_a_leaderboard_shows_baselines_last_and_marks_them(evaluated: Path, name: str) -> None:
-    assert all(row.is_baseline for row in leaderboard(evaluated / name).rows)
-    shown = " ".join(render(leaderboard(evaluated / name), "markdown").split())
-    assert "| nothing (baseline) |" in shown and "| random (baseline) |" in shown
-    assert BASELINE.line in shown and LOCAL in shown
-    assert ("| offline † |" in shown) == (RULES_AT_HAND.line in shown) == (name == "data_workbench")
-
-
-@pytest.mark.parametrize("name", FOLDERS)
 def test_evaluate_shows_them_last_marked_and_with_local_times(
     evaluated: Path, capsys: Capture, name: str
 ) -> None:

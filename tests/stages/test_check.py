@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -27,7 +26,6 @@ from running import (
 from toolassay import check
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -80,17 +78,6 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     assert check(out, out=tmp_path / "again").levels == {"pass": 2, "quarantine": 0, "reject": 0}
 
 
-def test_the_same_command_replaces_its_own_output(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    first = files_below(out)
-    check(folder, out=out)
-    assert files_below(out) == first
-    write_lines(folder / "data.json", MIXED[:1])
-    assert check(folder, out=out).levels["pass"] == 1
-    assert ids(out / "data.json") == ["item-0"]
-
-
 def test_data_of_another_origin_are_never_replaced(folder: Path, tmp_path: Path) -> None:
     other = labelled_folder(tmp_path / "other", MIXED)
     before = files_below(other)
@@ -121,15 +108,6 @@ def test_what_a_person_changed_is_kept(folder: Path, tmp_path: Path, part: str) 
     check(folder, out=out, force=True)
     (kept,) = (out / part).glob("data.2*.json")
     assert kept.read_bytes() == changed != edited.read_bytes()
-
-
-def test_broken_input_is_named_and_nothing_is_written(folder: Path, tmp_path: Path, capsys: Capture) -> None:
-    with (folder / "data.json").open("a") as stream:
-        stream.write('{"id": \n')
-    done = inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "checked", "--critic", "offline")
-    assert done.code == 2
-    assert "data.json:6: not valid JSON" in done.error
-    assert not (tmp_path / "checked").exists()
 
 
 def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None:
@@ -351,38 +329,6 @@ def test_predictions_that_are_there_are_used(tmp_path: Path, capsys: Capture) ->
     done = inside(capsys, "check", "--data_dir", folder, "--out", out, *solved)
     assert done.code == 0, done.err
     assert [line["gates"]["second opinion"] for line in lines_of(out / "gates.jsonl")] == ["pass", "pass"]
-
-
-def test_two_checks_into_one_folder_cannot_mix(folder: Path, tmp_path: Path, capsys: Capture) -> None:
-    out = tmp_path / "checked"
-    place = CheckedFolder(out, DataFolder(folder))
-    with place.held():
-        done = inside(capsys, "check", "--data_dir", folder, "--out", out)
-        assert done.code == 2
-        assert f"checked: another check is writing it (process {os.getpid()} on " in done.error
-        assert not (out / "data.json").exists()
-    assert not out.exists()
-    assert inside(capsys, "check", "--data_dir", folder, "--out", out).code == 0
-    assert not (out / ".check.lock").exists()
-
-
-def test_what_a_killed_check_left_is_cleared_and_nothing_else(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "checked"
-    check(folder, out=out)
-    before = files_below(out)
-    theirs = (
-        ".data.json.original",
-        ".data.json.swp",
-        ".data.json.a1_b2c3d-none.unfinished",  # of another machine
-        "data.json.unfinished",
-    )
-    for part in (out, out / "quarantine"):
-        for name in theirs:
-            (part / name).write_text("half")
-    (out / ".check.lock").write_text("process 1 on another")
-    check(folder, out=out)
-    after = files_below(out)
-    assert set(after) == set(before) | {f"{part}{name}" for part in ("", "quarantine/") for name in theirs}
 
 
 def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:

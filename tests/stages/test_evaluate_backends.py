@@ -109,20 +109,6 @@ def test_the_signature_names_rouge_score_only_where_it_computed(folder: Path) ->
     assert "rouge" not in dict(signature(rouge_backend="rouge-score", metrics=["f1"]))
 
 
-def test_without_rouge_score_one_line_says_what_to_install(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    without_rouge_score(monkeypatch)
-    assert evaluate_by_command(folder, "--rouge_backend", "rouge-score") == 2
-    said = capsys.readouterr().err
-    assert "--rouge_backend rouge-score needs the package rouge_score" in said
-    assert "in the checkout: pip install '.[rouge-score]'" in said
-    assert "Traceback" not in said
-    assert not (folder / "metrics").exists()
-    assert evaluate_by_command(folder, "--rouge_backend", "rouge-score", "-m", "f1") == 0
-    assert evaluate_by_command(folder) == 0
-
-
 def test_scores_by_rouge_score_are_verified_with_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

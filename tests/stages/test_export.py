@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
 from toolassay import export, split
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError
 from toolassay.exporters.formats import FORMATS, Format
 from toolassay.gates.gate import Level
 from toolassay.screen import Screen
@@ -177,18 +176,3 @@ def test_nothing_to_export_leaves_nothing(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ToolassayError, match="none of 2 samples can be exported"):
         export(folder, to="jsonl", out=tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["errands"]
-
-
-def test_the_data_folder_itself_is_no_place_for_an_export(folder: Path) -> None:
-    with pytest.raises(UsageError, match="holds files that no export wrote"):
-        export(folder, to="jsonl", out=folder)
-
-
-def test_a_missing_package_is_one_line(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-
-    with pytest.raises(
-        UsageError, match=r"Parquet needs the package pyarrow\. Fix: .*pip install '\.\[export\]'"
-    ):
-        export(folder, to="hf", out=tmp_path / "out")
-    assert export(folder, to="jsonl", out=tmp_path / "out").counts == {"train": 5}

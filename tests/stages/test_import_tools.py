@@ -115,12 +115,6 @@ def test_an_unknown_kind_and_a_missing_source_are_one_line(sheet: Path, capsys: 
     assert (done.code, "nowhere.csv: cannot be read" in done.error) == (2, True)
 
 
-def test_terminal_sequences_of_a_source_do_not_reach_the_screen(sheet: Path, capsys: Capture) -> None:
-    sheet.write_text("name,description,arguments\npay \x1b[31m,Pays.,amount\n")
-    done = run(capsys, sheet)
-    assert "\x1b" not in done.out + done.err
-
-
 def test_the_documentation_shows_this_very_importer(root: Path) -> None:
     page = (root / "docs" / "import.md").read_text(encoding="utf-8")
     source = root / "tests" / "packages" / "csv_tools" / "csv_tools.py"

@@ -14,7 +14,7 @@ from running import entries_of
 
 from toolassay import build_graph, infer
 from toolassay.errors import UsageError
-from toolassay.models import ChatRequest, ChatResponse, ModelError
+from toolassay.models import ChatRequest, ChatResponse
 from toolassay.screen import Screen
 
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
@@ -237,23 +237,6 @@ def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
     run(folder_at(tmp_path, ["x", "y"]), model, log_first_detail=True, screen=Screen(say=said.append))
     (shown,) = [text for text in said if PLAN in text]
     assert "# REQUEST #\nx\n" in shown
-
-
-def test_outcomes_of_failures_are_counted_by_kind(tmp_path: Path) -> None:
-    def answer(request: ChatRequest) -> ChatResponse:
-        text = request.messages[0]["content"]
-        if "REQUEST #\nlong\n" in text:
-            raise ModelError("too long", outcome="context overflow")
-        if "REQUEST #\nbad\n" in text:
-            raise ModelError("HTTP 400")
-        return ChatResponse(PLAN if "REQUEST #\ngood\n" in text else "no plan")
-
-    folder = folder_at(tmp_path, ["long", "bad", "good", "odd"])
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: Scripted(answer)):
-        inference = infer(folder, llm="scripted")
-    kinds = ("context overflow", "provider error", "answered", "malformed")
-    assert inference.summary.outcomes == dict.fromkeys(kinds, 1)
-    assert (inference.summary.failed, inference.written, inference.already) == (2, 2, 0)
 
 
 def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:

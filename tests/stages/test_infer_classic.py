@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import chat_folder
-from running import lines_of, shell, started
+from running import lines_of
 
 from toolassay import infer
 from toolassay.errors import UsageError
@@ -184,20 +183,3 @@ def test_a_changed_chat_is_asked_again(folder: Path) -> None:
     messages.write_text(messages.read_text().replace("good morning", "where do I book a desk?"))
     assert infer(folder, llm="offline").already == 4
     assert chosen(lines_of(folder / "predictions/offline.json"))[-1] == "w-desk"
-
-
-def test_killed_and_started_again_it_asks_only_what_is_left(
-    folder: Path, server: FakeServer, tmp_path: Path
-) -> None:
-    arguments = ("--llm", "acme", "--multiworker", "1", "--api_port", str(server.port))
-    server.behaviour = lambda prompt, number: "hold" if number == 3 else "whole"
-    process = started("inference.py", "--data_dir", folder, *arguments, cwd=tmp_path)
-    server.wait_for(4)
-    process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    server.release()
-    server.forget()
-    server.behaviour = lambda prompt, number: "whole"
-    done = shell("inference.py", "--data_dir", folder, *arguments, cwd=tmp_path)
-    assert (done.code, len(server.received)) == (0, 2), done.err
-    assert chosen(lines_of(folder / "predictions/acme.json")) == ["w-return", None, "w-track", "w-desk", None]

@@ -49,18 +49,6 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     assert (compared.n_compared, compared.n_labels, compared["correct"].difference.value) == (30, 690, 0)
 
 
-def test_settings_of_another_run_are_refused(folder: Path) -> None:
-    infer(folder, llm="offline", limit=2)
-    with pytest.raises(UsageError, match="agent: 'native' -> 'react'"):
-        infer(folder, llm="offline", limit=2, agent="react")
-    infer(folder, llm="offline", limit=2, agent="react", force=True)
-    assert len(list((folder / "predictions/runs").iterdir())) == 2
-    with pytest.raises(UsageError, match="--use_demos does not apply to"):
-        infer(folder, llm="offline", use_demos=1)
-    with pytest.raises(UsageError, match="no task has the id 'x'"):
-        infer(folder, llm="offline", ids=["x"])
-
-
 def test_react_and_native_end_alike(folder: Path) -> None:
     ids = ["email-001", "calendar-001", "analytics-025"]
     infer(folder, llm="offline", ids=ids)
@@ -143,15 +131,3 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
         assert metrics["error_classes"]["context_overflow"] == {"n": 2, "pct": 100.0}
         assert metrics["context_window_errors"] == 2 and metrics["correct"] == 0
         assert metrics["side_effects"] == 1  # for the other request, the event was the right one
-
-
-def test_the_limit_of_steps_is_a_class_of_errors(folder: Path) -> None:
-    infer(folder, llm="offline", ids=["email-001", "calendar-001"], max_steps=1)
-    (result,) = evaluate_workbench(folder, llm="offline")
-    for metrics in (result.scores.compat, result.scores.strict):
-        assert metrics is not None
-        assert metrics["error_classes"]["iteration_limit"] == {"n": 2, "pct": 100.0}
-        assert set(metrics["error_classes"]) == {
-            *("no_actions", "wrong_email", "end_date", "meeting_start_time"),
-            *("iteration_limit", "context_overflow"),
-        }

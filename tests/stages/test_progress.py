@@ -131,14 +131,3 @@ def test_on_a_terminal_a_bar(monkeypatch: pytest.MonkeyPatch, *, no_color: bool)
     assert "3/3, 0 failed, 1.0k tokens, $0.0100, took 0:00:00" in shown
     assert "━" in shown
     assert ("\x1b[38;5;" in shown) != no_color
-
-
-@pytest.mark.parametrize("term", ["dumb", "unknown"])
-def test_a_terminal_that_cannot_draw_gets_plain_lines(monkeypatch: pytest.MonkeyPatch, term: str) -> None:
-    terminal = Terminal()
-    monkeypatch.setenv("TERM", term)
-    monkeypatch.setattr("sys.stderr", terminal)
-    with shown_progress("infer", 100) as advance:
-        times(100, advance)
-    assert terminal.getvalue().startswith("infer 100/100")
-    assert terminal.getvalue().count("\n") == 1

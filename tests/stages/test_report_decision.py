@@ -18,30 +18,19 @@ from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
 
 
-def scored(
-    folder: Path,
-    model: str,
-    right: Sequence[int],
-    *,
-    unscored: int = 0,
-    run: Mapping[str, Any] = {},
-    chosen: bool = False,
-) -> Path:
+def scored(folder: Path, model: str, right: Sequence[int], *, run: Mapping[str, Any] = {}) -> Path:
     """Metrics and items of a model as evaluate.py writes them, as far as the report reads them."""
     metrics = folder / "metrics"
     metrics.mkdir(parents=True, exist_ok=True)
     share, n = sum(right) / len(right), len(right)
     strict = {
-        "n_expected": n + unscored,
-        "n_labels": n + unscored,
-        "n_asked": n,
-        "n_scored": n,
-        "partial": unscored > 0,
-        "coverage": n / (n + unscored),
+        **dict.fromkeys(("n_expected", "n_labels", "n_asked", "n_scored"), n),
+        "partial": False,
+        "coverage": 1.0,
         "exact_match": {"value": share, "low": max(0, share - 0.08), "high": min(1, share + 0.08)},
-        "signature": f"toolassay:1|data:d|predictions:{model}{'|chosen:ab' if chosen else ''}",
+        "signature": f"toolassay:1|data:d|predictions:{model}",
     }
-    groups = {"overall_overall": {"strict": strict, "outcomes": {"not run": unscored}, **run}}
+    groups = {"overall_overall": {"strict": strict, "outcomes": {"not run": 0}, **run}}
     (metrics / f"{model}.json").write_text(json.dumps(groups))
     lines = [
         {
@@ -133,27 +122,6 @@ def test_junit_and_summary(tmp_path: Path, capsys: Capture) -> None:
     assert "good\\_x is the only model measured: 90.0 % of the requests are right (95 % interval" in text
     assert "| 1 | good\\_x | 90.0 %" in text
     assert str(tmp_path / "s.md") in done.out
-
-
-def test_a_partial_run_does_not_lead(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "whole", MIDDLING)
-    scored(tmp_path / "d", "partial", GOOD[:20], unscored=80)
-    write_report(tmp_path / "d", out=tmp_path / "o")
-    first, second = decided(tmp_path / "o")["models"]
-    assert (first["name"], second["name"], second["rank"]) == ("whole", "partial", 2)
-    assert (second["versus_leader"]["n"], second["n_asked"], second["n_labels"]) == (20, 20, 100)
-    assert "partial run, 20 of 100 asked" in second["warnings"][0]
-    said = write_report(tmp_path / "d", out=tmp_path / "o", llm="partial").decision.verdict.sentences[0]
-    assert said.startswith("partial is the only model measured: 100.0 %") and "80 not run" in said
-
-
-def test_chosen_items_do_not_lead(tmp_path: Path) -> None:
-    scored(tmp_path / "d", "easy", [1] * 20, chosen=True)
-    scored(tmp_path / "d", "whole", GOOD)
-    verdict = build_report(tmp_path / "d").decision.verdict
-    assert verdict.sentences[0].startswith("whole ")
-    ranks = {place.name: place.rank for place in verdict.places}
-    assert ranks == {"whole": 1, "easy": 2}
 
 
 def no_scored_item(folder: Path, model: str) -> None:

@@ -190,14 +190,6 @@ def test_outcomes_that_do_not_fit_are_shown_and_do_not_rank(
     assert any(words in line for line in leaderboard(folder).remarks)
 
 
-def test_without_executions_the_verdict_names_the_command(folder: Path) -> None:
-    shutil.rmtree(folder / "metrics/outcomes")
-    found = decided(folder)
-    assert found["verdict"]["is_by_outcome"] is False
-    assert "toolassay execute --data_dir" in found["verdict"]["sentences"][-1]
-    assert all(one["axes"]["side_effects"] is None for one in found["models"])
-
-
 def test_a_baseline_is_compared_by_outcome_and_harm(folder: Path) -> None:
     found = decided(folder, llm="astray", baseline="twice")
     assert [(one["score"], one["is_worse"]) for one in found["regressions"]] == [

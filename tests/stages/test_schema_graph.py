@@ -128,14 +128,6 @@ def test_a_folder_with_data_keeps_its_dependency_type(folder: Path, capsys: Capt
     assert len(links(folder)) == 2
 
 
-def test_the_graph_before_is_kept_once(folder: Path, capsys: Capture) -> None:
-    for least in ("0.1", "0.4", "0.55"):
-        graph(capsys, folder, "--min_confidence", least)
-    copies = names(folder) - {"tool_desc.json", "benchmark.json", "graph_desc.json"}
-    assert copies == {"graph_desc.before.json"}
-    assert len(json.loads((folder / "graph_desc.before.json").read_text())["links"]) == 2
-
-
 def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
     folder: Path, calls: Path, capsys: Capture
 ) -> None:
@@ -183,16 +175,6 @@ def test_corrections_survive_every_regenerated_graph(
         in done.err
     )
     assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
-
-
-def test_a_retyped_link_has_the_new_values(folder: Path, capsys: Capture) -> None:
-    pair = ("find_benches", "book_bench")
-    assert graph(capsys, folder, "--retype", *pair, "guests", "--field", "benches=guests").code == 0
-    link = links(folder)[pair]
-    assert (link.type, link.fields, link.score) == ("guests", (FieldPair("benches", "guests"),), 0.6)
-    assert graph(capsys, folder, "--retype", *pair, "order").code == 0
-    assert links(folder)[pair].kind == "observed"
-    assert len(list(folder.glob("graph_edits.2*.json"))) == 1  # an edit was replaced
 
 
 def test_an_edit_can_be_taken_back(folder: Path, capsys: Capture) -> None:
@@ -262,17 +244,6 @@ def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path,
         "the link: type query, score 0.76, dependency, origin trace, booking → query",
     ]
     assert names(folder) == {"tool_desc.json", "benchmark.json"}
-
-
-def test_a_graph_without_links_says_how_to_get_some(
-    folder: Path, derived: list[Dependency], capsys: Capture
-) -> None:
-    done = graph(capsys, folder, "--min_confidence", "0.7")
-    assert "warning: the graph has no links: the best score is 0.60, lower --min_confidence" in done.err
-    derived.clear()
-    done = graph(capsys, folder)
-    assert "no field of a result fits an argument; give recorded calls (--traces calls.jsonl)" in done.err
-    assert links(folder) == {}
 
 
 @pytest.mark.parametrize(

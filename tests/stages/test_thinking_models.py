@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,49 +12,21 @@ from running import Capture, Finished, entries_of, inside, lines_of
 
 from toolassay.models import ChatResponse
 from toolassay.runs.items import response_of
+from toolassay.testkit import FakeServer
 
 THOUGHT = "The user wants 2 + 2."
 USAGE = {"prompt_tokens": 10, "completion_tokens": 30, "total_tokens": 40}
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 24}}
 
 
-class Thinker(ThreadingHTTPServer):
-    """A server that sends one message to every request."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.message: Mapping[str, Any] = {}
-        self.reason = "stop"
-        self.base = f"http://127.0.0.1:{self.server_port}/v1"
+def sends(server: FakeServer, reason: str = "stop", **message: Any) -> None:
+    """Let the server send one message to every request."""
+    choice = {"message": {"role": "assistant", **message}, "finish_reason": reason}
+    server.complaint = lambda body: (200, {"choices": [choice], "usage": {**USAGE, **DETAILS}})
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        assert isinstance(self.server, Thinker)
-        self.rfile.read(int(self.headers["Content-Length"]))
-        message = {"role": "assistant", **self.server.message}
-        choice = {"message": message, "finish_reason": self.server.reason}
-        text = json.dumps({"choices": [choice], "usage": {**USAGE, **DETAILS}}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
-
-    def log_message(self, format: str, *args: Any) -> None: ...
-
-
-@pytest.fixture
-def thinker() -> Iterator[Thinker]:
-    with Thinker() as thinker:
-        thread = threading.Thread(target=thinker.serve_forever)
-        thread.start()
-        yield thinker
-        thinker.shutdown()
-        thread.join(30)
-
-
-def infer(capsys: Capture, thinker: Thinker, folder: Path, *more: str) -> Finished:
-    where = ("--data_dir", folder, "--api_base", thinker.base)
+def infer(capsys: Capture, fake_server: FakeServer, folder: Path, *more: str) -> Finished:
+    where = ("--data_dir", folder, "--api_base", fake_server.base)
     return inside(capsys, "infer", *where, "--llm", "m", "--limit", "2", *more)
 
 
@@ -66,12 +35,12 @@ def journal(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_thoughts_are_kept_in_the_journal_of_a_plan(
-    tmp_path: Path, thinker: Thinker, capsys: Capture
+    tmp_path: Path, fake_server: FakeServer, capsys: Capture
 ) -> None:
     folder = data_folder(tmp_path / "data")
     plan = '{"task_steps": [], "task_nodes": [], "task_links": []}'
-    thinker.message = {"content": plan, "reasoning_content": THOUGHT}
-    done = infer(capsys, thinker, folder)
+    sends(fake_server, content=plan, reasoning_content=THOUGHT)
+    done = infer(capsys, fake_server, folder)
     assert done.code == 0 and "60 written (48 of them thinking)" in done.err
     assert [entry["reasoning"] for entry in journal(folder)] == [THOUGHT, THOUGHT]
     assert [entry["response"] for entry in journal(folder)] == [plan, plan]
@@ -82,11 +51,11 @@ def test_thoughts_are_kept_in_the_journal_of_a_plan(
 
 
 def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
-    tmp_path: Path, thinker: Thinker, capsys: Capture
+    tmp_path: Path, fake_server: FakeServer, capsys: Capture
 ) -> None:
     folder = workbench_folder(tmp_path / "data")
-    thinker.message = {"content": "Done.", "reasoning": THOUGHT}
-    assert infer(capsys, thinker, folder).code == 0
+    sends(fake_server, content="Done.", reasoning=THOUGHT)
+    assert infer(capsys, fake_server, folder).code == 0
     first, _ = journal(folder)
     assert first["reasoning"] == THOUGHT
     assert THOUGHT not in [message.get("content") for message in first["messages"]]
@@ -101,11 +70,11 @@ def test_answers_of_other_versions_are_read_again(extra: dict[str, Any]) -> None
 
 
 def test_only_thoughts_at_the_limit_are_a_malformed_answer(
-    tmp_path: Path, thinker: Thinker, capsys: Capture
+    tmp_path: Path, fake_server: FakeServer, capsys: Capture
 ) -> None:
     folder = data_folder(tmp_path / "data", requests=12)
-    thinker.message, thinker.reason = {"content": None, "reasoning_content": THOUGHT}, "length"
-    done = inside(capsys, "infer", "--data_dir", folder, "--api_base", thinker.base, "--llm", "m")
+    sends(fake_server, "length", content=None, reasoning_content=THOUGHT)
+    done = inside(capsys, "infer", "--data_dir", folder, "--api_base", fake_server.base, "--llm", "m")
     assert done.code == 0 and "thinking used up all tokens" in done.err
     assert {line["outcome"] for line in lines_of(folder / "predictions/m.json")} == {"malformed"}
     assert {entry["reasoning"] for entry in journal(folder)} == {THOUGHT}

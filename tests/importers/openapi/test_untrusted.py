@@ -30,14 +30,11 @@ def reasons(incoming: Incoming) -> set[str]:
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [
-        ("../secret.json", "reference outside the document's folder"),
         ("%2e%2e/secret.json", "reference outside the document's folder"),
         ("/etc/passwd", "reference outside the document's folder"),
         ("link.json", "reference outside the document's folder"),
         ("file:///etc/passwd", "reference with a scheme other than http and https"),
-        ("https://example.com/a", "remote reference without --allow_remote"),
         ("HTTP://example.com/a#/b", "remote reference without --allow_remote"),
-        ("missing.json", "reference to a file that does not exist"),
         ("pipe.json", "reference to a file that does not exist"),
         ("http://[", "remote reference without --allow_remote"),
         ("//[", "reference with a malformed address"),
@@ -45,7 +42,6 @@ def reasons(incoming: Incoming) -> set[str]:
         ("broken.json", "referenced file is not valid JSON: Expecting ':' delimiter"),
         ("deep.json", "referenced document is nested more than 200 levels deep"),
         ("#/nowhere/at/all", "reference to a place that does not exist"),
-        ("#/paths/~1a/get/tags/9", "reference to a place that does not exist"),
     ],
 )
 def test_a_reference_that_must_not_or_cannot_be_followed_is_a_loss(
@@ -162,18 +158,8 @@ def test_one_malformed_operation_does_not_affect_the_others(tmp_path: Path) -> N
 
 WORDS = st.sampled_from(
     [
-        *(
-            "get",
-            "post",
-            "parameters",
-            "requestBody",
-            "responses",
-            "content",
-            "schema",
-            "properties",
-            "items",
-        ),
-        *("allOf", "oneOf", "anyOf", "not", "$ref", "$id", "$anchor", "required", "type", "enum", "default"),
+        *("get", "post", "parameters", "requestBody", "responses", "content", "schema", "properties"),
+        *("items", "allOf", "oneOf", "anyOf", "not", "$ref", "$id", "$anchor", "required", "type", "enum"),
         *("name", "in", "200", "default", "application/json", "description", "summary", "tags", "servers"),
         *("url", "variables", "security", "readOnly", "writeOnly", "nullable", "additionalProperties"),
         *("collectionFormat", "consumes", "produces", "schemes", "host", "basePath", "info", "title"),
