@@ -98,7 +98,7 @@ def needing(library: ToolLibrary, folder: DataFolder) -> int:
     """The number of tools that the offline writer leaves to a model."""
     from toolassay.offline.writer.instruction import needs_model
 
-    return len(needs_model(library, folder.benchmark.get("dependency_type", "schema")))
+    return len(needs_model(library, folder.benchmark.dependency_type or "schema"))
 
 
 def violations(labels: Iterable[dict[str, Any]], library: ToolLibrary) -> Iterator[str]:

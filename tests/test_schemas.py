@@ -43,7 +43,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_every_gold_plan_fits_and_none_with_an_unknown_tool(folder: DataFolder) -> None:
-    schema = plan_schema(folder.library(), folder.benchmark.dependency_type)
+    schema = plan_schema(folder.library(), folder.dependency_type(None))
     labels = [label for _, label in read_labels(folder.data)]
     assert len(labels) >= 300
     for label in labels:
@@ -56,7 +56,7 @@ def test_every_gold_plan_fits_and_none_with_an_unknown_tool(folder: DataFolder) 
 
 
 def test_every_generated_sample_fits_the_schema_of_its_subgraph(folder: DataFolder) -> None:
-    library, dependency_type = folder.library(), folder.benchmark.dependency_type
+    library, dependency_type = folder.library(), folder.dependency_type(None)
     for _, record in read_json_lines(folder.data_raw):
         tools = [library[node["id"]] for node in record["sampled_nodes"]]
         check = "check_by_teacher" in record["result"]
@@ -66,7 +66,7 @@ def test_every_generated_sample_fits_the_schema_of_its_subgraph(folder: DataFold
 
 
 def test_the_schemas_keep_to_strict_mode_and_to_what_all_servers_take(folder: DataFolder) -> None:
-    library, dependency_type = folder.library(), folder.benchmark.dependency_type
+    library, dependency_type = folder.library(), folder.dependency_type(None)
     for schema in (
         plan_schema(library, dependency_type),
         sample_schema(library.tools[:3], 2, dependency_type, check=True),

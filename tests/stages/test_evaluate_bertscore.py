@@ -15,7 +15,8 @@ from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics import bertscore as models
-from toolassay.metrics.bertscore import BertScoreError, TextPair
+from toolassay.metrics.bertscore import BertScoreError
+from toolassay.metrics.rouge import TextPair
 from toolassay.progress_callback import Progress, no_progress
 
 WHOLE = "overall_overall"

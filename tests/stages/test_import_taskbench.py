@@ -10,6 +10,7 @@ from toolassay import evaluate, import_taskbench, infer
 from toolassay.benchmarks.taskbench import importing as stage
 from toolassay.cli.main import run
 from toolassay.cli.tools import import_command
+from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.screen import Screen
 

@@ -11,9 +11,10 @@ from gold_samples import label, some_labels, write_folder
 from running import inside, process
 
 from toolassay import split
+from toolassay.dataset import SPLITS
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
-from toolassay.splits import SPLITS, Member
+from toolassay.splits import Member
 
 DATA = "data_dailylifeapis"
 

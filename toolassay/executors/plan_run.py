@@ -262,14 +262,7 @@ async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: 
     passes: list[tuple[Iterable[PlannedItem], Callable[[PlannedItem], Awaitable[str]]]]
     passes = [(unsettled(), first), (items, second)]
     for these, run in passes[: work.rules.passes]:
-        await run_items(
-            these,
-            run,
-            concurrency=loop.concurrency,
-            done=loop.done,
-            interrupted=loop.interrupted,
-            summary=loop.summary,
-        )
+        await run_items(these, run, loop)
         if loop.summary.interrupted:
             raise KeyboardInterrupt
 
