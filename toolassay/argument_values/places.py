@@ -315,6 +315,13 @@ _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
 # "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
 _SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
+# "LOCK" and "IN_STOCK"; not "ID", "Lock" or the parts of "YYYY-MM-DD".
+_CAPITALS = re.compile(r"(?<![\w-])[A-Z][A-Z0-9_]{2,40}(?![\w-])")
+# "[Enum]: LOCK, UNLOCK" and "(CSV/JSON)"; not "CSV" alone, or "an ID or URL" in a sentence.
+_CAPITAL_LIST = re.compile(
+    rf"(?:^|[:(\[])\s*(?P<list>{_CAPITALS.pattern}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|/)\s*{_CAPITALS.pattern})+)"
+    r"(?=\s*(?:[.)\];]|$))"
+)
 # "enum: a, b" and "Literal[a, b]", but not "string".
 _TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
 # Lists of types and of parts of a pattern look the same: "string | null", "(dd/mm/yyyy)".
@@ -378,6 +385,32 @@ def allowed_values(parameter: Parameter) -> list[str]:
     return _described(parameter.description)
 
 
+def stated_values(parameter: Parameter) -> list[Any]:
+    """The values that a parameter declares without being restricted to them: examples, default, quotations.
+
+    >>> stated_values(Parameter("city", "string", "A city, e.g. 'Porto'.", {"default": "Ghent"}))
+    ['Ghent', 'Porto']
+    """
+    source = parameter.declaration
+    examples = source.get("examples")
+    declared = [
+        *(examples if isinstance(examples, list) else ()),
+        source.get("example"),
+        source.get("default"),
+    ]
+    return [one for one in (*declared, *quoted_in(parameter.description)) if is_statable(one)]
+
+
+def quoted_in(text: str) -> list[str]:
+    """The values that a text has in quotation marks, in order, or else its words in capital letters.
+
+    >>> quoted_in("it must be one of ('OPEN', 'DONE')"), quoted_in("LOCK, UNLOCK"), quoted_in("the ID")
+    (['OPEN', 'DONE'], ['LOCK', 'UNLOCK'], [])
+    """
+    found = [one[1:-1] for one in re.findall(rf"(?<!\w){_QUOTED}(?!\w)", text)] or _CAPITALS.findall(text)
+    return list(dict.fromkeys(found))[:_MOST]
+
+
 def allowed_range(parameter: Parameter) -> Range | None:
     """The range that a parameter is restricted to, by its description or its `minimum` and `maximum`.
 
@@ -411,6 +444,8 @@ def _described(description: str) -> list[str]:
                 return values
     if match := _QUOTES.search(description):
         return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
+    if match := _CAPITAL_LIST.search(description):
+        return _clean(_CAPITALS.findall(match["list"]))
     if match := _SLASHES.search(description):
         return _clean(match["list"].split("/"))
     if match := _CHOICE.search(description):

@@ -49,6 +49,8 @@ UNUSABLE = "unusable"
 """Key of that record: tools of which no call was accepted."""
 CHANGING = "changing"
 """Key of that record: tools of which a call changed the workspace."""
+IDLE = "idle_links"
+"""Key of that record: links that stay, but did not work with the first item of any result."""
 _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
@@ -99,6 +101,16 @@ def _recorded(folder: DataFolder, key: str) -> frozenset[str]:
     record = folder.benchmark.get(RECORD)
     names = record.get(key) if isinstance(record, Mapping) else None
     return frozenset(one for one in names if isinstance(one, str)) if isinstance(names, list) else frozenset()
+
+
+def sampled_graph(folder: DataFolder, graph: ToolGraph) -> ToolGraph:
+    """A graph without the links that did not work when values were collected."""
+    record = folder.benchmark.get(RECORD)
+    idle = record.get(IDLE) if isinstance(record, Mapping) else None
+    if not idle:
+        return graph
+    known = (link for link in graph.dependencies() if [link.source, link.target] not in idle)
+    return ToolGraph.of_dependencies(graph.library, known)
 
 
 def changing_tools(folder: DataFolder) -> frozenset[str]:
@@ -166,7 +178,11 @@ def collect_values(
         if path.exists() and read_json(path) != observation.values:
             screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
         write_json(path, observation.values)
-        names = {UNUSABLE: sorted(observation.unusable), CHANGING: sorted(observation.changing)}
+        names = {
+            UNUSABLE: sorted(observation.unusable),
+            CHANGING: sorted(observation.changing),
+            **({IDLE: sorted(map(list, observation.idle))} if observation.idle else {}),
+        }
         draft.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
         _hand_over(draft, folder)
     _report(observation, library, folder.path / VALUES, screen)
