@@ -385,30 +385,13 @@ def allowed_values(parameter: Parameter) -> list[str]:
     return _described(parameter.description)
 
 
-def stated_values(parameter: Parameter) -> list[Any]:
-    """The values that a parameter declares without being restricted to them: examples, default, quotations.
+def quoted_in(description: str) -> list[str]:
+    """The texts in quotation marks, which are examples where they list no alternatives.
 
-    >>> stated_values(Parameter("city", "string", "A city, e.g. 'Porto'.", {"default": "Ghent"}))
-    ['Ghent', 'Porto']
+    >>> quoted_in("A city, e.g. 'Porto'; not the customer's")
+    ['Porto']
     """
-    source = parameter.declaration
-    examples = source.get("examples")
-    declared = [
-        *(examples if isinstance(examples, list) else ()),
-        source.get("example"),
-        source.get("default"),
-    ]
-    return [one for one in (*declared, *quoted_in(parameter.description)) if is_statable(one)]
-
-
-def quoted_in(text: str) -> list[str]:
-    """The values that a text has in quotation marks, in order, or else its words in capital letters.
-
-    >>> quoted_in("it must be one of ('OPEN', 'DONE')"), quoted_in("LOCK, UNLOCK"), quoted_in("the ID")
-    (['OPEN', 'DONE'], ['LOCK', 'UNLOCK'], [])
-    """
-    found = [one[1:-1] for one in re.findall(rf"(?<!\w){_QUOTED}(?!\w)", text)] or _CAPITALS.findall(text)
-    return list(dict.fromkeys(found))[:_MOST]
+    return [one[1:-1] for one in re.findall(rf"(?<!\w){_QUOTED}(?!\w)", description)]
 
 
 def allowed_range(parameter: Parameter) -> Range | None:

@@ -19,7 +19,6 @@ from toolassay.argument_values.places import (
     ValuePlace,
     allowed_values,
     place_of_parameter,
-    stated_values,
 )
 from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of, words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
@@ -111,11 +110,6 @@ def _places(
         yield ArgumentPlace(".".join(path), walk.place(schema, path), required, listed)
 
 
-def is_closed(place: ValuePlace) -> bool:
-    """Whether the values of a place are listed."""
-    return bool(place.choices or allowed_values(place.parameter))
-
-
 def is_day(place: ArgumentPlace) -> bool:
     """Whether a place takes an ISO date: by its format, its name, or a date in its description."""
     about = place.slot.parameter
@@ -197,8 +191,10 @@ class Known:
             chosen: Values of the call that are chosen already.
         """
         slot = place.slot
-        if slot.choices or slot.kind == "boolean":
+        if slot.kind == "boolean":
             return []
+        if listed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
+            return [value for value in listed if slot.allows(value)]
         if slot.kind == "string":
             if _is_present_text(place):
                 lines = [line for value in chosen for line in self._lines.get(str(value), ())]
@@ -215,18 +211,9 @@ class Known:
                 return self._patterns(place)
             if self._is_path(tool, place):
                 return self._paths(tool, place, rng, chosen)
-        if listed := [slot.typed(text) for text in allowed_values(slot.parameter)]:
-            return [value for value in listed if slot.allows(value)]
         found = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
-        if place.is_required:
-            found += stated_values(slot.parameter)
-        if (
-            not found
-            and place.is_required
-            and slot.kind == "string"
-            and not writes(tool)
-            and not is_day(place)
-        ):
+        is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
+        if not found and place.is_required and is_search:
             found = self._words(rng)
         return [value for value in dict.fromkeys(found) if slot.allows(value)]
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 from toolassay.argument_schemas import kinds_of, schema_at
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments, drawn_value
-from toolassay.argument_values.places import FedArgument, as_text, fed_argument, quoted_in
+from toolassay.argument_values.places import FedArgument, allowed_values, as_text, fed_argument
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -32,7 +32,6 @@ from toolassay.graph.derive.fields import Meaning, meaning_of, things_of_tool, v
 from toolassay.live_values.candidates import (
     ArgumentPlace,
     Known,
-    is_closed,
     is_day,
     is_written_anew,
     places_of,
@@ -43,7 +42,7 @@ from toolassay.live_values.observed_schemas import is_opaque, schema_of_results
 from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
 from toolassay.live_values.statements import learn_rows, table_of
 from toolassay.output_paths import EACH
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 MOST_CALLS = 1_500
 """Calls of a whole collection, trials of links included."""
@@ -59,7 +58,6 @@ _LAST_DAY = 300  # days from today, of invented dates
 _KNOWN, _DRAWN = "known", "drawn"
 _FRESH_TRIES = 4  # calls of a tool, each in a process of its own
 _OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
-_FREE_SHARE = 0.3  # of the calls have optional numbers, flags or choices
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
 _TOGETHER_SHARE = 0.9  # of the calls take values that one object has
 _MOST_REFUSALS = 2  # of a value by a tool
@@ -113,8 +111,8 @@ class _LinkTrial(NamedTuple):
     """How a trial of a link ended.
 
     Attributes:
-        verdict: "ran"; "wrong", the argument does not take such values; "refused" for a reason that may be that
-            of a row; "unknown".
+        verdict: "ran"; "wrong", the argument does not take such values; "refused" for a reason that may be
+            that of a row; "unknown".
         row: The values that it took; empty if each trial counts.
         problem: What the server said.
     """
@@ -188,7 +186,6 @@ class Collector:
         self._proven: set[tuple[str, str]] = set()
         # The same by what the argument means, "the id of a customer".
         self._meant: dict[Meaning, set[Any]] = defaultdict(set)
-        self._texts: dict[tuple[str, str], str] = {}
         self._probes: dict[tuple[str, str], set[str]] = {}
         self._failures, self._failures_of = 0, Counter[str]()
         self._unchanged = ""
@@ -292,9 +289,8 @@ class Collector:
             real, open_places = self._chosen(tool, places, rng)
             if not places and seen:
                 return
-            extras = self._free(tool, places, rng) if rng.random() < _FREE_SHARE else {}
             try:
-                drawn = draw_arguments(tool, rng, given=real | extras).arguments
+                drawn = draw_arguments(tool, rng, given=real).arguments
             except UnfillableError as error:
                 made.unusable.setdefault(tool.id, str(error))
                 continue
@@ -307,7 +303,7 @@ class Collector:
             try:
                 result, after = await self._call(tool, drawn, shared, is_again=is_again)
             except Refusal as error:
-                self._learn_from_refusal(tool, places, drawn, str(error))
+                self._learn_from_refusal(tool, places, str(error))
                 quoted = [
                     value for _, value in _values_by_place(places, real) if as_text(value) in str(error)
                 ]
@@ -319,15 +315,9 @@ class Collector:
             is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
             self._judge(tool, places, real, open_places, accepted=is_useful)
             real |= {name: drawn[name] for name in open_places if name in drawn}
-            is_reader = shared is not None
-            if is_reader:  # what a writer made is gone with its copy
+            if shared is not None:  # what a writer made is gone with its copy
                 self._learn(tool, drawn, result)
-                if not await self._matter(tool, drawn, extras, result, shared):
-                    drawn = {name: value for name, value in drawn.items() if name not in extras}
-                    extras = {}
-                    if any(one.arguments == drawn for one in accepted):
-                        continue
-            row = Accepted(real | extras, drawn, result, after or "")
+            row = Accepted(real, drawn, result, after or "")
             for place, value in _values_by_place(places, real):
                 self._trials[tool.id, place.name, self._kind(value)].accepted += 1
             if wrong := values_with_errors(result, drawn):
@@ -337,28 +327,6 @@ class Collector:
             else:
                 self._praise(tool, places, real)
                 accepted.append(row)
-
-    async def _matter(
-        self,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        extras: Mapping[str, Any],
-        result: CallResult,
-        shared: _Shared | None,
-    ) -> bool:
-        """Whether optional arguments have an effect: "the first 20 lines" of a file with three have none."""
-        if not extras:
-            return True
-        base = {name: value for name, value in arguments.items() if name not in extras}
-        key = tool.id, _text(base)
-        if key not in self._texts:
-            if self.observation.calls >= MOST_CALLS:
-                return True
-            try:
-                self._texts[key] = (await self._call(tool, base, shared))[0].text
-            except Refusal:
-                return True
-        return self._texts[key] != result.text
 
     async def _call(
         self, tool: Tool, arguments: Mapping[str, Any], shared: _Shared | None, is_again: bool = False
@@ -395,7 +363,6 @@ class Collector:
             self._failures = 0
             raise
         self._failures = 0
-        self._texts.setdefault((tool.id, _text(arguments)), result.text)
         return result, after
 
     async def _is_compared(self, environment: Environment) -> bool:
@@ -542,31 +509,13 @@ class Collector:
     def _kind(self, value: Any) -> str:
         return f"kind {self._known.kind_of(value)}"
 
-    def _learn_from_refusal(
-        self, tool: Tool, places: Sequence[ArgumentPlace], sent: Mapping[str, Any], words: str
-    ) -> None:
-        """Remember the values that a refusal quotes, for the arguments that it names, or else for all."""
-        quoted = [one for one in quoted_in(words) if one not in map(str, sent.values()) and one not in sent]
+    def _learn_from_refusal(self, tool: Tool, places: Sequence[ArgumentPlace], words: str) -> None:
+        """Remember the values that a refusal lists, for the arguments that it names, or else for all."""
+        listed = allowed_values(Parameter("", "string", words))
         named = [place for place in places if re.search(rf"\b{re.escape(place.name)}\b", words)]
-        for place in (named or places) if len(quoted) > 1 else ():
+        for place in (named or places) if listed else ():
             hints = self._known.hints[tool.id, place.name]
-            hints += [one for one in map(place.slot.typed, quoted) if one not in hints]
-
-    def _free(self, tool: Tool, places: Sequence[ArgumentPlace], rng: Random) -> dict[str, Any]:
-        """Optional numbers, flags and choices as the writer draws them, without those at their default."""
-        simple = {
-            place.name: place.slot.parameter.declaration.get("default")
-            for place in places
-            if not place.is_required
-            and not place.is_listed
-            and "." not in place.name
-            and (place.slot.kind != "string" or is_closed(place.slot))
-        }
-        try:
-            drawn = draw_arguments(tool, rng).arguments
-        except UnfillableError:
-            return {}
-        return {name: value for name, value in drawn.items() if name in simple and value != simple[name]}
+            hints += [one for one in map(place.slot.typed, listed) if one not in hints]
 
     def _learn(self, tool: Tool, arguments: Mapping[str, Any], result: CallResult) -> None:
         self._known.add(facts_of(tool, arguments, result.value, result.text))
