@@ -38,7 +38,7 @@ from toolassay.locks import temporary_folder
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 from toolassay.tools import ToolLibrary
 
 VALUES = "values.json"
@@ -124,9 +124,9 @@ def collect_values(
     """Learn from a server what its tools accept and return, and write that into the data folder.
 
     `values.json` gets values of accepted calls. Tools that declare no output schema and return structure get
-    the schema of what they returned, and the graph is derived again. Links that no trial got to work become
-    removals in `graph_edits.json`, which people can take back. Everything is written at the end: a
-    collection that fails or is interrupted leaves the folder as it was. A folder that has a record of a
+    the schema of what they returned, and the graph is derived again. Links whose values the argument does not
+    take become removals in `graph_edits.json`, which people can take back. Everything is written at the end:
+    a collection that fails or is interrupted leaves the folder as it was. A folder that has a record of a
     collection is left as it is.
 
     Args:
@@ -282,7 +282,9 @@ def _remove_refuted(folder: DataFolder, observation: Observation, screen: Screen
     ]
     write_edits(path, combine(edits, new))
     build_graph(folder.path, screen=Screen())
-    screen.say(f"{count_of(len(observation.refuted), 'link')} removed: no trial of them worked")
+    screen.say(
+        f"{count_of(len(observation.refuted), 'link')} removed: their arguments do not take such values"
+    )
 
 
 def _report(observation: Observation, library: ToolLibrary, path: Path, screen: Screen) -> None:
@@ -293,8 +295,13 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
         f"from {count_of(observation.calls, 'call')}"
     )
     if observation.unusable:
-        named = "; ".join(f"{name} ({words[:80]})" for name, words in list(observation.unusable.items())[:5])
-        screen.say(f"{WARNING}no call of these was accepted: {named}")
+        named = [f"{name} ({' '.join(words.split())[:80]})" for name, words in observation.unusable.items()]
+        screen.say(f"{WARNING}no call of these was accepted: {some_of(named, 20, between='; ')}")
+    if observation.idle:
+        screen.say(
+            f"{count_of(len(observation.idle), 'link')} stay in the graph without a call that worked; "
+            "they are not sampled"
+        )
 
 
 @contextlib.contextmanager
