@@ -60,6 +60,7 @@ _FRESH_TRIES = 4  # calls of a tool, each in a process of its own
 _OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
 _TOGETHER_SHARE = 0.9  # of the calls take values that one object has
+_KNOWN_TRIES = 5  # of an argument with known values, before values are drawn
 _MOST_REFUSALS = 2  # of a value by a tool
 _FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
@@ -438,7 +439,7 @@ class Collector:
         if known.accepted and drawn.is_hopeless:
             return False
         is_used_up = all(self._trials[tool.id, place.name, repr(value)].accepted for value in values)
-        if not is_used_up and (known.accepted or known.refused < _MOST_REFUSALS):
+        if not is_used_up and (known.accepted or known.refused < _KNOWN_TRIES):
             return False
         return rng.random() >= known.rate / (known.rate + drawn.rate)
 
@@ -477,6 +478,7 @@ class Collector:
             and not self._trials[tool.id, place.name, self._kind(one)].is_hopeless
         ] or list(values)
         new = [one for one in left if not trials[one].accepted]
+        new = [one for one in new if not trials[one].refused] or new
         good = [one for one in new if (place.head, repr(one)) in self._proven]
         for group, share in ((good, _PROVEN_SHARE), (new, 0.8)):
             if group and rng.random() < share:
