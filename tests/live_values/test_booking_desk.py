@@ -11,6 +11,7 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_servers.booking_desk import GOOD_LINKS, Desk, bookings, customers
+from mcp_types import CallToolResult, TextContent
 
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, Refusal, State
 from toolassay.graph import Dependency, FieldPair
@@ -50,8 +51,10 @@ class DeskEnvironment:
             answer = await self.server.call_tool(tool.id, dict(arguments))
         except ToolError as error:
             raise Refusal(str(error)) from None
-        found = answer.structured_content
-        return CallResult.of(parsed_text(answer.content[0].text) if found is None else found)
+        assert isinstance(answer, CallToolResult)
+        found, (block, *_) = answer.structured_content, answer.content or [TextContent(text="")]
+        text = block.text if isinstance(block, TextContent) else ""
+        return CallResult.of(parsed_text(text) if found is None else found)
 
     async def state(self) -> State | None:
         return {"rows": [*self.desk.base.iterdump()]}
@@ -62,7 +65,7 @@ async def library() -> ToolLibrary:
         [
             Tool(
                 one.name,
-                one.description,
+                one.description or "",
                 input_schema=one.input_schema,
                 output_schema=one.output_schema,
                 annotations={"readOnlyHint": bool(one.annotations and one.annotations.read_only_hint)},
