@@ -13,6 +13,7 @@ from toolassay.gates.gate import Background, Finding
 from toolassay.gates.gate_pipeline import ExecutionGate
 
 REFUSED = ExecutedCall(1, "Captioner", {}, None, "no such picture")
+DESCRIBED = ExecutedCall(1, "Captioner", {}, "a red fox")
 
 
 @pytest.fixture
@@ -22,7 +23,7 @@ def studio(tmp_path: Path) -> Background:
 
 def executed(studio: Background, outcome: Outcome = "ran", reason: str = "") -> Execution:
     plan = plan_of(gold(), studio.library, studio.kind)
-    calls = (ExecutedCall(0, "Painter", {}, "fox.png"), REFUSED)
+    calls = (ExecutedCall(0, "Painter", {}, "fox.png"), REFUSED if outcome != "ran" else DESCRIBED)
     return Execution(gold().id, outcome, "mcp", plan.fingerprint, calls, reason)
 
 
@@ -32,6 +33,11 @@ def findings(studio: Background, *executions: Execution) -> list[Finding]:
 
 def test_a_plan_that_ran_passes(studio: Background) -> None:
     assert findings(studio, executed(studio)) == []
+
+
+def test_a_plan_that_ran_with_a_refused_call_is_rejected(studio: Background) -> None:
+    (found,) = findings(studio, replace(executed(studio), calls=(REFUSED,)))
+    assert (found.state, found.where) == ("reject", "task_nodes[1]")
 
 
 def test_a_refused_call_rejects_the_sample_with_the_words_of_the_tool(studio: Background) -> None:

@@ -80,7 +80,7 @@ def test_a_step_may_repeat_a_reference_of_the_step_before_it() -> None:
         (details("<node-0>.id"), PLACE, "'search_movies' returns no 'id'"),
         (shows("<node-0>.name"), f"{PLACE}.movie_id", "returns no 'name'"),
         (details("<node-2>.id"), PLACE, "the plan has 2 nodes"),
-        (details("<node-0>.total", links=""), "task_nodes[1].arguments", "there is no link"),
+        (details("<node-0>.results[0].id", links=""), "task_nodes[1].arguments", "there is no link"),
         (details(7), "task_links[0]", "no argument of 'movie_details' refers to 'search_movies'"),
     ],
 )

@@ -85,10 +85,25 @@ def test_a_new_thing_gets_a_new_name_of_the_kind_that_is_there() -> None:
     assert Known().new_names(maker, place, random.Random(1)) == ([], None)
 
 
-def test_an_enum_has_no_candidates() -> None:
-    schema = {"type": "object", "properties": {"name": {"enum": ["x", "y"]}}, "required": ["name"]}
-    one = Tool("find", description="Find.", input_schema=schema)
-    assert not any(known(PEOPLE).candidates(one, place, random.Random(1)) for place in places_of(one))
+@pytest.mark.parametrize(
+    "declared",
+    [{"enum": ["OPEN", "DONE"]}]
+    + [
+        {"type": "string", "description": text}
+        for text in (
+            "[Enum]: OPEN, DONE",
+            "Either 'OPEN' or 'DONE'.",
+            "State (OPEN/DONE)",
+            "One of: OPEN, DONE",
+        )
+    ],
+)
+def test_declared_values_are_the_only_candidates(declared: dict[str, Any]) -> None:
+    schema = {"type": "object", "properties": {"name": declared}, "required": ["name"]}
+    assert candidates(known(PEOPLE), Tool("find", description="Find.", input_schema=schema), "name") == [
+        "OPEN",
+        "DONE",
+    ]
 
 
 @pytest.mark.parametrize(

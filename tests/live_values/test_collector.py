@@ -52,7 +52,7 @@ class Memory(OpenExecutor):
 class MemoryEnvironment:
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.held: dict[str, Any] = {"people": {"P-1": "Ann", "P-2": "Bo"}}
+        self.held: dict[str, Any] = {"people": {"P-1": "Ann", "P-2": "Bo", "P-3": "Cy"}}
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         self.memory.calls[tool.id] += 1
@@ -109,7 +109,7 @@ def collector(
 
 async def test_what_one_tool_returns_the_next_takes() -> None:
     found = await collector(Memory(FUNCTIONS, reads=READS)).collect()
-    assert set(found.values["get_person"]["person_id"]) == {"P-1", "P-2"}
+    assert set(found.values["get_person"]["person_id"]) == {"P-1", "P-2", "P-3"}
     assert found.schemas["list_people"]["properties"]["people"]["type"] == "array"
     assert found.changing == {"remove_person"}
     assert found.unusable == {}
@@ -140,7 +140,7 @@ async def test_values_that_belong_together_are_used_together() -> None:
     library = ToolLibrary([*TOOLS.tools[:2], text_tool("mark_person", "person_id", "name")])
     found = await collector(Memory(FUNCTIONS, reads=READS), library).collect()
     rows = set(zip(*found.values["mark_person"].values(), strict=True))
-    assert rows == {("P-1", "Ann"), ("P-2", "Bo")}
+    assert rows == {("P-1", "Ann"), ("P-2", "Bo"), ("P-3", "Cy")}
 
 
 async def test_a_call_that_changes_nothing_is_not_kept_beside_one_that_does() -> None:
@@ -188,7 +188,36 @@ async def test_a_link_that_works_stays_and_one_that_no_trial_gets_to_work_is_ref
     good = Dependency("list_people", "remove_person", fields=(FieldPair("people[].person_id", "person_id"),))
     wrong = Dependency("list_people", "get_person", fields=(FieldPair("people[].name", "person_id"),))
     await one.try_links([good, wrong], library)
-    assert one.observation.refuted == {("list_people", "get_person"): "no person Ann"}
+    assert one.observation.refuted == {("list_people", "get_person"): "no person Cy"}
+
+
+async def test_a_refusal_for_the_state_of_each_row_does_not_refute_a_link() -> None:
+    def remove(held: dict[str, Any], arguments: Mapping[str, Any]) -> Any:
+        if (one := arguments["person_id"]) not in held["people"]:
+            raise Refusal(f"no person {one}")
+        if one != "P-9":  # which no list has
+            raise Refusal("the person is on leave")
+        return remove_person(held, arguments)
+
+    one = collector(Memory(FUNCTIONS | {"remove_person": remove}, reads=READS))
+    await one.collect()
+    library = ToolLibrary(
+        [text_tool("list_people", output_schema=one.observation.schemas["list_people"]), *TOOLS.tools[1:]]
+    )
+    link = Dependency("list_people", "remove_person", fields=(FieldPair("people[].person_id", "person_id"),))
+    await one.try_links([link], library)
+    assert (one.observation.refuted, one.observation.idle) == ({}, {("list_people", "remove_person")})
+
+
+async def test_values_that_a_refusal_lists_are_tried_next() -> None:
+    def list_rooms(held: dict[str, Any], arguments: Mapping[str, Any]) -> Any:
+        if arguments["type"] not in ("Loft", "Attic"):
+            raise Refusal("type must be one of ('Loft', 'Attic')")
+        return [{"room": arguments["type"]}]
+
+    library = ToolLibrary([text_tool("list_rooms", "type")])
+    found = await collector(Memory({"list_rooms": list_rooms}, reads="list_rooms"), library).collect()
+    assert set(found.values["list_rooms"]["type"]) == {"Loft", "Attic"}
 
 
 async def test_a_whole_text_in_the_place_of_a_value_refutes_a_link_although_the_server_takes_it() -> None:

@@ -1,7 +1,8 @@
 """Values and arguments that a schema allows, drawn at random; a seed fixes them.
 
-A value comes from the first of these that its schema has: listed values, examples, the default, the format,
-the bounds, the pattern. Else it is the last word of its name with a number, "title-4821".
+A value comes from the first of these that its schema has: listed values, examples, the default, a quotation
+in its description, the format, the bounds, the pattern. Else it is the last word of its name with a number,
+"title-4821".
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from toolassay.argument_values.places import (
     is_fed,
     is_statable,
     places_of,
+    quoted_in,
     template_of,
     with_fed,
 )
@@ -295,7 +297,8 @@ def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
     listed = [place.typed(text) for text in allowed_values(place.parameter)]
     examples = schema.get("examples")
     examples = [*examples] if isinstance(examples, list) else []
-    for values in (listed, [*examples, schema.get("example")], [schema.get("default")]):
+    quoted = [place.typed(text) for text in quoted_in(place.parameter.description)]
+    for values in (listed, [*examples, schema.get("example")], [schema.get("default")], quoted):
         usable = [value for value in values if is_statable(value)]
         yield from rng.sample(usable, len(usable))
     if place.kind != "string":

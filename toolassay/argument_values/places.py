@@ -315,6 +315,13 @@ _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
 # "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
 _SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
+# "LOCK" and "IN_STOCK"; not "ID", "Lock" or the parts of "YYYY-MM-DD".
+_CAPITALS = re.compile(r"(?<![\w-])[A-Z][A-Z0-9_]{2,40}(?![\w-])")
+# "[Enum]: LOCK, UNLOCK" and "(CSV/JSON)"; not "CSV" alone, or "an ID or URL" in a sentence.
+_CAPITAL_LIST = re.compile(
+    rf"(?:^|[:(\[])\s*(?P<list>{_CAPITALS.pattern}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|/)\s*{_CAPITALS.pattern})+)"
+    r"(?=\s*(?:[.)\];]|$))"
+)
 # "enum: a, b" and "Literal[a, b]", but not "string".
 _TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
 # Lists of types and of parts of a pattern look the same: "string | null", "(dd/mm/yyyy)".
@@ -378,6 +385,15 @@ def allowed_values(parameter: Parameter) -> list[str]:
     return _described(parameter.description)
 
 
+def quoted_in(description: str) -> list[str]:
+    """The texts in quotation marks, which are examples where they list no alternatives.
+
+    >>> quoted_in("A city, e.g. 'Porto'; not the customer's")
+    ['Porto']
+    """
+    return [one[1:-1] for one in re.findall(rf"(?<!\w){_QUOTED}(?!\w)", description)]
+
+
 def allowed_range(parameter: Parameter) -> Range | None:
     """The range that a parameter is restricted to, by its description or its `minimum` and `maximum`.
 
@@ -411,6 +427,8 @@ def _described(description: str) -> list[str]:
                 return values
     if match := _QUOTES.search(description):
         return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
+    if match := _CAPITAL_LIST.search(description):
+        return _clean(_CAPITALS.findall(match["list"]))
     if match := _SLASHES.search(description):
         return _clean(match["list"].split("/"))
     if match := _CHOICE.search(description):

@@ -33,9 +33,9 @@ from toolassay.variety.measures import SAMPLE
 @options.option(
     "gates",
     default=None,
-    help="Comma-separated gates to run: id, schema, graph, wiring, grounding, leak, language, execution "
-    "(after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, second_opinion "
-    "(needs --solver) [default: all].",
+    help="Comma-separated gates to run: id, schema, graph, wiring, plan, grounding, leak, language, "
+    "execution (after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, "
+    "second_opinion (needs --solver) [default: all].",
 )
 @options.option("without", default=None, help="Comma-separated gates to skip.")
 @options.option(

@@ -198,7 +198,10 @@ def options_of(declared: str, source: Mapping[str, Any]) -> list[str]:
         given = source.get(key)
         if isinstance(given, list) and all(isinstance(item, str | int | float | None) for item in given):
             return [str(item) for item in given if item is not None]
-    return choices_of(declared)
+    return _choices_of(declared)
+
+
+_choices_of = lru_cache(maxsize=4096)(choices_of)
 
 
 def _option_fit(value: Any, options: list[str]) -> Fit:

@@ -35,6 +35,7 @@ from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.language_gate import LanguageGate
 from toolassay.gates.leak_gate import LeakGate
+from toolassay.gates.plan_gate import PlanGate
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.gold import Gold
@@ -92,6 +93,10 @@ class ExecutionGate:
 
 def _ended(execution: Execution) -> _Ended:
     last = execution.calls[-1] if execution.calls else None
+    refused = next((call for call in execution.calls if call.error is not None), None)
+    if execution.outcome == "ran" and refused is not None:
+        reason = f"{refused.tool}: {refused.error}"
+        return _Ended("failed", execution.plan, f"task_nodes[{refused.node}]", reason)
     where = f"task_nodes[{last.node}]" if last is not None and execution.outcome != "ran" else ""
     return _Ended(execution.outcome, execution.plan, where, execution.reason)
 
@@ -242,6 +247,7 @@ def rule_gates(background: Background) -> tuple[Gate, ...]:
         SchemaGate(background),
         GraphGate(background),
         WiringGate(background),
+        PlanGate(background),
         GroundingGate(background),
         LeakGate(background),
         LanguageGate(background),

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import networkx as nx
 
@@ -190,17 +191,21 @@ def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
     names = {same_tool(tool): tool for tool in tools}
     if len(names) < len(tools) or len(steps) != len(tools):
         return None
-    # Longest first: "image search by image" must not be found as "image search".
-    longest_first = sorted(names, key=len, reverse=True)
-    # A whole name: "image search" in "call image search", not in "image searches".
-    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)")
     order: Order = {}
     for place, step in enumerate(steps):
-        match = pattern.search(same_tool(step[:2000]))
-        if match is None or names[match[0]] in order:
+        text = same_tool(step[:2000])
+        # The first name, and the longest there: "image search by image" is not "image search".
+        found = [(match.start(), -len(name), name) for name in names if (match := _whole(name).search(text))]
+        if not found or names[min(found)[2]] in order:
             return None
-        order[names[match[0]]] = place
+        order[names[min(found)[2]]] = place
     return order
+
+
+@lru_cache(maxsize=4096)
+def _whole(name: str) -> re.Pattern[str]:
+    """A whole name: "image search" in "call image search", not in "image searches"."""
+    return re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
 
 
 def order_of_nodes(tools: Sequence[str]) -> Order | None:
@@ -264,11 +269,13 @@ class _Wires:
         wires: the resolved references.
         open: indices of nodes with a reference that cannot be resolved.
         backward: the references to a later node, each with its argument.
+        first: the node that has a reference first.
     """
 
     wires: list[Wire] = field(default_factory=list)
     open: set[int] = field(default_factory=set)
     backward: list[tuple[Wire, PlanValue]] = field(default_factory=list)
+    first: dict[str, int] = field(default_factory=dict)
 
 
 class WiringGate:
@@ -333,7 +340,9 @@ class WiringGate:
                 found.wires.append((place, node.place))
                 if place > node.place and reading.spelling != "name":
                     found.backward.append(((place, node.place), argument))
-                findings += self._flow(Reference(place, reading.path), node, reader, text, where)
+                is_repeated = found.first.setdefault(text, node.place) != node.place
+                reference = Reference(place, reading.path)
+                findings += self._flow(reference, argument, node, reader, is_repeated=is_repeated)
         return findings
 
     def _spelling(
@@ -364,21 +373,30 @@ class WiringGate:
         return [self._say("quarantine" if temporal else "reject", reason, where)]
 
     def _flow(
-        self, reference: Reference, node: GoldNode, reader: ReferenceReader, text: str, where: str
+        self,
+        reference: Reference,
+        argument: PlanValue,
+        node: GoldNode,
+        reader: ReferenceReader,
+        *,
+        is_repeated: bool,
     ) -> Iterator[Finding]:
         """Findings if the output has another type than the tool takes, or lacks the part that is named."""
         source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
         if source is None or target is None:
             return
         first, second = self._background.library[source], self._background.library[target]
+        text, where = str(argument.value), argument.where
         if second.inputs and first.is_resource and not can_feed(first, second, self._background):
             gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs)
             reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
             yield self._say("reject", reason, where)
-        if self._background.kind == "schema" and (
-            fault := fault_of(reference, first, second, self._background)
-        ):
-            yield self._say("reject", f"{shown(text)}: {fault}", where)
+        if self._background.kind == "schema":
+            given = (node.arguments or ())[argument.place]
+            name = str(given.get("name", "")) if isinstance(given, dict) else ""
+            fault = fault_of(reference, name, first, second, self._background, is_repeated=is_repeated)
+            if fault is not None:
+                yield self._say(fault[0], f"{shown(text)}: {fault[1]}", where)
 
     def _backward(self, found: _Wires) -> list[Finding]:
         if not found.backward:

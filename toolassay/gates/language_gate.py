@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from toolassay.dataset import WORK_ORDER_OPENINGS
@@ -35,6 +36,8 @@ _PLACEHOLDER = re.compile(
     """,
     re.VERBOSE,
 )
+# What every placeholder has: most texts have none, and need not be searched for all.
+_MARK = re.compile(r"[{$<\[%]|__|(?i:lorem)|['\"`](?:undefined|null|None|NaN|TODO|TBD|string)")
 # What writers mean: "[sic]", and tags of HTML such as "<b>" and "<td>".
 _NO_PLACEHOLDER = re.compile(
     r"\[(?:sic|see)\b|</?(?:a|b|i|u|p|br|hr|em|li|ul|ol|div|span|strong|code|pre|table|tr|td|th|html|head|body|img"
@@ -123,7 +126,7 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
         yield "mixed script", *match.span()
     if text.startswith(WORK_ORDER_OPENINGS):  # a list of labels repeats by nature
         return
-    for match in _REPEATED.finditer(own):
+    for match in _REPEATED.finditer(own) if _may_repeat(own.split()) else ():
         # "again and again and again": the run goes on, so that it is meant.
         run, before, after = match[1].split(), own[: match.start()].split(), own[match.end() :].split()
         if run[-1:] != before[-1:] and run[0] != "".join(after[:1]).strip(".,;!?"):
@@ -136,6 +139,18 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
         earlier.add(sentence)
 
 
+def _may_repeat(words: list[str]) -> bool:
+    """Whether two words may be the start of a run that occurs twice at once, which takes long to find."""
+    row = list(pairwise(words))
+    starts: dict[str, list[int]] = {}
+    for place, (first, second) in enumerate(row):
+        before = starts.setdefault(first, [])
+        if any(1 < place - one < 9 and second.startswith(row[one][1]) for one in before):
+            return True
+        before.append(place)
+    return False
+
+
 def placeholders(text: str) -> Iterator[tuple[int, int]]:
     """The placeholders of a template that nothing filled, as (start, end).
 
@@ -143,7 +158,7 @@ def placeholders(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in placeholders(text)]
     ['{name}', '%s']
     """
-    for match in _PLACEHOLDER.finditer(text):
+    for match in _PLACEHOLDER.finditer(text) if _MARK.search(text) else ():
         if _NO_PLACEHOLDER.match(match.group()) is None:
             yield match.span()
 

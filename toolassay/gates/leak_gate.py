@@ -323,17 +323,18 @@ class LeakGate:
         planned = {node.tool for node in gold.nodes}
         unknown = planned.difference(self._library.ids)
         finders = [self._names, *([ToolNameFinder(sorted(unknown))] if unknown else [])]
-        letters = [character for character in text[:2000] if character.isalpha()]
-        shouted = sum(map(str.isupper, letters)) > 0.6 * len(letters)
         values: list[tuple[int, int]] | None = None
+        shouted = False
         found: dict[str, _Mention] = {}
         for finder in finders:
             for place in finder.find(text):
                 tool = place.name.tool
-                if naming(text, place, shouted=shouted) == "no":
-                    continue
                 if values is None:
                     values = _values_in(gold, text)
+                    letters = [character for character in text[:2000] if character.isalpha()]
+                    shouted = sum(map(str.isupper, letters)) > 0.6 * len(letters)
+                if naming(text, place, shouted=shouted) == "no":
+                    continue
                 inside = any(start <= place.start and place.end <= end for start, end in values)
                 verdict = naming(text, place, in_value=inside, shouted=shouted)
                 sure, known = verdict == "yes", found.get(tool)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from toolassay.argument_schemas import Schema, has_place, kinds_of, schema_at
 from toolassay.backinstruct.critics import same_tool
 from toolassay.gates.gate import Background, State
 from toolassay.gold import Gold, GoldNode
+from toolassay.graph.derive.fields import IDENTITIES, attribute_fit, meaning_of, things_of_tool
 from toolassay.graph.derive.given_fields import is_informative
 from toolassay.output_paths import EACH, Part, Reference, parse_path, parse_reference, path_text
 from toolassay.tools import Tool, normal_type
@@ -204,6 +206,10 @@ class ReferenceReader:
             tools[node.place] = node.tool
         return cls(tools, gold.request)
 
+    @cached_property
+    def _plain(self) -> Sequence[str | None]:
+        return [None if tool is None else same_tool(tool) for tool in self.tools]
+
     def read(self, text: str, place: int) -> ReferenceReading | None:
         """Parse the argument `text` of the node with index `place`; None for a literal.
 
@@ -246,11 +252,7 @@ class ReferenceReader:
     def _named(self, name: str, place: int) -> tuple[int, ...]:
         """Indices of the other nodes whose tool is named: earlier nodes first, the nearest first."""
         plain = same_tool(name)
-        places = [
-            p
-            for p, tool in enumerate(self.tools)
-            if tool is not None and p != place and same_tool(tool) == plain
-        ]
+        places = [p for p, tool in enumerate(self._plain) if p != place and tool == plain]
         return tuple(sorted(places, key=lambda other: (other > place, abs(other - place))))
 
 
@@ -371,19 +373,47 @@ def shapes_of(schema: Schema, root: Schema) -> frozenset[Shape]:
     return frozenset(_SHAPES.get(kind, "a single value") for kind in kinds_of(schema, root) - {"null"})
 
 
-def fault_of(reference: Reference, source: Tool, target: Tool, background: Background) -> str | None:
-    """Why a reference to a part of a result is wrong; None if it may be right.
+def fault_of(
+    reference: Reference,
+    argument: str,
+    source: Tool,
+    target: Tool,
+    background: Background,
+    *,
+    is_repeated: bool = False,
+) -> tuple[State, str] | None:
+    """Why a reference to a part of a result is wrong or doubtful; None if it may be right.
 
-    A part that the link of the tool graph names is right whatever the schema says.
+    An id is no e-mail address, also if the tool is only named so ("find_user_id").
+
+    A part that the link of the tool graph names is right whatever the schema says. Another one is doubtful if
+    the graph knows what fills the argument, or that nothing does.
+
+    Args:
+        reference: The reference.
+        argument: Name of the argument that it fills.
+        source: The tool that returns the part.
+        target: The tool that takes it.
+        background: The tool graph.
+        is_repeated: Whether a step before has the same reference, which a later one may repeat.
     """
-    part = output_part(source.output_schema, reference.path)
-    if part.is_declared:
+    names = [part for part in reference.path if isinstance(part, str) and part != EACH]
+    things = [owner.thing[-1] for owner in things_of_tool(source, None)[:1]]
+    given, taken = meaning_of([*things, *names][-1] if names or things else ""), meaning_of(argument)
+    if given.attribute in IDENTITIES and taken.attribute and not attribute_fit("id", taken.attribute):
+        return "quarantine", f"it is an id, and '{argument}' of '{target.id}' is another kind of value"
+    graph, path = background.graph, _plain(reference.path)
+    link = graph.dependency(source.id, target.id) if graph is not None and not graph.is_implied else None
+    fields = link.fields if link is not None else ()
+    if path in (
+        _plain(parse_path(one.source)) for one in fields if parse_path(one.target)[:1] == (argument,)
+    ):
         return None
-    link = background.graph.dependency(source.id, target.id) if background.graph is not None else None
-    named = {_plain(parse_path(pair.source)) for pair in link.fields} if link is not None else set()
-    if _plain(reference.path) in named:
-        return None
-    return f"'{source.id}' returns no '{path_text(reference.path)}'"
+    if not output_part(source.output_schema, reference.path).is_declared:
+        return "reject", f"'{source.id}' returns no '{path_text(reference.path)}'"
+    if link is not None and not is_repeated:
+        return "quarantine", f"the tool graph does not fill '{argument}' of '{target.id}' so"
+    return None
 
 
 def _plain(path: Iterable[Part]) -> tuple[Part, ...]:

@@ -254,6 +254,15 @@ class SchemaGate:
         self._names = tool_spellings(background.library)
         self._validators = validators_of(background.library)
         kinds = {kind for tool in background.library for kind in (*tool.inputs, *tool.outputs)}
+        # The parameters of each tool, an index of their spellings, and the names of the required ones.
+        self._declared = {
+            tool.id: (
+                named := {one.name: one for one in tool.parameters},
+                Spellings(named),
+                self._needs(tool),
+            )
+            for tool in background.library
+        }
         self._families = {family for kind in kinds if (family := family_of(kind))}
 
     def check(self, gold: Gold) -> list[Finding]:
@@ -311,11 +320,13 @@ class SchemaGate:
 
     def _named(self, node: GoldNode, tool: Tool, reader: ReferenceReader) -> Iterator[Finding]:
         """Findings on the arguments of a tool with named parameters."""
-        parameters = {parameter.name: parameter for parameter in tool.parameters}
-        names = Spellings(parameters)
+        parameters, names, needs = self._declared[tool.id]
         given, empty = set[str](), set[str]()
         values: dict[str, tuple[Any, int]] = {}  # with the place of each in the list of arguments
-        takes = f"'{tool.id}' takes {listed(parameters) or 'no parameters'}"
+
+        def takes() -> str:
+            return f"'{tool.id}' takes {listed(parameters) or 'no parameters'}"
+
         for place, argument in enumerate(node.arguments or ()):
             where = f"{node.where}.arguments[{place}]"
             if not isinstance(argument, Mapping) or not isinstance(name := argument.get("name"), str):
@@ -325,7 +336,7 @@ class SchemaGate:
             meant = names.meant(name) or (name if takes_any_name(tool) else None)
             if meant != name:
                 fix = f"; repair writes '{meant}'" if meant else ""
-                yield self._reject(f"{takes}, not {shown(name)}{fix}", f"{where}.name")
+                yield self._reject(f"{takes()}, not {shown(name)}{fix}", f"{where}.name")
             if meant is None:
                 continue
             if meant in given:
@@ -339,9 +350,9 @@ class SchemaGate:
                 values[meant] = value, place
             else:
                 yield from self._value(value, parameters[meant], tool, node, reader, f"{where}.value")
-        lacking = [name for name in self._needs(tool) if name not in given or name in empty]
+        lacking = [name for name in needs if name not in given or name in empty]
         if lacking:
-            yield self._reject(f"{takes}; no value for {listed(lacking)}", f"{node.where}.arguments")
+            yield self._reject(f"{takes()}; no value for {listed(lacking)}", f"{node.where}.arguments")
         if tool.input_schema is not None:
             yield from self._typed(values, tool, node, reader, lacks=bool(lacking))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -38,11 +39,14 @@ _PROSE = frozenset(
 # "oldText" and "Text to search for" name a text that must be there.
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
+# "2026-05-14" and "YYYY-MM-DD".
+_DAY = re.compile(r"\b(?:\d{4}-\d\d-\d\d|yyyy-mm-dd)\b", re.IGNORECASE)
 _MOST_NODES = 60
 _DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server
 _MOST_NEW = 12  # names for what a tool makes
 _MOST_LINES = 40  # that are remembered of a text
+_LONGEST_SEARCH = 30  # characters
 _LEAST_OF_OPTIONAL = 1.5  # score; an argument that one can leave out takes no far-fetched value
 
 
@@ -106,9 +110,12 @@ def _places(
         yield ArgumentPlace(".".join(path), walk.place(schema, path), required, listed)
 
 
-def is_closed(place: ValuePlace) -> bool:
-    """Whether the values of a place are listed."""
-    return bool(place.choices or allowed_values(place.parameter))
+def is_day(place: ArgumentPlace) -> bool:
+    """Whether a place takes an ISO date: by its format, its name, or a date in its description."""
+    about = place.slot.parameter
+    is_shown = _DAY.search(about.description) is not None
+    shape = str(about.declaration.get("format"))
+    return place.slot.kind == "string" and (shape.startswith("date") or is_shown or place.head == "date")
 
 
 class Known:
@@ -121,6 +128,7 @@ class Known:
     Attributes:
         tables: The tables of a database, by name.
         may_write: Whether calls may change something, so that statements that do are candidates.
+        hints: Values that a refusal of a tool has quoted, by tool and argument.
     """
 
     def __init__(self, files: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
@@ -128,6 +136,7 @@ class Known:
         self._file_names, self._folder_names = frozenset(files), frozenset(folders)
         self.tables: dict[str, StatementTable] = {}
         self.may_write = False
+        self.hints: dict[tuple[str, str], list[Any]] = defaultdict(list)
         self._facts: dict[tuple[Scalar, Words, Words], Fact] = {}
         self._beside: dict[str, set[str]] = defaultdict(set)
         self._lines: dict[str, list[str]] = {}
@@ -182,8 +191,10 @@ class Known:
             chosen: Values of the call that are chosen already.
         """
         slot = place.slot
-        if slot.choices or slot.kind == "boolean":
+        if slot.kind == "boolean":
             return []
+        if listed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
+            return [value for value in listed if slot.allows(value)]
         if slot.kind == "string":
             if _is_present_text(place):
                 lines = [line for value in chosen for line in self._lines.get(str(value), ())]
@@ -200,7 +211,17 @@ class Known:
                 return self._patterns(place)
             if self._is_path(tool, place):
                 return self._paths(tool, place, rng, chosen)
-        return [value for value in self._fitting(tool, place) if slot.allows(value)]
+        found = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
+        is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
+        if not found and place.is_required and is_search:
+            found = self._words(rng)
+        return [value for value in dict.fromkeys(found) if slot.allows(value)]
+
+    def _words(self, rng: random.Random) -> list[str]:
+        """Short texts of results, and words of them: what a search could find."""
+        texts = {fact.value for fact in self._facts.values() if isinstance(fact.value, str)}
+        words = {word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)}
+        return _shuffled(sorted(words | {text for text in texts if len(text) <= _LONGEST_SEARCH}), rng)
 
     def new_names(self, tool: Tool, place: ArgumentPlace, rng: random.Random) -> tuple[list[str], Any]:
         """Names for what a tool makes, of the kind of one that is there, and that one.

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
+import string
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from toolassay.argument_schemas import kinds_of, schema_at
-from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
-from toolassay.argument_values.places import FedArgument, fed_argument
+from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments, drawn_value
+from toolassay.argument_values.places import FedArgument, allowed_values, as_text, fed_argument
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -25,21 +28,21 @@ from toolassay.executors.executor import (
 from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
-from toolassay.graph.derive.fields import verb_of, words_of
+from toolassay.graph.derive.fields import Meaning, meaning_of, things_of_tool, verb_of, words_of
 from toolassay.live_values.candidates import (
     ArgumentPlace,
     Known,
-    is_closed,
+    is_day,
     is_written_anew,
     places_of,
     writes,
 )
 from toolassay.live_values.facts import facts_of
-from toolassay.live_values.observed_schemas import schema_of_results
+from toolassay.live_values.observed_schemas import is_opaque, schema_of_results
 from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
 from toolassay.live_values.statements import learn_rows, table_of
 from toolassay.output_paths import EACH
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import Parameter, Tool, ToolLibrary
 
 MOST_CALLS = 1_500
 """Calls of a whole collection, trials of links included."""
@@ -48,14 +51,18 @@ _TRIES = 12  # calls of a tool in a round
 _ENOUGH = 8  # accepted calls of a tool that writes
 _MOST_ROWS = 24  # accepted calls that are kept of a tool
 _MOST_CHOICES = 30  # candidates among which a call chooses
-_LINK_TRIES = 4
+_LINK_TRIES = 8
+_PROBES = 2  # values that do not exist, of an argument
+_COLLECTING_SHARE = 0.7  # of the calls; the others try links
+_LAST_DAY = 300  # days from today, of invented dates
+_KNOWN, _DRAWN = "known", "drawn"
 _FRESH_TRIES = 4  # calls of a tool, each in a process of its own
 _OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
-_FREE_SHARE = 0.3  # of the calls have optional numbers, flags or choices
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
 _TOGETHER_SHARE = 0.9  # of the calls take values that one object has
+_KNOWN_TRIES = 5  # of an argument with known values, before values are drawn
 _MOST_REFUSALS = 2  # of a value by a tool
-_FEWEST_TRIALS = 2  # failed ones that refute a link
+_FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
 _MOST_TOOL_FAILURES = 2  # calls of a tool without an answer, each of which may take as long as the limit
 _LONGEST_LOOK = 1.0  # seconds; a workspace that takes longer to read is not compared after each call
@@ -79,13 +86,52 @@ class Accepted:
 
 
 @dataclass
+class Trials:
+    """How many calls were accepted and refused."""
+
+    accepted: int = 0
+    refused: int = 0
+
+    @property
+    def rate(self) -> float:
+        """The share that was accepted, as estimated from few."""
+        return (self.accepted + 1) / (self.accepted + self.refused + 2)
+
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether several were refused and none accepted."""
+        return not self.accepted and self.refused >= _MOST_REFUSALS
+
+    def add(self, *, accepted: bool) -> None:
+        """Count a call."""
+        self.accepted += accepted
+        self.refused += not accepted
+
+
+class _LinkTrial(NamedTuple):
+    """How a trial of a link ended.
+
+    Attributes:
+        verdict: "ran"; "wrong", the argument does not take such values; "refused" for a reason that may be
+            that of a row; "unknown".
+        row: The values that it took; empty if each trial counts.
+        problem: What the server said.
+    """
+
+    verdict: Literal["ran", "wrong", "refused", "unknown"]
+    row: str = ""
+    problem: str = ""
+
+
+@dataclass
 class Observation:
     """What was learnt of a server.
 
     Attributes:
         values: `{tool: {argument: [value, …]}}`: columns of accepted calls, null where a call has no value.
         schemas: Schemas of results of tools that declare none, by tool.
-        refuted: Links that no trial got to work, each with the words of the last refusal.
+        refuted: Links whose values the argument does not take, each with the words of the last refusal.
+        idle: Links that are not refuted, but did not work with the first item of any result.
         calls: Number of calls that were made.
         unusable: Tools of which no call was accepted, with the words of the last refusal.
         changing: Tools whose calls changed the workspace.
@@ -94,6 +140,7 @@ class Observation:
     values: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
     schemas: dict[str, dict[str, Any]] = field(default_factory=dict)
     refuted: dict[tuple[str, str], str] = field(default_factory=dict)
+    idle: set[tuple[str, str]] = field(default_factory=set)
     calls: int = 0
     unusable: dict[str, str] = field(default_factory=dict)
     changing: set[str] = field(default_factory=set)
@@ -132,25 +179,24 @@ class Collector:
         self._accepted: dict[str, list[Accepted]] = {tool.id: [] for tool in library}
         # Accepted calls that found or changed nothing: better than none.
         self._idle: dict[str, list[Accepted]] = {tool.id: [] for tool in library}
-        # How often each value was accepted less how often it was refused, by tool and argument.
-        self._credit: dict[tuple[str, str, str], int] = defaultdict(int)
-        # Calls that were accepted and refused, by tool, argument and kind of value: a file, a folder, …
-        self._kinds: dict[tuple[str, str, str], list[int]] = defaultdict(lambda: [0, 0])
+        # Calls that were accepted and refused, by tool, argument and value; also by kind of value (a file, a
+        # folder) and by whether the value was known or drawn.
+        self._trials: dict[tuple[str, str, str], Trials] = defaultdict(Trials)
         self._seen: dict[str, set[str]] = defaultdict(set)
-        # Values that a tool accepted, by tool and argument.
-        self._used: set[tuple[str, str, str]] = set()
         # Values that some tool accepted, by the last word of the argument.
         self._proven: set[tuple[str, str]] = set()
-        # Calls that were accepted and refused, by tool, argument, and whether its value was known or drawn.
-        self._trials: dict[tuple[str, str, bool], list[int]] = defaultdict(lambda: [0, 0])
-        self._texts: dict[tuple[str, str], str] = {}
+        # The same by what the argument means, "the id of a customer".
+        self._meant: dict[Meaning, set[Any]] = defaultdict(set)
+        self._probes: dict[tuple[str, str], set[str]] = {}
         self._failures, self._failures_of = 0, Counter[str]()
         self._unchanged = ""
         self._compares = opened.is_isolated
+        self._today = datetime.now(UTC).date()
         self.observation = Observation()
         may_call = [tool for tool in library if self._may_call(tool)]
         self._readers = [tool for tool in may_call if self._reads(tool)]
         self._writers = [tool for tool in may_call if tool not in self._readers]
+        self._left = self.steps
 
     @property
     def steps(self) -> int:
@@ -204,8 +250,8 @@ class Collector:
         for tool in self._library:
             results = [one.result.value for one in self._accepted[tool.id]]
             structured = [value for value in results if isinstance(value, dict | list) and value]
-            is_declared = tool.output_schema and tool.source.get("output_schema") != "proposed"
-            if not is_declared and structured and len(structured) == len(results):
+            is_open = is_opaque(tool.output_schema) or tool.source.get("output_schema") == "proposed"
+            if is_open and structured and len(structured) == len(results):
                 made.schemas[tool.id] = schema_of_results(structured)
         return made
 
@@ -226,22 +272,29 @@ class Collector:
             self._idle[tool.id] += idle
 
     async def _try(self, tool: Tool, turn: int, shared: _Shared | None) -> None:
-        """Call a tool several times, each time with other values."""
+        """Call a tool several times, each time with other values, within its share of the calls left."""
         places = places_of(tool)
+        share = (int(MOST_CALLS * _COLLECTING_SHARE) - self.observation.calls) // self._left
+        last = self.observation.calls + max(share, int(turn == 0))
+        self._left -= 1
         accepted, made = self._accepted[tool.id], self.observation
         seen = self._seen[tool.id]
         most = _MOST_ROWS if shared is not None else _ENOUGH
         for number in range(_TRIES):
-            if len(accepted) >= most or self._failures_of[tool.id] >= _MOST_TOOL_FAILURES:
+            if (
+                len(accepted) >= most
+                or made.calls >= last
+                or self._failures_of[tool.id] >= _MOST_TOOL_FAILURES
+            ):
                 return
             rng = Random(f"{self._seed} {tool.id} {turn} {number}")
             real, open_places = self._chosen(tool, places, rng)
             if not places and seen:
                 return
-            extras = self._free(tool, places, rng) if rng.random() < _FREE_SHARE else {}
             try:
-                drawn = draw_arguments(tool, rng, given=real | extras).arguments
-            except UnfillableError:
+                drawn = draw_arguments(tool, rng, given=real).arguments
+            except UnfillableError as error:
+                made.unusable.setdefault(tool.id, str(error))
                 continue
             is_again = turn > 0 and not accepted and self._fresh is not self._opened
             if _text(drawn) in seen and not is_again:
@@ -252,25 +305,23 @@ class Collector:
             try:
                 result, after = await self._call(tool, drawn, shared, is_again=is_again)
             except Refusal as error:
-                if not open_places:
-                    self._blame(tool, places, real)
+                self._learn_from_refusal(tool, places, str(error))
+                quoted = [
+                    value for _, value in _values_by_place(places, real) if as_text(value) in str(error)
+                ]
+                if quoted or not open_places:
+                    self._blame(tool, places, real, only=quoted)
                 self._judge(tool, places, real, open_places, accepted=False)
                 made.unusable[tool.id] = str(error)
                 continue
             is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
             self._judge(tool, places, real, open_places, accepted=is_useful)
             real |= {name: drawn[name] for name in open_places if name in drawn}
-            is_reader = shared is not None
-            if is_reader:  # what a writer made is gone with its copy
+            if shared is not None:  # what a writer made is gone with its copy
                 self._learn(tool, drawn, result)
-                if not await self._matter(tool, drawn, extras, result, shared):
-                    drawn = {name: value for name, value in drawn.items() if name not in extras}
-                    extras = {}
-                    if any(one.arguments == drawn for one in accepted):
-                        continue
-            row = Accepted(real | extras, drawn, result, after or "")
+            row = Accepted(real, drawn, result, after or "")
             for place, value in _values_by_place(places, real):
-                self._kinds[tool.id, place.name, self._known.kind_of(value)][0] += 1
+                self._trials[tool.id, place.name, self._kind(value)].accepted += 1
             if wrong := values_with_errors(result, drawn):
                 self._blame(tool, places, real, only=wrong)
             elif not is_useful:
@@ -278,28 +329,6 @@ class Collector:
             else:
                 self._praise(tool, places, real)
                 accepted.append(row)
-
-    async def _matter(
-        self,
-        tool: Tool,
-        arguments: Mapping[str, Any],
-        extras: Mapping[str, Any],
-        result: CallResult,
-        shared: _Shared | None,
-    ) -> bool:
-        """Whether optional arguments have an effect: "the first 20 lines" of a file with three have none."""
-        if not extras:
-            return True
-        base = {name: value for name, value in arguments.items() if name not in extras}
-        key = tool.id, _text(base)
-        if key not in self._texts:
-            if self.observation.calls >= MOST_CALLS:
-                return True
-            try:
-                self._texts[key] = (await self._call(tool, base, shared))[0].text
-            except Refusal:
-                return True
-        return self._texts[key] != result.text
 
     async def _call(
         self, tool: Tool, arguments: Mapping[str, Any], shared: _Shared | None, is_again: bool = False
@@ -336,7 +365,6 @@ class Collector:
             self._failures = 0
             raise
         self._failures = 0
-        self._texts.setdefault((tool.id, _text(arguments)), result.text)
         return result, after
 
     async def _is_compared(self, environment: Environment) -> bool:
@@ -382,7 +410,21 @@ class Collector:
         lists = [value for value in real.values() if isinstance(value, list)]
         shortest = min(map(len, lists), default=0)
         real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
+        self._order_days([place.name for place in places if is_day(place)], real, open_places, rng)
         return real, open_places
+
+    def _order_days(
+        self, names: Sequence[str], real: dict[str, Any], open_places: Sequence[str], rng: Random
+    ) -> None:
+        """Give the dates of a call values in the order of its arguments: known ones, or days to come."""
+        names = [name for name in names if name in open_places or isinstance(real.get(name), str)]
+        days = sorted(str(real.get(name, "")) for name in names)
+        if any(name in open_places for name in names):
+            day = self._today + timedelta(rng.randrange(2, _LAST_DAY))
+            for number in range(len(names)):
+                days[number] = day.isoformat()
+                day += timedelta(rng.randrange(1, 5))
+        real.update(zip(names, days, strict=True))
 
     def _is_open(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> bool:
         """Whether the writer draws a value, which then counts as known if it is accepted.
@@ -394,15 +436,13 @@ class Collector:
             return False
         if not values:
             return True
-        good, bad = self._trials[tool.id, place.name, True]
-        drawn_good, drawn_bad = self._trials[tool.id, place.name, False]
-        is_used_up = all((tool.id, place.name, repr(value)) in self._used for value in values)
-        if good and not drawn_good and drawn_bad >= _MOST_REFUSALS:
+        known, drawn = (self._trials[tool.id, place.name, how] for how in (_KNOWN, _DRAWN))
+        if known.accepted and drawn.is_hopeless:
             return False
-        if not is_used_up and (good or bad < _MOST_REFUSALS):
+        is_used_up = all(self._trials[tool.id, place.name, repr(value)].accepted for value in values)
+        if not is_used_up and (known.accepted or known.refused < _KNOWN_TRIES):
             return False
-        known, drawn = (good + 1) / (good + bad + 2), (drawn_good + 1) / (drawn_good + drawn_bad + 2)
-        return rng.random() >= known / (known + drawn)
+        return rng.random() >= known.rate / (known.rate + drawn.rate)
 
     def _judge(
         self,
@@ -416,7 +456,8 @@ class Collector:
         """Remember whether a call with known values, or with drawn ones, was accepted."""
         for place in places:
             if place.name in real or place.name in open_places:
-                self._trials[tool.id, place.name, place.name in real][0 if accepted else 1] += 1
+                how = _DRAWN if place.name in open_places else _KNOWN
+                self._trials[tool.id, place.name, how].add(accepted=accepted)
 
     def _beside(self, values: Sequence[Any], taken: Sequence[Any], *, is_maker: bool) -> Sequence[Any]:
         """The values that one object has with those that are chosen; what is made must not be there yet."""
@@ -429,15 +470,16 @@ class Collector:
 
     def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
-        kinds = {kind: self._kinds[tool.id, place.name, kind] for kind in map(self._known.kind_of, values)}
+        trials = {one: self._trials[tool.id, place.name, repr(one)] for one in values}
         left = [
             one
-            for one in values
-            if self._credit[tool.id, place.name, repr(one)] > -_MOST_REFUSALS
+            for one, tried in trials.items()
+            if tried.refused - tried.accepted < _MOST_REFUSALS
             # A tool that refused two files takes folders.
-            and not _is_refused(kinds[self._known.kind_of(one)])
+            and not self._trials[tool.id, place.name, self._kind(one)].is_hopeless
         ] or list(values)
-        new = [one for one in left if (tool.id, place.name, repr(one)) not in self._used]
+        new = [one for one in left if not trials[one].accepted]
+        new = [one for one in new if not trials[one].refused] or new
         good = [one for one in new if (place.head, repr(one)) in self._proven]
         for group, share in ((good, _PROVEN_SHARE), (new, 0.8)):
             if group and rng.random() < share:
@@ -449,9 +491,9 @@ class Collector:
     def _praise(self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any]) -> None:
         """Remember that a call with these values was accepted."""
         for place, value in _values_by_place(places, real):
-            self._credit[tool.id, place.name, repr(value)] += 1
-            self._used.add((tool.id, place.name, repr(value)))
+            self._trials[tool.id, place.name, repr(value)].accepted += 1
             self._proven.add((place.head, repr(value)))
+            self._meant[_meaning(tool, place.slot.path[-1])].add(value)
 
     def _blame(
         self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any], only: Sequence[Any] = ()
@@ -464,24 +506,19 @@ class Collector:
             if (value in only if only else (place.head, repr(value)) not in self._proven)
         ]
         for place, value in doubtful or given:
-            self._credit[tool.id, place.name, repr(value)] -= 1
-            self._kinds[tool.id, place.name, self._known.kind_of(value)][1] += 1
+            self._trials[tool.id, place.name, repr(value)].refused += 1
+            self._trials[tool.id, place.name, self._kind(value)].refused += 1
 
-    def _free(self, tool: Tool, places: Sequence[ArgumentPlace], rng: Random) -> dict[str, Any]:
-        """Optional numbers, flags and choices as the writer draws them, without those at their default."""
-        simple = {
-            place.name: place.slot.parameter.declaration.get("default")
-            for place in places
-            if not place.is_required
-            and not place.is_listed
-            and "." not in place.name
-            and (place.slot.kind != "string" or is_closed(place.slot))
-        }
-        try:
-            drawn = draw_arguments(tool, rng).arguments
-        except UnfillableError:
-            return {}
-        return {name: value for name, value in drawn.items() if name in simple and value != simple[name]}
+    def _kind(self, value: Any) -> str:
+        return f"kind {self._known.kind_of(value)}"
+
+    def _learn_from_refusal(self, tool: Tool, places: Sequence[ArgumentPlace], words: str) -> None:
+        """Remember the values that a refusal lists, for the arguments that it names, or else for all."""
+        listed = allowed_values(Parameter("", "string", words))
+        named = [place for place in places if re.search(rf"\b{re.escape(place.name)}\b", words)]
+        for place in (named or places) if listed else ():
+            hints = self._known.hints[tool.id, place.name]
+            hints += [one for one in map(place.slot.typed, listed) if one not in hints]
 
     def _learn(self, tool: Tool, arguments: Mapping[str, Any], result: CallResult) -> None:
         self._known.add(facts_of(tool, arguments, result.value, result.text))
@@ -506,7 +543,9 @@ class Collector:
     async def try_links(
         self, links: Iterable[Dependency], library: ToolLibrary, advance: Callable[[], None] = lambda: None
     ) -> None:
-        """Try each link with accepted calls of both tools; what no trial gets to work is refuted.
+        """Try each link with accepted calls of both tools.
+
+        A link is refuted if several rows fail, none works, and each refusal concerns the argument.
 
         Args:
             links: The links.
@@ -518,91 +557,169 @@ class Collector:
         """
         for link in links:
             source, target = library[link.source], library[link.target]
-            if (
-                link.fields
-                and self._accepted[source.id]
-                and self._may_call(source)
-                and self._may_call(target)
-            ):
-                failures: list[str] = []
-                for number in range(_LINK_TRIES):
-                    if self.observation.calls + 2 > MOST_CALLS or len(failures) >= _FEWEST_TRIALS:
-                        break
-                    rng = Random(f"{self._seed} {source.id} {target.id} {number}")
-                    # Only failures in a fresh process refute a link, but most links work at once.
-                    opened = self._opened if number == 0 else self._fresh
-                    problem = await self._try_link(opened, link, source, target, rng)
-                    if problem is None:
-                        failures = []
-                        break
-                    if problem and (number or self._fresh is self._opened):
-                        failures.append(problem)
-                if len(failures) >= _FEWEST_TRIALS:
-                    self.observation.refuted[source.id, target.id] = failures[-1]
+            rows = self._accepted[source.id]
+            if link.fields and rows and self._may_call(source) and self._may_call(target):
+                await self._judge_link(link, source, target, rows)
             advance()
 
+    async def _judge_link(
+        self, link: Dependency, source: Tool, target: Tool, rows: Sequence[Accepted]
+    ) -> None:
+        """Try a link with each row and the first item of its result, then with further items."""
+        wrong: dict[str, str] = {}
+        is_fresh, has_failed = self._fresh is self._opened, False
+        for number in range(_LINK_TRIES):
+            # A source and a target, and the probes.
+            if self.observation.calls + 2 + _PROBES > MOST_CALLS or len(wrong) >= _FEWEST_TRIALS:
+                break
+            # Only failures in a fresh process refute a link, but most links work at once.
+            is_first = number == 0 and not is_fresh
+            item, row = divmod(number if is_fresh or is_first else number - 1, len(rows))
+            opened = self._opened if is_first else self._fresh
+            trial = await self._try_link(opened, link, source, target, rows[row], item)
+            if trial.verdict == "ran" and item == 0:
+                return
+            if trial.verdict == "unknown" or is_first:
+                continue
+            has_failed = True
+            if trial.verdict == "wrong":
+                wrong.setdefault(trial.row or str(number), trial.problem)
+            elif item:
+                break
+            else:
+                wrong = {}
+        if len(wrong) >= _FEWEST_TRIALS:
+            self.observation.refuted[source.id, target.id] = [*wrong.values()][-1]
+        elif has_failed:
+            self.observation.idle.add((source.id, target.id))
+
     async def _try_link(
-        self, opened: OpenExecutor, link: Dependency, source: Tool, target: Tool, rng: Random
-    ) -> str | None:
-        """Why a trial of a link failed, empty if it could not be made; None if it worked."""
-        first = rng.choice(self._accepted[source.id])
-        fed = [fed_argument(pair, 0, source, target) for pair in link.fields]
+        self, opened: OpenExecutor, link: Dependency, source: Tool, target: Tool, first: Accepted, item: int
+    ) -> _LinkTrial:
+        """Execute a link once.
+
+        Args:
+            opened: The executor.
+            link: The link.
+            source: The tool that gives the value.
+            target: The tool that takes it.
+            first: The call of the source.
+            item: Number of the item of the result whose value is taken.
+        """
+        fed = [
+            fed_argument(pair._replace(source=pair.source.replace(EACH, f"[{item}]", 1)), 0, source, target)
+            if item
+            else fed_argument(pair, 0, source, target)
+            for pair in link.fields
+        ]
         rows = self._accepted[target.id]
-        real = _without(rng.choice(rows).real if rows else {}, fed)
+        rng = Random(f"{self._seed} {source.id} {target.id} {item}")
+        taken = rng.choice(rows) if rows else None
+        real = _without(taken.real if taken else {}, fed)
         shared = {
             pair.target: first.arguments[pair.source]
             for pair in link.shared
             if pair.source in first.arguments
         }
+        unknown = _LinkTrial("unknown")
         try:
             drawn = draw_arguments(target, rng, fed=fed, given=real | shared)
         except UnfillableError:
-            return ""
+            return unknown
         try:
             async with opened.environment() as environment:
                 self.observation.calls += 1
                 result = await _answer(environment, source, first.arguments)
                 if isinstance(result, Refusal):
-                    return ""  # which says nothing of the target
+                    return unknown  # which says nothing of the target
                 try:
                     arguments = resolve_arguments(drawn.arguments, {0: result}, target.input_schema)
-                    for one in fed:
-                        self._refuse_text(one, result, target)
+                    values = [resolve_arguments({"": one.value}, {0: result}, None)[""] for one in fed]
                 except Unresolvable as error:
-                    return str(error)
+                    # A shorter list has no such item; a result without the field is no list of that kind.
+                    return unknown if item else _LinkTrial("wrong", _text(first.arguments), str(error))
+                for one, value in zip(fed, values, strict=True):
+                    if problem := self._text_problem(one, value, target):
+                        return _LinkTrial("wrong", "", problem)  # a tool may have no other text
                 self.observation.calls += 1
                 answer = await _answer(environment, target, arguments)
-        except EnvironmentFailure as error:
+        except EnvironmentFailure:
             self._failures += 1
             if self._failures >= _MOST_FAILURES:
                 raise
-            return str(error)
+            return unknown
         self._failures = 0
-        if isinstance(answer, Refusal):
-            return str(answer)
-        if values_with_errors(answer, arguments):
-            return answer.text[:200]
-        return "" if is_empty(answer) and not writes(target) else None
+        if isinstance(answer, Refusal) or values_with_errors(answer, arguments):
+            words = str(answer) if isinstance(answer, Refusal) else answer.text[:200]
+            is_about = taken is not None and any(
+                [
+                    await self._is_about(one, value, words, target, taken)
+                    for one, value in zip(fed, values, strict=True)
+                ]
+            )
+            return _LinkTrial("wrong" if is_about else "refused", _text(values), words)
+        return unknown if is_empty(answer) and not writes(target) else _LinkTrial("ran")
 
-    def _refuse_text(self, fed: FedArgument, result: CallResult, target: Tool) -> None:
-        """Refuse a whole text in the place of a value: a server may take "Created a.txt" as a path.
+    async def _is_about(
+        self, fed: FedArgument, value: Any, words: str, target: Tool, taken: Accepted
+    ) -> bool:
+        """Whether a refusal concerns the argument that a link fills, and not the state of the row it names.
 
-        Raises:
-            Unresolvable: See there.
+        It does if the schema does not allow the value, if the tool takes folders and the value is a file, or
+        if the server answers as to values that do not exist. It does not if the value is of the kind that
+        this or another tool accepts for an argument of that meaning: "the booking is cancelled".
         """
+        place = next((one for one in places_of(target) if one.name == fed.place), None)
+        value = value[0] if isinstance(value, list) and value else value
+        if place is None or not isinstance(value, str | int | float):
+            return False
+        if not place.slot.allows(value):
+            return True
+        accepted = [
+            one for row in self._accepted[target.id] for _, one in _values_by_place([place], row.real)
+        ]
+        kinds = {self._known.kind_of(one) for one in accepted}
+        if self._known.kind_of(value):
+            return self._known.kind_of(value) not in kinds
+        meant = {*accepted, *self._meant[_meaning(target, fed.name)]}
+        if value in meant or _shape(value) in map(_shape, meant):
+            return False
+        key = target.id, place.name
+        if key not in self._probes and accepted:
+            self._probes[key] = {text async for text in self._probed(place, target, taken)}
+        return _template(words, value) in self._probes.get(key, ())
+
+    async def _probed(self, place: ArgumentPlace, target: Tool, taken: Accepted) -> AsyncIterator[str]:
+        """What a tool says of values that do not exist, with "…" for the value."""
+        given = next((one for _, one in _values_by_place([place], taken.real)), None)
+        for number in range(_PROBES):
+            rng = Random(f"{self._seed} {target.id} {place.name} {number}")
+            # One in the form of a value that the tool took, one in a form of its own.
+            probe = _scrambled(given, rng) if number == 0 else drawn_value(place.slot, rng)
+            if probe is None or self._known.is_value(probe):
+                continue
+            real = {**taken.real, place.name: [probe] if place.is_listed else probe}
+            try:
+                arguments = draw_arguments(target, rng, given=real).arguments
+                await self._call(target, arguments, None, is_again=True)
+            except UnfillableError:
+                continue
+            except Refusal as error:
+                yield _template(str(error), probe)
+
+    def _text_problem(self, fed: FedArgument, value: Any, target: Tool) -> str:
+        """What is wrong with a whole text as a value: a server may take "Created a.txt" as a path."""
         schema = target.input_schema or {}
         parts = tuple(0 if part == EACH else part for part in fed.parts)
         kinds = kinds_of(schema_at(parts, schema), schema)
         if "array" in kinds and "string" not in kinds:
             kinds = kinds_of(schema_at((*parts, 0), schema), schema)
-        if "object" in kinds:
-            return
-        value = resolve_arguments({"value": fed.value}, {0: result}, None)["value"]
         words = frozenset(words_of(fed.name))
         for one in value if isinstance(value, list) and isinstance(fed.value, list) else [value]:
-            if not self._known.is_value(one) and not is_plain_value(one, words):
+            if "object" not in kinds and not self._known.is_value(one) and not is_plain_value(one, words):
                 text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-                raise Unresolvable(f"'{fed.name}' takes a value, and the result is a text: {text[:80]}")
+                return f"'{fed.name}' takes a value, and the result is a text: {text[:80]}"
+        return ""
 
 
 async def _answer(environment: Environment, tool: Tool, arguments: Mapping[str, Any]) -> CallResult | Refusal:
@@ -660,8 +777,36 @@ def _values_by_place(
                 yield place, one
 
 
-def _is_refused(trials: Sequence[int]) -> bool:
-    return trials[0] == 0 and trials[1] >= _MOST_REFUSALS
+def _meaning(tool: Tool, name: str) -> Meaning:
+    """What an argument means; that of a plain "id" is of the thing of its tool."""
+    meaning, things = meaning_of(name), things_of_tool(tool, None)
+    return meaning if meaning.thing or not things else meaning._replace(thing=things[-1].thing)
+
+
+def _shape(value: Any) -> Any:
+    """The form of a code: "BK-9" of "BK-71"; for a value without letters and digits, the object itself.
+
+    Words and numbers have no form: one value is like another only if it is the same.
+    """
+    text = str(value)
+    is_code = re.search(r"\d", text) and re.search(r"[^\W\d_]", text)
+    return re.sub(r"\d+", "9", text) if is_code else object()
+
+
+def _scrambled(value: Any, rng: Random) -> Any:
+    """A value of the same form that does not exist: "BK-38" for "BK-71"; None for a flag or nothing."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    if not isinstance(value, str):
+        return value + rng.randrange(10**6, 10**7)
+    alphabets = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
+    mixed = (next((rng.choice(alphabet) for alphabet in alphabets if one in alphabet), one) for one in value)
+    return "".join(mixed)
+
+
+def _template(words: str, value: Any) -> str:
+    """A refusal without the value that it may quote."""
+    return words.replace(as_text(value), "…")
 
 
 def _text(value: Any) -> str:

@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from toolassay.argument_schemas import Schema, properties_of
+
 _DEEPEST = 8
 _MOST_PROPERTIES = 60
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
+
+
+def is_opaque(schema: Schema | None) -> bool:
+    """Whether an output schema says nothing of what is in a result: none, or a bare object.
+
+    >>> is_opaque(None), is_opaque({"type": "object", "additionalProperties": True}), is_opaque({"items": {}})
+    (True, True, False)
+    """
+    return schema is None or not ("items" in schema or properties_of(schema))
 
 
 def schema_of_results(values: Sequence[Any], depth: int = 0) -> dict[str, Any]:

@@ -58,7 +58,7 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
-from toolassay.stages.live_values import read_values, unusable_tools
+from toolassay.stages.live_values import read_values, sampled_graph, unusable_tools
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 
@@ -298,10 +298,10 @@ class GenerationWork(Work):
             if not run.choices.dry_run:
                 screen.say(f"seed {seed}")
         offline = llm == "offline"
-        sampled = graph
+        sampled = sampled_graph(place.folder, graph)
         if offline:
             unusable = unusable_tools(place.folder)
-            sampled, self.left_out = fillable(graph, screen.say, self._values or None, unusable)
+            sampled, self.left_out = fillable(sampled, screen.say, self._values or None, unusable)
         self.rounds = tuple(rounds)
         cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, self.rounds)
         self._count = samples.number_of_samples or (

@@ -39,7 +39,7 @@ from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 from toolassay.tools import ToolLibrary
 
 VALUES = "values.json"
@@ -50,6 +50,8 @@ UNUSABLE = "unusable"
 """Key of that record: tools of which no call was accepted."""
 CHANGING = "changing"
 """Key of that record: tools of which a call changed the workspace."""
+IDLE = "idle_links"
+"""Key of that record: links that stay, but did not work with the first item of any result."""
 _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
@@ -100,6 +102,16 @@ def _recorded(folder: DataFolder, key: str) -> frozenset[str]:
     return frozenset((folder.benchmark.values_from or {}).get(key, ()))
 
 
+def sampled_graph(folder: DataFolder, graph: ToolGraph) -> ToolGraph:
+    """A graph without the links that did not work when values were collected."""
+    record = folder.benchmark.get(RECORD)
+    idle = record.get(IDLE) if isinstance(record, Mapping) else None
+    if not idle:
+        return graph
+    known = (link for link in graph.dependencies() if [link.source, link.target] not in idle)
+    return ToolGraph.of_dependencies(graph.library, known)
+
+
 def changing_tools(folder: DataFolder) -> frozenset[str]:
     """The tools of which a call changed the workspace when values were collected."""
     return _recorded(folder, CHANGING)
@@ -111,9 +123,9 @@ def collect_values(
     """Learn from a server what its tools accept and return, and write that into the data folder.
 
     `values.json` gets values of accepted calls. Tools that declare no output schema and return structure get
-    the schema of what they returned, and the graph is derived again. Links that no trial got to work become
-    removals in `graph_edits.json`, which people can take back. Everything is written at the end: a
-    collection that fails or is interrupted leaves the folder as it was. A folder that has a record of a
+    the schema of what they returned, and the graph is derived again. Links whose values the argument does not
+    take become removals in `graph_edits.json`, which people can take back. Everything is written at the end:
+    a collection that fails or is interrupted leaves the folder as it was. A folder that has a record of a
     collection is left as it is.
 
     Args:
@@ -165,7 +177,11 @@ def collect_values(
         if path.exists() and read_json(path) != observation.values:
             screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
         write_json(path, observation.values)
-        names = {UNUSABLE: sorted(observation.unusable), CHANGING: sorted(observation.changing)}
+        names = {
+            UNUSABLE: sorted(observation.unusable),
+            CHANGING: sorted(observation.changing),
+            **({IDLE: sorted(map(list, observation.idle))} if observation.idle else {}),
+        }
         draft.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
         _hand_over(draft, folder)
     _report(observation, library, folder.path / VALUES, screen)
@@ -265,7 +281,9 @@ def _remove_refuted(folder: DataFolder, observation: Observation, screen: Screen
     ]
     write_edits(path, combine(edits, new))
     build_graph(folder.path, screen=Screen())
-    screen.say(f"{count_of(len(observation.refuted), 'link')} removed: no trial of them worked")
+    screen.say(
+        f"{count_of(len(observation.refuted), 'link')} removed: their arguments do not take such values"
+    )
 
 
 def _report(observation: Observation, library: ToolLibrary, path: Path, screen: Screen) -> None:
@@ -276,8 +294,13 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
         f"from {count_of(observation.calls, 'call')}"
     )
     if observation.unusable:
-        named = "; ".join(f"{name} ({words[:80]})" for name, words in list(observation.unusable.items())[:5])
-        screen.say(f"{WARNING}no call of these was accepted: {named}")
+        named = [f"{name} ({' '.join(words.split())[:80]})" for name, words in observation.unusable.items()]
+        screen.say(f"{WARNING}no call of these was accepted: {some_of(named, 20, between='; ')}")
+    if observation.idle:
+        screen.say(
+            f"{count_of(len(observation.idle), 'link')} stay in the graph without a call that worked; "
+            "they are not sampled"
+        )
 
 
 @contextlib.contextmanager

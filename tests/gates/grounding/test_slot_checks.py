@@ -117,11 +117,6 @@ def test_what_is_said_of_another_call_is_no_contradiction() -> None:
     assert GroundingGate(Background(library, "temporal")).check(gold) == []
 
 
-def test_what_a_list_excludes_is_left_out() -> None:
-    assert check("Invite Ana, not Bo, and Cy", items=["Ana", "Cy"]) == []
-    assert check("Invite Ana and Bo and tell Cy", items=["Ana", "Bo"]) == []
-
-
 def test_a_switch_that_is_not_mentioned_may_be_anything() -> None:
     for value in (True, False):
         assert check("Book a room", breakfast=value, no_smoking=value) == []
@@ -169,15 +164,6 @@ def test_what_another_slot_has_is_no_contradiction() -> None:
     assert states(findings) == ["reject", "reject"]
 
 
-def test_what_is_converted_stands_behind_the_amount() -> None:
-    request = "How much is 300 Swedish kronor in Polish zloty?"
-    assert check(request, amount=300, from_currency="SEK", to_currency="PLN") == []
-    assert states(check(request, amount=300, from_currency="PLN", to_currency="SEK")) == ["reject"]
-    request = "How many kilometres is 26.2 miles?"
-    assert check(request, value=26.2, from_unit="miles", to_unit="kilometres") == []
-    assert states(check(request, value=26.2, from_unit="kilometres", to_unit="miles")) == ["reject"]
-
-
 def test_a_number_with_a_comma_has_its_unit() -> None:
     assert states(check("Send 2,500 grams of walnuts", weight_kg=2500)) == ["reject"]
     assert check("Send 2,500 grams of walnuts", weight_grams=2500) == []
@@ -187,22 +173,3 @@ def test_a_departure_is_not_after_the_return() -> None:
     request = "Out 17 September 2026, back 24 September 2026"
     assert check(request, depart="2026-09-17", return_on="2026-09-24") == []
     assert states(check(request, depart="2026-09-24", return_on="2026-09-17")) == ["reject"]
-
-
-@pytest.mark.parametrize(
-    ("request_text", "right", "wrong"),
-    [
-        (
-            "Wood glue, two clamps. Skip the varnish.",
-            ["Wood glue", "clamps"],
-            ["Wood glue", "clamps", "varnish"],
-        ),
-        ("Mail a.pdf and b.pdf, but leave out c.pdf", ["a.pdf", "b.pdf"], ["a.pdf", "b.pdf", "c.pdf"]),
-        ("Ask Maud and Ravi, not Piotr", ["Maud", "Ravi"], ["Maud", "Ravi", "Piotr"]),
-    ],
-)
-def test_a_list_has_all_that_is_listed_and_nothing_excluded(
-    request_text: str, right: list[str], wrong: list[str]
-) -> None:
-    assert check(request_text, items=right) == []
-    assert states(check(request_text, items=wrong)) == ["quarantine"]

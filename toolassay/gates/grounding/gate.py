@@ -287,7 +287,7 @@ class GroundingGate:
                     reason = reason if stated in reason else f"{reason}: it says {stated}"
                 slot = f"'{literal.parameter}': " if literal.parameter else ""
                 findings.append(Finding(self.name, state, f"{slot}{reason}", literal.where))
-        faults = {fault.where: fault for fault in slot_faults(gold, self._library, request)}
+        faults = {fault.where: fault for fault in slot_faults(gold, request)}
         kept = [finding for finding in findings if finding.where not in faults or finding.state == "reject"]
         return [*kept, *(Finding(self.name, *fault) for fault in faults.values())]
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from toolassay.offline.planner.mentions import FILE_TYPES
-from toolassay.text_values.vocabulary import NUMBER_WORDS, longest_first
 
 # "https://x.org/a", "www.x.org" and "x.com/a", but not "x.y" or the host of "a@x.com".
 URL = re.compile(
@@ -159,68 +158,3 @@ def is_phone_of(value: str, phones: Sequence[str]) -> bool:
         for one in phones_of(value)
         for other in phones[:_MOST_PHONES]
     )
-
-
-_SIGNS = {
-    "dot": ".",
-    "period": ".",
-    "underscore": "_",
-    "dash": "-",
-    "hyphen": "-",
-    "minus": "-",
-    "at": "@",
-    "slash": "/",
-    "plus": "+",
-}
-_NAMES = longest_first(_SIGNS)
-# " (at) " and "[dot]", but not "(and)".
-_BRACKETS = re.compile(rf"\s?[(\[{{<]\s?({_NAMES}|@|\.)\s?[)\]}}>]\s?")
-_WORD = r"[a-z0-9][\w.+@-]{0,60}"
-# "kai dot brandt at webpost dot example", but not "kai brandt".
-_ROW = re.compile(
-    rf"(?<![\w@.])(?:{_WORD} (?:\d{{1,6}} )?(?:(?:{_NAMES}) ){{1,2}}){{1,12}}{_WORD}"
-    rf"(?: \d{{1,6}}(?= (?:{_NAMES})))?"
-)
-_DIGIT = {name: str(digit) for digit, name in enumerate(NUMBER_WORDS[:10])}
-_DIGIT |= dict.fromkeys(("oh", "o", "nought"), "0")
-_ANY_DIGIT = rf"(?:(?:double|triple)[ -])?(?:{'|'.join(_DIGIT)})"
-# "oh two double four", but not "one two", which is too short for a number.
-_SPOKEN_DIGITS = re.compile(rf"\b{_ANY_DIGIT}(?:[ ,-]{{1,3}}{_ANY_DIGIT}){{3,20}}\b")
-# The blank of "anna 12@x.org", but not of "12 anna".
-_DIGITS = re.compile(r"(?<=[a-z])\s(?=\d{1,6}(?:[@._+/-]|$))")
-
-
-def dictated(text: str) -> str:
-    """The addresses that a plain text dictates in words, one per line.
-
-    >>> dictated("write to kai dot brandt at webpost dot example")
-    'kai.brandt@webpost.example'
-    """
-    found: list[str] = []
-    text = _BRACKETS.sub(lambda sign: f" {sign[1].replace('@', 'at').replace('.', 'dot')} ", text)
-    for match in _ROW.finditer(text):
-        row = re.sub(rf"\s({_NAMES})(?=\s)", lambda sign: f" {_SIGNS[sign[1]]}", match.group())
-        row = re.sub(r"\s?([@._+/-])\s", r"\1", row)
-        row = _DIGITS.sub("", row)
-        if "." in row:
-            pieces = row.split("@")
-            found.extend([row] if len(pieces) < 3 else map("@".join, pairwise(pieces)))
-    return "\n".join(found)
-
-
-def dictated_digits(text: str) -> str:
-    """The digit sequences that a plain text spells digit by digit, one per line.
-
-    >>> dictated_digits("ring oh two oh, seven double four")
-    '020744'
-    """
-    found = []
-    for match in _SPOKEN_DIGITS.finditer(text):
-        digits, times = "", 1
-        for word in re.findall(r"\w+", match.group()):
-            times = {"double": 2, "triple": 3}.get(word, 1) if word in ("double", "triple") else times
-            if word not in ("double", "triple"):
-                digits += _DIGIT[word] * times
-                times = 1
-        found.append(digits)
-    return "\n".join(found)

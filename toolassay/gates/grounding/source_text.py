@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from toolassay.gates.grounding import identifiers
-from toolassay.gates.grounding.identifiers import dictated, dictated_digits, phones_of
+from toolassay.gates.grounding.identifiers import phones_of
 from toolassay.gates.grounding.normalization import (
     key_of,
     lemma_key,
@@ -73,34 +73,28 @@ class SourceText:
     @cached_property
     def urls(self) -> Collection[str]:
         """The web addresses and their hosts, by `url_key`."""
-        keys = {identifiers.url_key(match.group()) for match in identifiers.URL.finditer(self._with_dictated)}
+        keys = {identifiers.url_key(match.group()) for match in identifiers.URL.finditer(self.plain)}
         return keys | {re.split(r"[/?#]", key)[0] for key in keys}
 
     @cached_property
     def emails(self) -> Collection[str]:
-        return {
-            identifiers.email_key(match.group()) for match in identifiers.EMAIL.finditer(self._with_dictated)
-        }
-
-    @cached_property
-    def _with_dictated(self) -> str:
-        return f"{self.plain}\n{dictated(self.plain)}\n{dictated_digits(self.plain)}"
+        return {identifiers.email_key(match.group()) for match in identifiers.EMAIL.finditer(self.plain)}
 
     @cached_property
     def files(self) -> Collection[str]:
         """The names of files, in order, without folders."""
-        found = identifiers.FILE.finditer(self._with_dictated)
+        found = identifiers.FILE.finditer(self.plain)
         return dict.fromkeys(identifiers.file_key(match.group()) for match in found)
 
     @cached_property
     def phones(self) -> Collection[str]:
         """The digit sequences that may be phone numbers, in any grouping."""
-        return identifiers.phones_in(self._with_dictated)
+        return identifiers.phones_in(self.plain)
 
     @cached_property
     def phone_numbers(self) -> Sequence[str]:
         """The phone numbers as they are spelled."""
-        return phones_of(self._with_dictated)
+        return phones_of(self.plain)
 
     @cached_property
     def codes(self) -> Collection[str]:

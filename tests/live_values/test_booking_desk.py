@@ -1,0 +1,98 @@
+"""A server that refuses for many reasons: every tool is accepted, and no link that is right is removed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_servers.booking_desk import GOOD_LINKS, Desk, bookings, customers
+from mcp_types import CallToolResult, TextContent
+
+from toolassay.executors.executor import CallResult, Environment, OpenExecutor, Refusal, State
+from toolassay.graph import Dependency, FieldPair
+from toolassay.graph.derive.derivation import derive_dependencies
+from toolassay.live_values.candidates import Known
+from toolassay.live_values.collector import Collector
+from toolassay.tool_results import parsed_text
+from toolassay.tools import Tool, ToolLibrary
+
+
+def desk() -> tuple[MCPServer, Desk]:
+    server, kept = MCPServer("desk"), Desk(Path(":memory:"))
+    customers(server, kept)
+    bookings(server, kept)
+    return server, kept
+
+
+class InProcess(OpenExecutor):
+    """The server without a process: each environment has a database of its own."""
+
+    is_isolated = True
+
+    def is_read_only(self, tool: Tool) -> bool:
+        return tool.annotations.get("readOnlyHint") is True
+
+    @asynccontextmanager
+    async def environment(self) -> AsyncIterator[Environment]:
+        yield DeskEnvironment()
+
+
+class DeskEnvironment:
+    def __init__(self) -> None:
+        self.server, self.desk = desk()
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+        try:
+            answer = await self.server.call_tool(tool.id, dict(arguments))
+        except ToolError as error:
+            raise Refusal(str(error)) from None
+        assert isinstance(answer, CallToolResult)
+        found, (block, *_) = answer.structured_content, answer.content or [TextContent(text="")]
+        text = block.text if isinstance(block, TextContent) else ""
+        return CallResult.of(parsed_text(text) if found is None else found)
+
+    async def state(self) -> State | None:
+        return {"rows": [*self.desk.base.iterdump()]}
+
+
+async def library() -> ToolLibrary:
+    return ToolLibrary(
+        [
+            Tool(
+                one.name,
+                one.description or "",
+                input_schema=one.input_schema,
+                output_schema=one.output_schema,
+                annotations={"readOnlyHint": bool(one.annotations and one.annotations.read_only_hint)},
+            )
+            for one in await desk()[0].list_tools()
+        ]
+    )
+
+
+async def test_every_tool_is_accepted_and_no_right_link_is_removed() -> None:
+    tools = await library()
+    collector = Collector(InProcess(), tools, Known(), allow_writes=True, seed=3)
+    found = await collector.collect()
+    assert (found.unusable, found.calls < 400) == ({}, True)
+    made = found.values["create_booking"]
+    assert all(start < end for start, end in zip(made["start_date"], made["end_date"], strict=True))
+    observed = ToolLibrary(
+        [replace(tool, output_schema=found.schemas.get(tool.id, tool.output_schema)) for tool in tools]
+    )
+    right = [
+        link
+        for link in derive_dependencies(observed)
+        if (link.source, link.target) in GOOD_LINKS and link.fields
+    ]
+    assert len(right) > 10
+    pair = FieldPair("result[].customer_id", "booking_id")
+    wrong = Dependency("list_customers", "cancel_booking", fields=(pair,))
+    await collector.try_links([*right, wrong], observed)
+    assert set(found.refuted) == {(wrong.source, wrong.target)}
+    assert "no booking_id" in found.refuted[wrong.source, wrong.target]

@@ -1,0 +1,221 @@
+"""The gate "plan": calls that cannot be meant, by what tools declare and by what earlier calls did.
+
+A wrong reading of a tool's name would reject good plans, so what rests on names is quarantined; what a schema
+or the graph states is rejected.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from toolassay.argument_values.places import allowed_values
+from toolassay.gates.gate import Background, Finding, State, listed, shown
+from toolassay.gates.grounding.identifiers import EMAIL
+from toolassay.gates.grounding.normalization import lists
+from toolassay.gates.references import is_empty
+from toolassay.gold import Gold, GoldNode
+from toolassay.graph.derive.fields import (
+    IDENTIFYING,
+    IDENTITIES,
+    meaning_of,
+    name_words,
+    route_of,
+    same_thing,
+    things_of_tool,
+    verb_of,
+    words_of,
+)
+from toolassay.output_paths import parse_reference
+from toolassay.tools import Tool, is_required
+
+# Verbs after which a thing is there with other fields: not "close" and "assign", whose name says the change.
+_ALTERS = frozenset({"update", "edit", "modify", "patch", "change"})
+# Verbs after which a thing is gone: not "cancel" and "archive", after which one may look at it.
+_DELETES = frozenset({"delete", "destroy", "drop", "erase", "purge", "remove"})
+
+
+class _Call(NamedTuple):
+    """A call whose tool is known: its node, and its arguments by name."""
+
+    node: GoldNode
+    tool: Tool
+    values: Mapping[str, Any]
+
+
+class PlanGate:
+    """Holds back calls that change nothing, use what is deleted, or take a value of another kind.
+
+    >>> from toolassay.tools import Parameter, ToolLibrary
+    >>> user = Parameter("user_id", "string", required=True), Parameter("name", "string", required=False)
+    >>> gate = PlanGate(Background(ToolLibrary([Tool("update_user", parameters=user)]), "temporal"))
+    >>> plan = [{"task": "update_user", "arguments": [{"name": "user_id", "value": "U-1"}]}]
+    >>> gate.check(Gold.of({"id": 1, "user_request": "Change user U-1", "task_nodes": plan}))[0].reason
+    "'update_user' is given no field that it changes"
+    """
+
+    name = "plan"
+
+    def __init__(self, background: Background) -> None:
+        self._library, self._graph = background.library, background.graph
+        self._kind = background.kind
+        # What calls that read or remove need says which thing they are about.
+        self._addresses = {
+            words_of(parameter.name)
+            for tool in background.library
+            if verb_of(tool, route_of(tool)) in ("find", "remove")
+            for parameter in tool.parameters
+            if is_required(parameter, tool)
+        }
+
+    def check(self, gold: Gold) -> list[Finding]:
+        """One finding for each call or value that cannot be meant."""
+        calls = [
+            _Call(node, self._library[node.tool], {one["name"]: one.get("value") for one in node.arguments})
+            for node in gold.nodes
+            if node.arguments is not None and node.tool in self._library
+            if all(isinstance(one, dict) and isinstance(one.get("name"), str) for one in node.arguments)
+        ]
+        if not any(call.values for call in calls):
+            return [Finding(self.name, "not applicable", "no call has named arguments")]
+        findings = [finding for call in calls for finding in self._alone(call)]
+        findings += _after_deletions(calls)
+        if self._kind == "schema" and self._graph is not None and not self._graph.is_implied:
+            findings += self._links(calls, gold)
+        return findings
+
+    def _alone(self, call: _Call) -> Iterator[Finding]:
+        tool, where = call.tool, call.node.where
+        given = {name for name, value in call.values.items() if not is_empty(value)}
+        if _alters(tool):
+            fields = [one for one in tool.parameters if not self._is_address(one.name)]
+            if fields and not any(one.name in given for one in fields):
+                yield _finding("reject", f"'{tool.id}' is given no field that it changes", where)
+        elif len(call.values) > len(given) and verb_of(tool, None) not in ("find", "search"):
+            empty = [
+                name
+                for name, value in call.values.items()
+                if name not in given and (value in ([], {}) or not self._is_address(name))
+            ]
+            if empty and all(map(self._is_address, given)):
+                reason = f"{listed(empty)} of '{tool.id}' is empty, and the call gives nothing else"
+                yield _finding("reject", reason, where)
+        for first, second in _pairs(tool):
+            if (first in given) != (second in given):
+                has, lacks = (first, second) if first in given else (second, first)
+                yield _finding("quarantine", f"'{tool.id}' is given '{has}' without '{lacks}'", where)
+        for parameter in tool.parameters:
+            value = call.values.get(parameter.name)
+            if not isinstance(value, str) or parse_reference(value) is not None:
+                continue
+            allowed = _described_values(tool, parameter.name)
+            if allowed and value.casefold() not in allowed:
+                reason = f"'{parameter.name}' of '{tool.id}' takes {listed(allowed)}; got {shown(value)}"
+                yield _finding("quarantine", reason, where)
+            attribute, is_address = meaning_of(parameter.name).attribute, EMAIL.fullmatch(value) is not None
+            if (attribute == "email" and "@" not in value) or (attribute in IDENTITIES and is_address):
+                what = "an e-mail address" if is_address else "no e-mail address"
+                reason = f"'{parameter.name}' of '{tool.id}' is {shown(value)}, {what}"
+                yield _finding("quarantine", reason, where)
+
+    def _is_address(self, name: str) -> bool:
+        return words_of(name) in self._addresses or meaning_of(name).attribute in IDENTITIES
+
+    def _links(self, calls: list[_Call], gold: Gold) -> Iterator[Finding]:
+        """Findings on arguments that the tool graph says two linked calls share, and that differ."""
+        once = {
+            call.tool.id: call
+            for call in calls
+            if [node.tool for node in gold.nodes].count(call.tool.id) == 1
+        }
+        for one, other in dict.fromkeys(gold.links):
+            link = self._graph and self._graph.dependency(one, other)
+            for pair in link.shared if link and {one, other} <= once.keys() else ():
+                first, second = once[one].values.get(pair.source), once[other].values.get(pair.target)
+                if (
+                    None not in (first, second)
+                    and first != second
+                    and not _refers(first)
+                    and not _refers(second)
+                ):
+                    both = f"not {shown(first)} and {shown(second)}"
+                    reason = f"'{pair.target}' is one for '{one}' and '{other}', {both}"
+                    yield _finding("quarantine", reason, once[other].node.where)
+
+
+def _finding(state: State, reason: str, where: str) -> Finding:
+    return Finding(PlanGate.name, state, reason, where)
+
+
+def _refers(value: Any) -> bool:
+    return isinstance(value, str) and parse_reference(value) is not None
+
+
+@lru_cache(maxsize=4096)
+def _alters(tool: Tool) -> bool:
+    """Whether a tool gives a thing other fields, all of which can be left out."""
+    route = route_of(tool)
+    is_named = bool(_ALTERS & {*name_words(tool)}) and verb_of(tool, route) == "change"
+    return is_named or (route is not None and route.method == "PATCH")
+
+
+@lru_cache(maxsize=4096)
+def _pairs(tool: Tool) -> tuple[tuple[str, str], ...]:
+    """Optional arguments that say something only together: the ends of a time that is written, a place."""
+    names = {words_of(one.name): one.name for one in tool.parameters if not is_required(one, tool)}
+    halves = {"latitude": ["longitude"]}
+    if verb_of(tool, route_of(tool)) == "make":  # a change may be of one end, and a search without one
+        halves |= lists()["ends"]
+    return tuple(
+        (name, names[whole])
+        for words, name in names.items()
+        for place, word in enumerate(words)
+        for half in halves.get(word, ())
+        if (whole := (*words[:place], half, *words[place + 1 :])) in names
+    )
+
+
+@lru_cache(maxsize=16_384)
+def _described_values(tool: Tool, name: str) -> tuple[str, ...]:
+    """The values that the description of a parameter lists, with case folded."""
+    parameter = next(one for one in tool.parameters if one.name == name)
+    if tool.input_schema is None or not parameter.declaration.keys().isdisjoint(("enum", "const")):
+        return ()  # the gate "schema" compares them
+    values = tuple(one.casefold() for one in allowed_values(parameter))
+    # Ids with digits are examples, although "'C-1' or 'C-2'" is written like a choice.
+    is_example = meaning_of(name).attribute in IDENTITIES or any(re.search(r"\d", one) for one in values)
+    return () if is_example else values
+
+
+def _after_deletions(calls: list[_Call]) -> Iterator[Finding]:
+    """Findings on things that a call uses after an earlier one has deleted them."""
+    gone: list[tuple[str, Any, _Call]] = []
+    for call in calls:
+        route = route_of(call.tool)
+        things = [owner.thing for owner in things_of_tool(call.tool, route)]
+        own = [name for name in call.values if _identifies(name, things)]
+        made = own if verb_of(call.tool, route) == "make" else []
+        for name, value, earlier in gone:
+            if any(one == value and _is_same(it, name) and it not in made for it, one in call.values.items()):
+                reason = f"'{call.tool.id}' uses {shown(value)}, which '{earlier.tool.id}' has deleted"
+                yield _finding("reject", reason, call.node.where)
+                break
+        if _DELETES & {*name_words(call.tool)} or (route is not None and route.method == "DELETE"):
+            gone += [
+                (name, call.values[name], call) for name in own if isinstance(call.values[name], str | int)
+            ]
+
+
+def _identifies(name: str, things: list[tuple[str, ...]]) -> bool:
+    """Whether an argument says which of the things is meant: `note_id`, `id` or `path` of a note."""
+    thing, attribute = meaning_of(name)
+    is_key = attribute in IDENTIFYING or attribute in ("", "path", "number")
+    return is_key and (any(same_thing(one, thing) for one in things) if thing else bool(attribute))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two arguments may name the same thing: `id` and `note_id`, not `owner` and `note_id`."""
+    first, second = meaning_of(one), meaning_of(other)
+    return not first.thing or not second.thing or bool(same_thing(first.thing, second.thing))
