@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import numbered_id, raw_record
@@ -39,8 +39,32 @@ class Problem(NamedTuple):
 
 Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[list[Problem]]]
 """Finds the problems of a record of `data_raw.json`, with what critics are asked with; none if it passes."""
-Tried = Callable[[Sample, Mapping[str, Any]], Awaitable[list[Problem]]]
-"""Executes the plan of a record of `data_raw.json`, and finds its problems."""
+
+
+class Carried(NamedTuple):
+    """What became of a plan that was carried out.
+
+    Attributes:
+        outcome: As in `executions.jsonl`; "simulated" without a server.
+        problems: What is wrong.
+        results: The text of each call's result, in order.
+    """
+
+    outcome: str
+    problems: Sequence[Problem] = ()
+    results: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, value: Any) -> Carried:
+        """Read what a journal has of it; a journal of an earlier version has the problems only."""
+        if isinstance(value, list) and not (value and isinstance(value[0], str)):
+            return cls("", [Problem(*one) for one in value])
+        outcome, problems, results = value
+        return cls(outcome, [Problem(*one) for one in problems], results)
+
+
+Tried = Callable[[Sample, Mapping[str, Any]], Awaitable[Carried]]
+"""Carries out the plan of a record of `data_raw.json`."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +132,10 @@ class SampleItems(ItemWork[int]):
     @cached_property
     def _review(self) -> Review | None:
         return None if self.review is None else self.review()
+
+    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleItems, range]]:
+        """All samples at once: none depends on what became of others."""
+        yield self, range(count)
 
     async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
         """Request a sample until an answer passes."""
@@ -180,8 +208,21 @@ class SampleItems(ItemWork[int]):
         return [] if self._review is None else await self._review(sample, record, ask)
 
 
+class SampleWork(Protocol):
+    """The work on samples, as `generate` needs it."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """Draws the samples."""
+        ...
+
+    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[ItemWork[int], range]]:
+        """The samples that are written together, each time with the work that writes them."""
+        ...
+
+
 def generate(
-    work: SampleItems, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
+    work: SampleWork, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
 ) -> Generation:
     """Generate the missing ones of samples 0 to count-1, and write `output` in order of the samples.
 
@@ -201,15 +242,16 @@ def generate(
         ToolassayError: The run cannot continue.
         KeyboardInterrupt: At Ctrl-C, when the answers in flight have arrived and are written.
     """
-    journal, kept = run.journal, read_kept(output, work.sampler.seed)
+    journal, kept, settled = run.journal, read_kept(output, work.sampler.seed), 0
     refused = sum(
         entry.get("outcome") == "refused" and key not in kept and _by_number(key)[0] < count
         for key, entry in journal.entries()
     )
     try:
-        settled = answer_items(
-            work, range(count), run.model, helpers, journal, loop, skip=lambda key: key in kept
-        )
+        for current, items in work.rounds(count, journal):
+            settled += answer_items(
+                current, items, run.model, helpers, journal, loop, skip=lambda key: key in kept
+            )
     finally:
         keys = _in_order(kept, journal)
         if keys:

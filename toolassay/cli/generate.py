@@ -56,7 +56,15 @@ from toolassay.errors import UsageError
     type=click.IntRange(0, 10),
     default=None,
     help="How often an answer that does not pass the gates goes back to the model with what they found "
-    "[default: 0; 2 for `offline` with tools of your own].",
+    "[default: 3 with --follow seed; 2 for `offline` with tools of your own; else 0].",
+)
+@options.option(
+    "follow",
+    type=click.Choice(["seed", "strict"]),
+    default=None,
+    help="seed: the sampled tools are an idea, from which the model plans a goal of its own, or declines; "
+    "strict: the plan has exactly the sampled tools and links [default: seed for a served model and imported "
+    "tools, else strict].",
 )
 @options.option(
     "critic",

@@ -14,8 +14,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from toolassay.backinstruct.critics import FOLLOW, Follow
 from toolassay.backinstruct.generator import (
     PARAMETERS,
+    Carried,
     Generation,
     Problem,
     Review,
@@ -61,6 +63,7 @@ from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import read_values, unusable_tools
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
+from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems, seed_wording
 
 _EVERY = 100  # samples per line of progress
 
@@ -103,38 +106,75 @@ class Statistics:
             ) from error
 
 
-def sample_review(graph: ToolGraph, critics: Sequence[str] = (), tried: Tried | None = None) -> Review:
-    """A function that says why a sample would not pass.
+def judge_of(graph: ToolGraph, critics: Sequence[str] = ()) -> Judge:
+    """A function that says why a record would not pass.
 
     Args:
         graph: The tool graph.
         critics: Names of models that judge what the gates let pass.
-        tried: Executes the plan of what the gates let pass.
     """
     labeller = Labeller(graph.library, graph.dependency_type)
     background = Background(graph.library, graph.dependency_type, graph)
     gates = rule_gates(background)
 
-    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> list[Problem]:
+    async def judge(record: Mapping[str, Any], carried: Carried | None, ask: Ask | None) -> list[Problem]:
         label, problems = labeller.label(record)
         if label is None:
-            return [Problem("format", problem) for problem in problems]
+            return [Problem("plan", problem) for problem in problems]
         gold = Gold.of(label)
         found = [
             Problem(gate.name, f"{finding.reason}{f' ({finding.where})' if finding.where else ''}")
             for gate in gates
+            if ask is not None or gate.name in OF_PLAN
             for finding in gate.check(gold)
             if level_of([finding.state]) != "pass"
         ]
-        if tried is not None and not found:
-            found += [Problem(*one) for one in await ask.once(lambda: tried(sample, record))]
-        for critic in critics if not found else ():
+        if ask is None or found:
+            return found
+        for critic in critics:
             verdict = await reviewed(critic, gold, background, ask)
             if verdict.verdict == "fail":
                 found.append(Problem("llm critic", f"a reviewer says: {verdict.conclusion}"))
         return found
 
+    return judge
+
+
+def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Review:
+    """A function that says why a sample would not pass: gates, then its execution, then critics.
+
+    Args:
+        judge: Makes what judges a record.
+        tried: Carries out the plan of what the gates let pass.
+    """
+    judged = judge()
+
+    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> list[Problem]:
+        if tried is not None and not await judged(record, None, None):
+            carried = Carried.of(await ask.once(lambda: tried(sample, record)))
+            if carried.problems:
+                return list(carried.problems)
+        return await judged(record, None, ask)
+
     return review
+
+
+def follows_seed(writing: WritingSettings, graph: ToolGraph, llm: str) -> bool:
+    """Whether samples are seeds.
+
+    Raises:
+        UsageError: "seed" is asked of the offline writer, of published tools, or with a prompt template.
+    """
+    is_possible = llm != "offline" and graph.dependency_type == "schema"
+    if writing.follow == "seed" and not is_possible:
+        raise UsageError(
+            "--follow seed needs a served model and imported tools",
+            fix="name a --llm, or use --follow strict",
+        )
+    own = writing.prompt_template is not None or writing.check or writing.prompt != "default"
+    if writing.follow == "seed" and own:
+        raise UsageError("--prompt, --prompt_template and --check belong to --follow strict", fix="omit them")
+    return is_possible and not own and writing.follow != "strict"
 
 
 _MOST_NAMED = 8  # tools in a warning
@@ -241,8 +281,12 @@ class WritingSettings:
         prompt_template: File with another prompt template.
         save_figure: Draw each new sample to `task_graphs/`.
         rewrite: How often an answer that does not pass the gates goes back to the model with what they found;
-            None for 2 where rules write about tools that they were not written for, else 0.
+            None for 3 where the sample is a seed, 2 where rules write about tools that they were not written
+            for, else 0.
         critic: Models that review what the gates let pass; their findings go back too. Needs `rewrite`.
+        follow: "seed": the sampled tools are an idea, from which the model makes a plan of its own, or
+            declines; "strict": the plan has exactly the sampled tools and links (TaskBench's back-instruct).
+            None for "seed" with a served model and imported tools.
     """
 
     check: bool = False
@@ -251,6 +295,7 @@ class WritingSettings:
     save_figure: bool = False
     rewrite: int | None = None
     critic: Sequence[str] = ()
+    follow: Follow | None = None
 
 
 class GenerationWork(Work):
@@ -319,13 +364,18 @@ class GenerationWork(Work):
         for sentence in self._sampler.cuts():
             screen.say(sentence)
         wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
-        self._prompt = BackInstructPrompt(
-            graph.library,
-            graph.dependency_type,
-            check=writing.check,
-            wording=wording,
-            template=writing.prompt_template,
-            values=self._values,
+        self._is_seed = follows_seed(writing, graph, llm)
+        self._prompt = (
+            None
+            if self._is_seed
+            else BackInstructPrompt(
+                graph.library,
+                graph.dependency_type,
+                check=writing.check,
+                wording=wording,
+                template=writing.prompt_template,
+                values=self._values,
+            )
         )
         limit = run.model.max_tokens
         limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
@@ -339,7 +389,7 @@ class GenerationWork(Work):
             "seed": seed,
             "shapes": {str(shape): weight for shape, weight in self._sampler.shapes.items()},
             "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
-            "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
+            "prompt_sha256": hashlib.sha256(self._wording.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
             **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
             **run.endpoint.settings,
@@ -349,10 +399,12 @@ class GenerationWork(Work):
             **({} if wording == "default" else {"prompt": wording}),
             **({"rewrite": writing.rewrite} if writing.rewrite else {}),
             **({"critic": list(writing.critic)} if writing.critic else {}),
+            **({FOLLOW: "seed"} if self._is_seed else {}),
         }
         rewrite = writing.rewrite
         if rewrite is None:
-            rewrite = _REDRAWN if offline and self._writes_by_rules() else 0
+            by_rules = offline and self._writes_by_rules()
+            rewrite = REWRITES if self._is_seed else _REDRAWN if by_rules else 0
         self._rewrite = rewrite
         force = run.choices.force
         self._settings = settings if force else _begun_with(run_folder, settings)
@@ -469,7 +521,8 @@ class GenerationWork(Work):
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the missing samples to the estimate; returns the number of existing ones."""
         kept = read_kept(_NOTHING if self._foreign else output, self._sampler.seed)
-        work = replace(self.items, review=None, drawn=None)
+        items = self.items
+        work = replace(items, review=None, drawn=None) if isinstance(items, SampleItems) else items
         return preview_items(work, self.chosen, journal, estimate, retry, skip=lambda key: key in kept)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
@@ -491,11 +544,25 @@ class GenerationWork(Work):
         """Any engine may spread the samples."""
 
     @property
-    def items(self) -> SampleItems:
+    def items(self) -> SampleItems | SeedItems:
         """The work on single samples."""
         writing, graph = self._writing, self._graph
         figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
-        review = partial(sample_review, graph, tuple(writing.critic), self._tried)
+        drawn = partial(_draw, figures) if writing.save_figure else None
+        is_structured = bool(self._run.model.structured)
+        judge = partial(judge_of, graph, tuple(writing.critic))
+        if self._prompt is None:
+            return SeedItems(
+                graph,
+                self._sampler,
+                judge,
+                self._tried,
+                self._values,
+                self._parameters,
+                self._rewrite,
+                is_structured,
+                drawn,
+            )
         return SampleItems(
             graph,
             self._sampler,
@@ -503,11 +570,15 @@ class GenerationWork(Work):
             self._parameters,
             writing.check,
             self._rewrite,
-            review if self._rewrite else None,
+            partial(sample_review, judge, self._tried) if self._rewrite else None,
             self._values or None,
-            bool(self._run.model.structured),
-            partial(_draw, figures) if writing.save_figure else None,
+            is_structured,
+            drawn,
         )
+
+    @property
+    def _wording(self) -> str:
+        return seed_wording() if self._prompt is None else self._prompt.text
 
 
 ROUNDS = "rounds"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.generator import Problem, Tried
+from toolassay.backinstruct.generator import Carried, Problem, Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.calls.call_plan import Unfit, plan_of
@@ -49,6 +49,8 @@ UNUSABLE = "unusable"
 """Key of that record: tools of which no call was accepted."""
 CHANGING = "changing"
 """Key of that record: tools of which a call changed the workspace."""
+SIMULATED = "simulate"
+"""The executor that makes results up."""
 _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
@@ -283,7 +285,7 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
 
 @contextlib.contextmanager
 def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Tried]:
-    """A function that executes the plan of a generated sample and reports what is wrong with it.
+    """A function that carries out the plan of a generated sample, and reports what is wrong with it.
 
     That is a refused call, a search that finds nothing, and a plan that should change something and does not.
 
@@ -321,19 +323,24 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             async with free:
                 return await runner.run(item)
 
-        async def review(sample: Sample, record: Mapping[str, Any]) -> list[Problem]:
+        async def review(sample: Sample, record: Mapping[str, Any]) -> Carried:
             label, _ = labeller.label(record)
             if label is None:
-                return []  # other gates say so
+                return Carried("")  # other gates say so
             try:
                 plan = plan_of(Gold.of(label), library, kind)
             except Unfit:
-                return []
+                return Carried("")
             item = PlannedItem(label["id"], plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
+            texts = [result_of(call).text for call in execution.calls]
             if execution.outcome == "failed":
-                return [Problem("execution", f"the plan was executed and failed: {execution.reason}")]
-            return [Problem("execution", text) for text in pointless(execution, reads, changing)]
+                words = f"the plan was executed and failed: {execution.reason}"
+                return Carried("failed", [Problem("execution", words)], texts)
+            if executor.name == SIMULATED:
+                return Carried("simulated" if execution.outcome == "ran" else execution.outcome, (), texts)
+            found = [Problem("execution", text) for text in pointless(execution, reads, changing)]
+            return Carried(execution.outcome, found, texts)
 
         yield review
 
