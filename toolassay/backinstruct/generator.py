@@ -54,6 +54,11 @@ class Carried(NamedTuple):
     problems: Sequence[Problem] = ()
     results: Sequence[str] = ()
 
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the results are made up."""
+        return self.outcome == "simulated"
+
     @classmethod
     def of(cls, value: Any) -> Carried:
         """Read what a journal has of it; a journal of an earlier version has the problems only."""

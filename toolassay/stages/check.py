@@ -13,10 +13,12 @@ from typing import Any
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.calls.execution_record import read_executions
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
+from toolassay.executors.plan_run import result_of
 from toolassay.files import (
     read_json,
     read_json_lines,
@@ -45,6 +47,7 @@ from toolassay.gates.critic import (
     RULES,
     CriticVerdict,
     CriticWork,
+    Evidence,
     TeacherGate,
     template,
 )
@@ -85,10 +88,12 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.infer import infer
+from toolassay.stages.live_values import SIMULATED, read_values
 from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
+from toolassay.writing.shown import MOST_OF_RESULT
 
 
 @dataclass
@@ -263,10 +268,38 @@ class ReviewWork(Work):
         return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
+class Evidences(Mapping[RequestId, Evidence]):
+    """What critics see beside the samples of a folder.
+
+    Args:
+        folder: Its `values.json` and `executions.jsonl` are read, if they are there.
+
+    Raises:
+        UsageError: One is malformed.
+    """
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._values, path = read_values(folder), folder.path / EXECUTIONS
+        self._results: dict[RequestId, tuple[list[str], bool]] = {}
+        for one in read_executions(path) if path.is_file() else ():
+            texts = [result_of(call).text[:MOST_OF_RESULT] for call in one.calls if call.error is None]
+            self._results[one.id] = texts, one.executor == SIMULATED
+
+    def __getitem__(self, key: RequestId) -> Evidence:
+        return Evidence(self._values, *self._results.get(key, ((), False)))
+
+    def __iter__(self) -> Iterator[RequestId]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
 def ask_critics(
     critics: Sequence[str],
     golds: Selected,
     background: Background,
+    evidence: Mapping[Any, Evidence],
     *,
     out: Path,
     data: Path,
@@ -278,6 +311,7 @@ def ask_critics(
         critics: Names of the models, all on the same server.
         golds: The samples.
         background: Their tools.
+        evidence: What is known beside each sample, by its id.
         out: The runs and their usage are in its subfolder `critics/`.
         data: File of the samples; its hash is in the manifest.
         run: Endpoint, limits and choices.
@@ -291,7 +325,12 @@ def ask_critics(
     """
     asked = {
         name: ask_critic(
-            golds, background, out=out, data=data, run=replace(run, model=replace(run.model, llm=name))
+            golds,
+            background,
+            evidence,
+            out=out,
+            data=data,
+            run=replace(run, model=replace(run.model, llm=name)),
         )
         for name in critics
     }
@@ -302,13 +341,20 @@ def ask_critics(
 
 
 def ask_critic(
-    golds: Selected, background: Background, *, out: Path, data: Path, run: RunSettings
+    golds: Selected,
+    background: Background,
+    evidence: Mapping[Any, Evidence],
+    *,
+    out: Path,
+    data: Path,
+    run: RunSettings,
 ) -> tuple[Mapping[int, CriticVerdict], bool]:
     """Let a model review samples; existing reviews are kept.
 
     Args:
         golds: The samples.
         background: Their tools.
+        evidence: What is known beside each sample, by its id.
         out: The run is in its subfolder `critics/`.
         data: File of the samples; its hash is in the manifest.
         run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no
@@ -328,7 +374,7 @@ def ask_critic(
     if not len(golds):
         run.screen.say(f"{llm} has nothing to review: no sample has arguments")
         return not_asked, True
-    reviews = CriticWork(golds, background)
+    reviews = CriticWork(golds, background, evidence)
     ended = Run(ReviewWork(reviews, data, len(golds)), Trial(out / FOLDER, llm), run).carry_out()
     return {**reviews.verdicts, **not_asked}, ended.summary.complete
 
@@ -556,7 +602,7 @@ def check_into(
             place.claim()
             if critics:
                 verdicts, complete = ask_critics(
-                    critics, worth, background, out=place.path, data=folder.data, run=run
+                    critics, worth, background, Evidences(folder), out=place.path, data=folder.data, run=run
                 )
                 known = replace(known, critics=verdicts)
             if solvers:

@@ -36,7 +36,7 @@ from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
-from toolassay.gates.critic import reviewed
+from toolassay.gates.critic import Evidence, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gold import Gold
@@ -106,12 +106,13 @@ class Statistics:
             ) from error
 
 
-def judge_of(graph: ToolGraph, critics: Sequence[str] = ()) -> Judge:
+def judge_of(graph: ToolGraph, critics: Sequence[str], values: RealValues) -> Judge:
     """A function that says why a record would not pass.
 
     Args:
         graph: The tool graph.
         critics: Names of models that judge what the gates let pass.
+        values: Values that exist on a server.
     """
     labeller = Labeller(graph.library, graph.dependency_type)
     background = Background(graph.library, graph.dependency_type, graph)
@@ -132,9 +133,13 @@ def judge_of(graph: ToolGraph, critics: Sequence[str] = ()) -> Judge:
         if ask is None or found:
             return found
         for critic in critics:
-            verdict = await reviewed(critic, gold, background, ask)
-            if verdict.verdict == "fail":
-                found.append(Problem("llm critic", f"a reviewer says: {verdict.conclusion}"))
+            evidence = Evidence(values, *((carried.results, carried.is_simulated) if carried else ()))
+            rubric = await judged(critic, gold, background, ask, evidence)
+            if rubric is not None:
+                found += [
+                    Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}')
+                    for name in rubric.failed
+                ]
         return found
 
     return judge
@@ -147,14 +152,15 @@ def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Rev
         judge: Makes what judges a record.
         tried: Carries out the plan of what the gates let pass.
     """
-    judged = judge()
+    judge_it = judge()
 
     async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> list[Problem]:
-        if tried is not None and not await judged(record, None, None):
+        carried = None
+        if tried is not None and not await judge_it(record, None, None):
             carried = Carried.of(await ask.once(lambda: tried(sample, record)))
             if carried.problems:
                 return list(carried.problems)
-        return await judged(record, None, ask)
+        return await judge_it(record, carried, ask)
 
     return review
 
@@ -550,7 +556,7 @@ class GenerationWork(Work):
         figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self._run.model.structured)
-        judge = partial(judge_of, graph, tuple(writing.critic))
+        judge = partial(judge_of, graph, tuple(writing.critic), self._values)
         if self._prompt is None:
             return SeedItems(
                 graph,

@@ -12,6 +12,7 @@ from typing import Any
 from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
+from toolassay.gates.rubric import CRITERIA
 from toolassay.signatures import read_shown
 
 # A line with a tool of a Back-Instruct prompt: matches 'Node 1: {"id": "a"}', not "Node 1: …".
@@ -29,8 +30,8 @@ def canned_answer(prompt: str) -> str:
     """
     if "Work backwards" in prompt:
         return json.dumps(_instruction_for(prompt), ensure_ascii=False)
-    if "# YOUR REVIEW #" in prompt:
-        return json.dumps({"review": "All is well.", "executable": True, "correct": True})
+    if "# YOUR JUDGEMENT #" in prompt:
+        return json.dumps(dict.fromkeys(CRITERIA, {"why": "All is well.", "yes": True}))
     return json.dumps(_plan_for(prompt), ensure_ascii=False)
 
 

@@ -31,10 +31,10 @@ from toolassay.runs.items import ENDED, Ask, ItemWork
 from toolassay.sampling import Sampler
 from toolassay.schemas import call_list_schema, object_schema
 from toolassay.writing.shown import (
-    UNKNOWN,
     offered_tools,
+    shape_of_result,
     shown_links,
-    shown_result,
+    shown_results,
     shown_rows,
     shown_service,
     shown_whole,
@@ -47,7 +47,6 @@ DECLINED = "declined"
 """The outcome of a sample for which the writer found nothing sensible."""
 ROUND = 50
 """Samples that are written before the outcomes change what is sampled."""
-_MOST_OF_RESULT = 1_500  # characters of a result in a prompt
 
 
 Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[list[Problem]]]
@@ -71,6 +70,11 @@ class PlanAnswer(msgspec.Struct):
     calls: list[_Call]
     declined: str = ""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no call is planned."""
+        return not self.calls
+
 
 class RequestAnswer(msgspec.Struct):
     """The answer to the second prompt."""
@@ -78,6 +82,11 @@ class RequestAnswer(msgspec.Struct):
     user_request: str
     task_steps: list[str]
     declined: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request is written."""
+        return not self.user_request.strip()
 
 
 _Answer = TypeVar("_Answer", PlanAnswer, RequestAnswer)
@@ -93,17 +102,16 @@ def read_turn(response: ChatResponse, form: type[_Answer]) -> _Answer | str:
     value[DECLINED] = value.get(DECLINED) or ""
     calls = value.get("calls")
     for call in calls if isinstance(calls, list) else ():
-        arguments = call.get("arguments") if isinstance(call, dict) else None
+        arguments: Any = call.get("arguments") if isinstance(call, dict) else None
         if isinstance(arguments, dict):
             call["arguments"] = [{"name": name, "value": one} for name, one in arguments.items()]
     try:
         found = msgspec.convert(value, form)
     except msgspec.ValidationError as error:
         return str(error).replace("`", "'")
-    if found.declined.strip():
-        return found
-    empty = not found.calls if isinstance(found, PlanAnswer) else not found.user_request.strip()
-    return "nothing was written, and nothing declined" if empty else found
+    if found.is_empty and not found.declined.strip():
+        return "nothing was written, and nothing declined"
+    return found
 
 
 @cache
@@ -288,11 +296,11 @@ class SeedItems(ItemWork[int]):
         """The prompt for the words."""
         situation = Situation.drawn(sample.seed, sample.index)
         results = [] if carried is None else list(carried.results)
-        is_simulated = carried is not None and carried.outcome == "simulated"
+        is_simulated = carried is not None and carried.is_simulated
         if is_simulated:
             tools = [self.graph.library[call.tool] for call in plan.calls]
             results = [
-                "(not known)" if shown_result(tool) == UNKNOWN else text
+                text if shape_of_result(tool) else "(not known)"
                 for tool, text in zip(tools, results, strict=False)
             ]
         text = template("request").substitute(
@@ -331,18 +339,6 @@ class SeedItems(ItemWork[int]):
 
 SIMULATED = ", but only simulated: the results below are made up in the declared form"
 NOT_CARRIED_OUT = "(they could not be carried out)"
-
-
-def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
-    """What calls returned, one a line, each at most 1,500 characters.
-
-    >>> shown_results(["now"], ["12:30"])
-    ['<node-0> now: 12:30']
-    """
-    cut = (one if len(one) <= _MOST_OF_RESULT else f"{one[:_MOST_OF_RESULT]}…" for one in results)
-    return [
-        f"<node-{place}> {tool}: {text}" for place, (tool, text) in enumerate(zip(tools, cut, strict=False))
-    ]
 
 
 OF_PLAN = frozenset(("schema", "graph", "wiring"))

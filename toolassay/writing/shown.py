@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from random import Random
 from typing import Any
@@ -18,14 +18,26 @@ from toolassay.tools import Tool, ToolLibrary
 _MOST_OF_SERVICE = 3_000  # characters
 _MOST_OF_DESCRIPTION = 4_000
 _MOST_OF_SCHEMA = 6_000
-_MOST_OF_RESULT = 1_500
+MOST_OF_RESULT = 1_500
+"""Characters of a result, or of its shape, in a prompt."""
 _LINKED = 4  # linked tools beside the sampled ones
 _FEWEST = 8  # tools to choose from, where there are as many
 _MOST_ROWS = 4  # of a tool
 _MOST_OF_ROW = 400
+_HINTS = ("readOnlyHint", "destructiveHint")
 
-UNKNOWN = "unknown: the service does not say, and no call was seen"
-"""What is shown of a result without a known shape."""
+
+def tools_to_judge(graph: ToolGraph | None, library: ToolLibrary, used: Collection[str]) -> tuple[str, ...]:
+    """The tools of a plan, and others that a better plan might use, linked ones first: eight, or more."""
+    known = [name for name in dict.fromkeys(used) if name in library]
+    near = [other for name in known for other in _near(graph, name)]
+    chosen = dict.fromkeys([*known, *near[:_LINKED], *library.ids[:_FEWEST]])
+    return tuple(list(chosen)[: max(_FEWEST, len(known) + _LINKED)])
+
+
+def _near(graph: ToolGraph | None, name: str) -> list[str]:
+    is_listed = graph is not None and graph.dependency_type == "schema"
+    return [*graph.predecessors(name), *graph.successors(name)] if graph is not None and is_listed else []
 
 
 def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
@@ -71,26 +83,27 @@ def shown_whole(tool: Tool) -> dict[str, Any]:
     """A tool with its whole description and its whole schema of arguments; a signature if that is too long.
 
     >>> from toolassay.tools import Tool
-    >>> shown_whole(Tool("now", "Tells the time.", input_schema={"type": "object"}))["arguments"]
-    {'type': 'object'}
+    >>> shown_whole(Tool("now", "Tells the time.", input_schema={"type": "object"}))
+    {'id': 'now', 'desc': 'Tells the time.', 'input_schema': {'type': 'object'}}
     """
-    schema = tool.input_schema or {}
-    is_short = len(json.dumps(schema, ensure_ascii=False)) <= _MOST_OF_SCHEMA
-    shown: dict[str, Any] = {
-        "tool": tool.id,
-        "does": tool.description[:_MOST_OF_DESCRIPTION],
-        "arguments": dict(schema) if is_short else signature(schema, _MOST_OF_SCHEMA),
-    }
-    hints = [name for name in ("readOnlyHint", "destructiveHint") if tool.annotations.get(name) is True]
-    return shown | ({"hints": hints} if hints else {}) | {"returns": shown_result(tool)}
+    if tool.input_schema is None:
+        return tool.to_json()
+    shown: dict[str, Any] = {"id": tool.id, "desc": tool.description[:_MOST_OF_DESCRIPTION]}
+    if len(json.dumps(tool.input_schema, ensure_ascii=False)) <= _MOST_OF_SCHEMA:
+        shown["input_schema"] = dict(tool.input_schema)
+    else:
+        shown["parameters"] = signature(tool.input_schema, _MOST_OF_SCHEMA)
+    hints = {name: True for name in _HINTS if tool.annotations.get(name) is True}
+    shape = shape_of_result(tool)
+    return shown | ({"annotations": hints} if hints else {}) | ({"returns": shape} if shape else {})
 
 
-def shown_result(tool: Tool) -> str:
-    """The shape of a result, as far as it is known."""
+def shape_of_result(tool: Tool) -> str:
+    """The shape of a result, as far as it is known; empty if nothing is."""
     schema = tool.output_schema
     if schema is None or (kinds_of(schema, schema) <= {"object"} and not properties_of(schema)):
-        return UNKNOWN
-    return signature(schema, _MOST_OF_RESULT)
+        return ""
+    return signature(schema, MOST_OF_RESULT)
 
 
 def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
@@ -132,3 +145,15 @@ def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
     for row in zip(*columns.values(), strict=True):
         if call := {name: value for name, value in zip(columns, row, strict=True) if value is not None}:
             yield call
+
+
+def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
+    """What calls returned, one a line, each at most 1,500 characters.
+
+    >>> shown_results(["now"], ["12:30"])
+    ['<node-0> now: 12:30']
+    """
+    cut = (one if len(one) <= MOST_OF_RESULT else f"{one[:MOST_OF_RESULT]}…" for one in results)
+    return [
+        f"<node-{place}> {tool}: {text}" for place, (tool, text) in enumerate(zip(tools, cut, strict=False))
+    ]
