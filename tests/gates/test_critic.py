@@ -36,9 +36,7 @@ def test_the_prompt_shows_what_is_known_of_values_and_results(tmp_path: Path) ->
 
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_one_no_fails_a_sample(criterion: str) -> None:
-    text = json.dumps(
-        {name: {"why": "That order is closed.", "yes": name != criterion} for name in CRITERIA}
-    )
+    text = json.dumps({name: {"why": "That order is closed.", "yes": name != criterion} for name in CRITERIA})
     rubric = read_rubric(text)
     assert rubric is not None and rubric.failed == (criterion,)
     assert rubric.conclusion == f"{criterion}: That order is closed."

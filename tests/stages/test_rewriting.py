@@ -159,7 +159,7 @@ def test_a_budget_that_ends_before_a_rewrite_loses_no_answer(
 def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     writer = Improving()
-    said = [dict.fromkeys(CRITERIA, {"yes": word, "why": "Unclear."}) for word in (False, True)]
+    said = [{key: {"yes": word, "why": "Unclear."} for key in CRITERIA} for word in (False, True)]
     reviews = iter(["Hm.", *map(json.dumps, said)])  # the first answer is requested again
 
     closed: list[Any] = []
@@ -181,7 +181,7 @@ def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     assert len(closed) == 1
     assert len(writer.asked) == 2
     assert "a reviewer says" in writer.asked[1].messages[-1]["content"]
-    assert rewriting(folder)["by_gate"] == dict.fromkeys(sorted(CRITERIA), {"found": 1, "fixed": 1})
+    assert rewriting(folder)["by_gate"] == {key: {"found": 1, "fixed": 1} for key in sorted(CRITERIA)}
 
 
 def test_critics_that_would_change_nothing_are_refused(tmp_path: Path) -> None:

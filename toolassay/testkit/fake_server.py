@@ -9,10 +9,10 @@ import re
 import threading
 from typing import Any
 
+from toolassay.gates.rubric import CRITERIA
 from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
-from toolassay.gates.rubric import CRITERIA
 from toolassay.signatures import read_shown
 
 # A line with a tool of a Back-Instruct prompt: matches 'Node 1: {"id": "a"}', not "Node 1: …".
@@ -31,7 +31,7 @@ def canned_answer(prompt: str) -> str:
     if "Work backwards" in prompt:
         return json.dumps(_instruction_for(prompt), ensure_ascii=False)
     if "# YOUR JUDGEMENT #" in prompt:
-        return json.dumps(dict.fromkeys(CRITERIA, {"why": "All is well.", "yes": True}))
+        return json.dumps({key: {"why": "All is well.", "yes": True} for key in CRITERIA})
     return json.dumps(_plan_for(prompt), ensure_ascii=False)
 
 
