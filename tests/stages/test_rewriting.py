@@ -186,7 +186,7 @@ def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
 
 def test_critics_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
-    with pytest.raises(UsageError, match="needs --rewrite"):
-        generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"])
+    with pytest.raises(UsageError, match="rewrite"):
+        generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["judge"], rewrite=0)
     with pytest.raises(UsageError, match="no say"):
         generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"], rewrite=1)

@@ -254,10 +254,8 @@ def _check_critics(writing: WritingSettings, llm: str) -> None:
     """
     for name in writing.critic:
         refuse_baseline(name, "--critic")
-        if not writing.rewrite:
-            raise UsageError(
-                "--critic needs --rewrite N: its findings go back to the writer", fix="add --rewrite 2"
-            )
+        if writing.rewrite == 0:
+            raise UsageError("--critic finds nothing to do: --rewrite is 0", fix="omit --rewrite 0")
         if name == llm == "offline":
             raise UsageError(
                 "the offline critic has no say about the offline writer", fix="name another --critic"

@@ -237,7 +237,7 @@ def fillable(
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
-_REDRAWN = 2  # times that the offline writer draws a sample again that does not pass
+_REDRAWN = 2  # times that a sample which does not pass is written again
 _NOTHING = Path(os.devnull)  # the samples of another run
 
 
@@ -287,9 +287,9 @@ class WritingSettings:
         prompt_template: File with another prompt template.
         save_figure: Draw each new sample to `task_graphs/`.
         rewrite: How often an answer that does not pass the gates goes back to the model with what they found;
-            None for 3 where the sample is a seed, 2 where rules write about tools that they were not written
-            for, else 0.
-        critic: Models that review what the gates let pass; their findings go back too. Needs `rewrite`.
+            None for 3 where the sample is a seed, 2 with critics and where rules write about tools that they
+            were not written for, else 0.
+        critic: Models that review what the gates let pass; their findings go back too.
         follow: "seed": the sampled tools are an idea, from which the model makes a plan of its own, or
             declines; "strict": the plan has exactly the sampled tools and links (TaskBench's back-instruct).
             None for "seed" with a served model and imported tools.
@@ -409,8 +409,8 @@ class GenerationWork(Work):
         }
         rewrite = writing.rewrite
         if rewrite is None:
-            by_rules = offline and self._writes_by_rules()
-            rewrite = REWRITES if self._is_seed else _REDRAWN if by_rules else 0
+            goes_back = bool(writing.critic) or (offline and self._writes_by_rules())
+            rewrite = REWRITES if self._is_seed else _REDRAWN if goes_back else 0
         self._rewrite = rewrite
         force = run.choices.force
         self._settings = settings if force else _begun_with(run_folder, settings)
