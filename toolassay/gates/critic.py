@@ -168,11 +168,13 @@ class CriticVerdict(NamedTuple):
         conclusion: the words that the verdict was read from.
         outcome: "answered", "malformed" (no verdict in the answer), "refused", `NOT_FOR_IT`, or the kind of
             failure.
+        rubric: the answer; None without a readable one.
     """
 
     verdict: TeacherVerdict
     conclusion: str
     outcome: str
+    rubric: Rubric | None = None
 
 
 class CriticWork(ItemWork[Gold]):
@@ -223,12 +225,11 @@ class CriticWork(ItemWork[Gold]):
             outcome = str(entry.get("outcome", "not run"))
             verdict = verdict_of(entry, outcome)
             self.verdicts[gold.line] = verdict
-            rubric = _rubric(entry)
             yield {
                 "id": gold.id,
                 "verdict": verdict.verdict,
                 "outcome": outcome,
-                "rubric": None if rubric is None else msgspec.to_builtins(rubric),
+                "rubric": msgspec.to_builtins(verdict.rubric),
                 "review": entry.get("response"),
             }
 
@@ -242,7 +243,7 @@ def verdict_of(entry: Mapping[str, Any], outcome: str) -> CriticVerdict:
     rubric = _rubric(entry)
     if rubric is None:
         return CriticVerdict("unknown", " ".join(str(entry.get("response") or "").split())[-160:], outcome)
-    return CriticVerdict("fail" if rubric.failed else "pass", rubric.conclusion, outcome)
+    return CriticVerdict("fail" if rubric.failed else "pass", rubric.conclusion, outcome, rubric)
 
 
 def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:

@@ -33,9 +33,14 @@ class Rubric(msgspec.Struct, frozen=True):
     values: Answer
 
     @property
+    def answers(self) -> dict[str, bool]:
+        """Yes or no to each question."""
+        return {name: getattr(self, name).yes for name in CRITERIA}
+
+    @property
     def failed(self) -> tuple[Criterion, ...]:
         """The questions answered with no."""
-        return tuple(name for name in CRITERIA if not getattr(self, name).yes)
+        return tuple(name for name in CRITERIA if not self.answers[name])
 
     def why(self, name: Criterion) -> str:
         """The words that decide a question, on one line."""
