@@ -22,6 +22,7 @@ from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.sampling import Sampler
 from toolassay.stages.generation_work import judge_of
+from toolassay.stages.release import release
 from toolassay.writing.seed_writer import SeedItems
 from toolassay.writing.shown import offered_tools
 
@@ -144,6 +145,15 @@ def test_a_critic_sends_back_what_it_says_no_to(tmp_path: Path, criterion: str, 
     assert record["result"]["user_request"] == ASKED
     assert len(writer.asked) == 2 + len(turns) and len(critic.asked) == 2
     assert "Too odd." in writer.last(2)
+    assert record["reviews"]["critic"][criterion] == {"yes": True, "why": "Too odd."}
+
+
+def test_what_a_critic_said_last_stays_with_the_sample(tmp_path: Path) -> None:
+    no = json.dumps({name: {"why": "Too odd.", "yes": name != "natural"} for name in CRITERIA})
+    written(tmp_path, Scripted(PLAN, WORDS, WORDS), Scripted(said=lambda request: no), rewrite=1)
+    released = release(tmp_path, force=True)
+    assert released.levels["quarantine"] == 1
+    assert "critic concludes" in (tmp_path / "quarantine" / "gates.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_words_are_written_from_what_the_calls_returned() -> None:

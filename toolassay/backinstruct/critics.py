@@ -114,6 +114,8 @@ def teacher_verdict(review: Any) -> TeacherVerdict:
     return read_review(review).verdict
 
 
+REVIEWS = "reviews"
+"""Key of records and labels with what critics answered when the sample was written, by critic."""
 MODES = ("node", "link", "both_node_link", "self-check", "all")
 
 

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from string import Template
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+from toolassay.backinstruct.critics import REVIEWS
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import numbered_id, raw_record
 from toolassay.dataset import Sample
@@ -37,8 +39,24 @@ class Problem(NamedTuple):
     text: str
 
 
-Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[list[Problem]]]
-"""Finds the problems of a record of `data_raw.json`, with what critics are asked with; none if it passes."""
+class Judgement(NamedTuple):
+    """What gates, an execution and critics say about a sample.
+
+    Attributes:
+        problems: What is wrong with it.
+        reviews: The answers of critics, by their names, in the form of labels.
+    """
+
+    problems: Sequence[Problem] = ()
+    reviews: Mapping[str, Any] = MappingProxyType({})
+
+    def added_to(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The record with the reviews."""
+        return {**record, **({REVIEWS: dict(self.reviews)} if self.reviews else {})}
+
+
+Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[Judgement]]
+"""Judges a record of `data_raw.json`; `Ask` is what critics are asked with."""
 
 
 class Carried(NamedTuple):
@@ -151,7 +169,7 @@ class SampleItems(ItemWork[int]):
         while True:
             try:
                 response, made, problem = await self._attempt(sample, messages, len(attempts), ask)
-                problems = await self._problems(sample, response, made, problem, ask)
+                problems, reviews = await self._judged(sample, response, made, problem, ask)
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
                     return {
@@ -162,7 +180,7 @@ class SampleItems(ItemWork[int]):
                     }
                 raise
             outcome = "refused" if response.refused else "malformed" if made is None else "answered"
-            record = made or record
+            record = record if made is None else Judgement(reviews=reviews).added_to(made)
             tokens = {
                 "prompt_tokens": response.prompt_tokens,
                 "completion_tokens": response.completion_tokens,
@@ -198,19 +216,19 @@ class SampleItems(ItemWork[int]):
             return response, None, read.problem
         return response, raw_record(sample, graph.library, result), read.problem
 
-    async def _problems(
+    async def _judged(
         self,
         sample: Sample,
         response: ChatResponse,
         record: Mapping[str, Any] | None,
         problem: str | None,
         ask: Ask,
-    ) -> list[Problem]:
+    ) -> Judgement:
         if response.refused:
-            return []
+            return Judgement()
         if record is None:
-            return [Problem("format", problem or "the answer is not the requested JSON object")]
-        return [] if self._review is None else await self._review(sample, record, ask)
+            return Judgement([Problem("format", problem or "the answer is not the requested JSON object")])
+        return Judgement() if self._review is None else await self._review(sample, record, ask)
 
 
 class SampleWork(Protocol):

@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.answers import CUT_OFF
+from toolassay.backinstruct.critics import REVIEWS
 from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
 from toolassay.dataset import reference_index
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding import GroundingGate
-from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric
+from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric, rubric_of
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.models import ChatRequest
@@ -243,12 +244,30 @@ def verdict_of(entry: Mapping[str, Any], outcome: str) -> CriticVerdict:
     rubric = _rubric(entry)
     if rubric is None:
         return CriticVerdict("unknown", " ".join(str(entry.get("response") or "").split())[-160:], outcome)
+    return _of_rubric(rubric, outcome)
+
+
+def _of_rubric(rubric: Rubric, outcome: str) -> CriticVerdict:
     return CriticVerdict("fail" if rubric.failed else "pass", rubric.conclusion, outcome, rubric)
+
+
+def _stored_verdicts(gold: Gold) -> dict[str, CriticVerdict]:
+    """What critics answered when the sample was written, by critic."""
+    reviews = gold.record.get(REVIEWS)
+    rubrics = (
+        ((name, rubric_of(one)) for name, one in reviews.items()) if isinstance(reviews, Mapping) else ()
+    )
+    return {name: _of_rubric(rubric, "answered") for name, rubric in rubrics if rubric is not None}
 
 
 def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
     """What the gate "grounding" quarantines: the critic decides about it."""
-    return [finding.reason for finding in gate.check(gold) if finding.state == "quarantine"]
+    return [finding.reason for finding in gate.check(gold) if is_doubt(finding)]
+
+
+def is_doubt(finding: Finding) -> bool:
+    """Whether a critic decides about a finding."""
+    return finding.gate == GroundingGate.name and finding.state == "quarantine"
 
 
 _AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
@@ -346,27 +365,26 @@ class TeacherGate:
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each reviewer whose verdict is not "pass"."""
         objections, others = [], []
-        own = self._teacher == RULES
-        if own and (set(self._critics) == {RULES} or (not self._critics and self._stored(gold) is not None)):
+        own, critics = self._teacher == RULES, self._answers(gold)
+        if own and (set(critics) == {RULES} or (not critics and self._stored(gold) is not None)):
             return [
                 self._finding("not applicable", "the rules that wrote the sample reviewed it", author=RULES)
             ]
-        for name, verdicts in self._critics.items():
+        for name, answer in critics.items():
             if own and name == RULES:
                 continue
-            answer = verdicts.get(gold.line)
             if answer is not None and answer.outcome in _ANSWERS and answer.verdict == "fail":
                 objections.append(_Objection(name, f'{name} concludes: "{answer.conclusion}"', ""))
             else:
                 others += self._no_objection(name, answer)
         stored = self._stored(gold)
-        if stored is None and not self._critics:
+        if stored is None and not critics:
             return [self._finding("not applicable", "the label has no review (--critic requests one)")]
-        if stored is not None and self._teacher not in self._critics and not own:
+        if stored is not None and self._teacher not in critics and not own:
             if stored.verdict == "fail":
                 reason = f'{self._reviewer} concludes: "{stored.conclusion}"'
                 objections.append(_Objection(self._teacher, reason, REVIEW))
-            elif stored.verdict == "unknown" and not self._critics:
+            elif stored.verdict == "unknown" and not critics:
                 reason = f'{self._reviewer} has no readable verdict: "{stored.conclusion}"'
                 others.append(self._finding("unknown", reason, REVIEW, self._teacher))
         state: State = "reject" if len({one.author for one in objections if one.author}) > 1 else "quarantine"
@@ -379,22 +397,26 @@ class TeacherGate:
         """
         if any(finding.state in ("quarantine", "reject") for finding in self.check(gold)):
             return ""
-        for name, verdicts in self._critics.items():
-            answer = verdicts.get(gold.line)
+        for name, answer in self._answers(gold).items():
             if name != RULES and answer and answer.outcome in _ANSWERS and answer.verdict == "pass":
                 return name
         return ""
 
     def verdicts(self, gold: Gold) -> dict[str, TeacherVerdict | None]:
         """The verdicts of the stored review and of each critic, by name; empty without critics."""
-        if not self._critics:
+        critics = self._answers(gold)
+        if not critics:
             return {}
         stored = self._stored(gold)
         found: dict[str, TeacherVerdict | None] = {REVIEW: stored.verdict if stored else None}
-        for name, verdicts in self._critics.items():
-            answer = verdicts.get(gold.line)
+        for name, answer in critics.items():
             found[name] = None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
         return found
+
+    def _answers(self, gold: Gold) -> dict[str, CriticVerdict | None]:
+        """The verdicts of the critics, those of when the sample was written included; None if not sent."""
+        asked = {name: verdicts.get(gold.line) for name, verdicts in self._critics.items()}
+        return {**_stored_verdicts(gold), **asked}
 
     @property
     def _reviewer(self) -> str:

@@ -14,11 +14,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.backinstruct.critics import FOLLOW, Follow
 from toolassay.backinstruct.generator import (
     PARAMETERS,
     Carried,
     Generation,
+    Judgement,
     Problem,
     Review,
     SampleItems,
@@ -36,7 +39,7 @@ from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
-from toolassay.gates.critic import Evidence, judged
+from toolassay.gates.critic import Evidence, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gold import Gold
@@ -118,29 +121,34 @@ def judge_of(graph: ToolGraph, critics: Sequence[str], values: RealValues) -> Ju
     background = Background(graph.library, graph.dependency_type, graph)
     gates = rule_gates(background)
 
-    async def judge(record: Mapping[str, Any], carried: Carried | None, ask: Ask | None) -> list[Problem]:
+    async def judge(record: Mapping[str, Any], carried: Carried | None, ask: Ask | None) -> Judgement:
         label, problems = labeller.label(record)
         if label is None:
-            return [Problem("plan", problem) for problem in problems]
+            return Judgement([Problem("plan", problem) for problem in problems])
         gold = Gold.of(label)
-        found = [
-            Problem(gate.name, f"{finding.reason}{f' ({finding.where})' if finding.where else ''}")
+        findings = [
+            finding
             for gate in gates
             if ask is not None or gate.name in OF_PLAN
             for finding in gate.check(gold)
             if level_of([finding.state]) != "pass"
         ]
-        if ask is None or found:
-            return found
+        found = [
+            Problem(one.gate, f"{one.reason}{f' ({one.where})' if one.where else ''}") for one in findings
+        ]
+        if ask is None or not critics or any(not is_doubt(finding) for finding in findings):
+            return Judgement(found)
+        found, reviews = [], dict[str, Any]()
         for critic in critics:
             evidence = Evidence(values, *((carried.results, carried.is_simulated) if carried else ()))
             rubric = await judged(critic, gold, background, ask, evidence)
             if rubric is not None:
+                reviews[critic] = msgspec.to_builtins(rubric)
                 found += [
                     Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}')
                     for name in rubric.failed
                 ]
-        return found
+        return Judgement(found, reviews)
 
     return judge
 
@@ -154,12 +162,12 @@ def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Rev
     """
     judge_it = judge()
 
-    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> list[Problem]:
+    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> Judgement:
         carried = None
-        if tried is not None and not await judge_it(record, None, None):
+        if tried is not None and not (await judge_it(record, None, None)).problems:
             carried = Carried.of(await ask.once(lambda: tried(sample, record)))
             if carried.problems:
-                return list(carried.problems)
+                return Judgement(carried.problems)
         return await judge_it(record, carried, ask)
 
     return review

@@ -18,7 +18,14 @@ from typing import Any, TypeVar
 import msgspec
 
 from toolassay.answers import read_answer
-from toolassay.backinstruct.generator import PARAMETERS, Carried, Problem, Tried, record_of
+from toolassay.backinstruct.generator import (
+    PARAMETERS,
+    Carried,
+    Judgement,
+    Problem,
+    Tried,
+    record_of,
+)
 from toolassay.backinstruct.records import numbered_id, raw_record
 from toolassay.dataset import Sample, references_in
 from toolassay.graph import ToolGraph
@@ -49,8 +56,8 @@ ROUND = 50
 """Samples that are written before the outcomes change what is sampled."""
 
 
-Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[list[Problem]]]
-"""Finds the problems of a record; without `Ask`, those of its plan alone."""
+Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[Judgement]]
+"""Judges a record; without `Ask`, its plan alone."""
 
 
 class _Argument(msgspec.Struct):
@@ -208,6 +215,7 @@ class SeedItems(ItemWork[int]):
         plan: PlanAnswer | None = None
         carried: Carried | None = None
         record: dict[str, Any] | None = None
+        problems: Sequence[Problem] = ()
         while True:
             form = PlanAnswer if plan is None else RequestAnswer
             try:
@@ -224,10 +232,10 @@ class SeedItems(ItemWork[int]):
                     return _entry(DECLINED, None, found.declined, attempts)
                 elif isinstance(found, PlanAnswer):
                     draft = self._record(sample, found, None)
-                    problems = await judge(draft, None, None)
+                    problems, _ = await judge(draft, None, None)
                     if not problems and self.carry is not None:
                         carried = Carried.of(await ask.once(partial(self.carry, sample, draft)))
-                        problems = list(carried.problems)
+                        problems = carried.problems
                     if not problems:
                         plan = found
                         messages.append(self._second(sample, plan, carried))
@@ -237,7 +245,8 @@ class SeedItems(ItemWork[int]):
                     record = self._record(sample, plan, found)
                     if carried is not None:
                         record["executed"] = carried.outcome
-                    problems = await judge(record, carried, ask)
+                    judgement = await judge(record, carried, ask)
+                    problems, record = judgement.problems, judgement.added_to(record)
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
                     return _entry("answered", record, str(error), attempts)
