@@ -153,7 +153,7 @@ def test_what_a_critic_said_last_stays_with_the_sample(tmp_path: Path) -> None:
     written(tmp_path, Scripted(PLAN, WORDS, WORDS), Scripted(said=lambda request: no), rewrite=1)
     released = release(tmp_path, force=True)
     assert released.levels["quarantine"] == 1
-    assert "critic concludes" in (tmp_path / "quarantine" / "gates.jsonl").read_text(encoding="utf-8")
+    assert "critic concludes" in (tmp_path / "gates.jsonl").read_text(encoding="utf-8")
 
 
 def test_the_words_are_written_from_what_the_calls_returned() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -30,6 +30,10 @@ from toolassay.schemas import sample_schema
 
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
 """Request parameters of the published script."""
+
+
+DECLINED = "declined"
+"""The outcome of a sample for which the writer found nothing sensible."""
 
 
 class Problem(NamedTuple):
@@ -99,17 +103,25 @@ class Generation:
         already: Samples that had a record before this start.
         summary: Outcomes of the samples of this start.
         refused: Samples that the model refused in earlier starts; they are not requested again.
+        declined: The reasons for samples for which the model found no sensible request, by id; they are not
+            requested again.
     """
 
     written: int
     already: int
     summary: RunSummary
     refused: int = 0
+    declined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def usable(self) -> int:
         """Number of requested samples with a record, from this or an earlier start."""
         return self.already + self.summary.outcomes["answered"]
+
+    @property
+    def settled(self) -> int:
+        """Number of requested samples with a record, or for which the model found nothing sensible."""
+        return self.usable + len(self.declined)
 
 
 @dataclass(frozen=True)
@@ -280,7 +292,13 @@ def generate(
         if keys:
             lines = (kept[key] if key in kept else record_of(journal.get(key)) for key in keys)
             write_json_lines(output, lines)
-    return Generation(len(keys), settled - refused, loop.summary, refused)
+    declined = {
+        key: str(entry.get("problem") or "")
+        for key, entry in journal.entries()
+        if entry.get("outcome") == DECLINED and _by_number(key)[0] < count
+    }
+    earlier = len(declined) - loop.summary.outcomes[DECLINED]
+    return Generation(len(keys), settled - refused - earlier, loop.summary, refused, declined)
 
 
 def read_kept(output: Path, seed: int) -> dict[str, Any]:

@@ -53,6 +53,7 @@ from toolassay.variety.measures import SAMPLE
     help="Model that reviews each sample; may be repeated. One model that finds a fault "
     "quarantines a sample, two reject it. 'offline' needs no server.",
 )
+@options.calibration()
 @options.option(
     "solver",
     multiple=True,

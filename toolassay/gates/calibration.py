@@ -20,6 +20,7 @@ PUBLISHABLE = "publishable"
 _FIGURES = ("precision", "recall", "kappa")
 _RESAMPLES = 2_000
 _SEED = 0
+_UNKNOWN = "judged samples; nobody has compared it with people (toolassay critic --calibrate)"
 Answers = Mapping[str, bool]
 """Yes or no to each question, and to `PUBLISHABLE`."""
 
@@ -187,6 +188,18 @@ def _shown(interval: Interval, *, share: bool = True) -> str:
     if share:
         return f"{value:.0%} [{low:.0%}, {high:.0%}]"
     return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def standing(critics: Iterable[str], files: Iterable[Path]) -> dict[str, str]:
+    """What is known of critics: for each, how far it agrees with people, in one sentence.
+
+    Raises:
+        UsageError: A file is no calibration, or is that of another critic.
+    """
+    critics, known = list(critics), read_calibrations(files)
+    for name in known.keys() - set(critics):
+        raise UsageError(f"--calibration is of the critic {name}, which does not judge here", fix="omit it")
+    return {name: known[name].line if name in known else f"{name} {_UNKNOWN}" for name in critics}
 
 
 def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:

@@ -28,6 +28,7 @@ from toolassay.files import (
     write_json_lines,
     write_text,
 )
+from toolassay.gates.calibration import standing
 from toolassay.gates.checked_folder import (
     FUNNEL,
     FUNNEL_PAGE,
@@ -489,6 +490,7 @@ class GateSettings:
         dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
         engine: Where the gates run: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None for
             this process.
+        calibration: Files of `critic --calibrate`; what they say of the critics stands beside the result.
     """
 
     gates: Sequence[str] | None = None
@@ -498,6 +500,7 @@ class GateSettings:
     repair: bool = False
     dependency_type: str | None = None
     engine: str | None = None
+    calibration: Sequence[str | Path] = ()
 
 
 def check(
@@ -577,6 +580,8 @@ def check_into(
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
+        judges = dict.fromkeys([*_critics_of(folder), *critics])
+        known_critics = standing(judges, map(Path, gating.calibration))
         executions = folder.path / EXECUTIONS
         choice = Choice(
             gating.gates,
@@ -636,8 +641,10 @@ def check_into(
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
         if rewriting := _rewriting(folder):
             value["rewriting"] = rewriting
+        if known_critics:
+            value["critics"] = known_critics
         _write_funnel(place.path, funnel, value)
-        _report(ended, place, screen)
+        _report(ended, place, known_critics.values(), screen)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -680,6 +687,13 @@ def _teacher(folder: DataFolder) -> str:
     generation = folder.benchmark.get("generation")
     name = generation.get("llm") if isinstance(generation, Mapping) else None
     return name if isinstance(name, str) else ""
+
+
+def _critics_of(folder: DataFolder) -> list[str]:
+    """The critics in `benchmark.json` that judged the labels when they were written."""
+    generation = folder.benchmark.get("generation")
+    names = generation.get("critic") if isinstance(generation, Mapping) else None
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _signature(settings: Mapping[str, Any]) -> str:
@@ -729,7 +743,7 @@ def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
 
 
-def _report(ended: Sorted, place: CheckedFolder, screen: Screen) -> None:
+def _report(ended: Sorted, place: CheckedFolder, critics: Iterable[str], screen: Screen) -> None:
     funnel, out = ended.funnel, place.path
     if ended.repairs is not None:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
@@ -743,6 +757,8 @@ def _report(ended: Sorted, place: CheckedFolder, screen: Screen) -> None:
         screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
     for line in ended.coverage.lines():
+        screen.say(line)
+    for line in critics:
         screen.say(line)
     if place.passed.is_by_rules:
         screen.say(f"the set is {BY_RULES}")

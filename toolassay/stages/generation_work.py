@@ -18,6 +18,7 @@ import msgspec
 
 from toolassay.backinstruct.critics import FOLLOW, Follow
 from toolassay.backinstruct.generator import (
+    DECLINED,
     PARAMETERS,
     Carried,
     Generation,
@@ -64,11 +65,13 @@ from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import read_values, unusable_tools
+from toolassay.tables import printable
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems, seed_wording
 
 _EVERY = 100  # samples per line of progress
+_MOST_OF_REASON = 300  # characters of why a sample was declined
 
 
 class Statistics:
@@ -476,7 +479,7 @@ class GenerationWork(Work):
     @property
     def is_complete(self) -> bool:
         """Whether every sample has a usable answer."""
-        return self._generation is not None and self._generation.usable >= self._count
+        return self._generation is not None and self._generation.settled >= self._count
 
     @property
     def has_stopped(self) -> bool:
@@ -701,6 +704,7 @@ def _facts(generation: Generation) -> dict[str, Any]:
         "outcomes": dict(generation.summary.outcomes),
         "failures": generation.summary.failures,
         "stop": generation.summary.stop,
+        "declined": {key: reason[:_MOST_OF_REASON] for key, reason in generation.declined.items()},
     }
 
 
@@ -708,7 +712,9 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
     outcomes = generation.summary.outcomes
     new, refused = outcomes["answered"], outcomes["refused"] + generation.refused
     screen.say(f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} existing")
-    unusable = {name: count for name, count in outcomes.items() if name not in ("answered", "refused")}
+    unusable = {
+        name: count for name, count in outcomes.items() if name not in ("answered", "refused", DECLINED)
+    }
     lost = sum(unusable.values())
     if lost:
         counts = ", ".join(f"{count} {name}" for name, count in unusable.items())
@@ -719,6 +725,9 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
         )
     if refused:
         screen.say(f"{refused} samples refused by the model; they are not requested again")
+    if generation.declined:
+        first = printable(next(iter(generation.declined.values())))[:_MOST_OF_REASON]
+        screen.say(f"{len(generation.declined)} declined by the writer, e.g.: {first}")
 
 
 def _fingerprint(values: Mapping[str, Any]) -> str:

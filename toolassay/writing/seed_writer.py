@@ -19,6 +19,7 @@ import msgspec
 
 from toolassay.answers import read_answer
 from toolassay.backinstruct.generator import (
+    DECLINED,
     PARAMETERS,
     Carried,
     Judgement,
@@ -50,8 +51,6 @@ from toolassay.writing.situation import Situation
 
 REWRITES = 3
 """How often something goes back to the model by default."""
-DECLINED = "declined"
-"""The outcome of a sample for which the writer found nothing sensible."""
 ROUND = 50
 """Samples that are written before the outcomes change what is sampled."""
 
