@@ -7,7 +7,7 @@ import pytest
 from checking import background, gold
 
 from toolassay.backinstruct.teacher_review import read_review
-from toolassay.gates.critic import Evidence, critic_prompt, critique_of, plan_of
+from toolassay.gates.critic import Knowledge, critic_prompt, critique_of, plan_of
 from toolassay.gates.rubric import CRITERIA, read_rubric
 from toolassay.gold import Gold
 from toolassay.offline.critic import answer, review
@@ -29,7 +29,7 @@ def test_the_prompt_shows_request_steps_plan_and_the_tools_of_the_plan(tmp_path:
 
 
 def test_the_prompt_shows_what_is_known_of_values_and_results(tmp_path: Path) -> None:
-    known = Evidence({"Painter": {"text": ["a red fox"]}}, ["fox.png"], simulated=True)
+    known = Knowledge({"Painter": {"text": ["a red fox"]}}, ["fox.png"], simulated=True)
     prompt = critic_prompt(gold(), background(tmp_path), evidence=known)
     assert "a red fox" in prompt and "fox.png" in prompt and "made up" in prompt
 

@@ -26,7 +26,7 @@ Answers = Mapping[str, bool]
 
 
 @dataclass(frozen=True)
-class Agreement:
+class CriterionAgreement:
     """How a critic agrees with people on one question.
 
     Attributes:
@@ -68,7 +68,7 @@ class Calibration(Result):
     wording_sha256: str
     samples: int
     unanswered: int
-    agreement: list[Agreement]
+    agreement: list[CriterionAgreement]
 
     @property
     def line(self) -> str:
@@ -129,7 +129,7 @@ class Pair(NamedTuple):
     critic: Answers
 
 
-def agreement(pairs: Sequence[Pair]) -> list[Agreement]:
+def agreement(pairs: Sequence[Pair]) -> list[CriterionAgreement]:
     """The rows of a calibration.
 
     >>> yes = dict.fromkeys((*CRITERIA, PUBLISHABLE), True)
@@ -144,12 +144,12 @@ def agreement(pairs: Sequence[Pair]) -> list[Agreement]:
 _ROWS = (*CRITERIA, PUBLISHABLE)
 
 
-def _agreement(criterion: str, pairs: Sequence[tuple[bool, bool]]) -> Agreement:
+def _agreement(criterion: str, pairs: Sequence[tuple[bool, bool]]) -> CriterionAgreement:
     both_no, critic_no, people_no, both_yes = counts = [
         sum(pair == one for pair in pairs)
         for one in ((False, False), (True, False), (False, True), (True, True))
     ]
-    return Agreement(
+    return CriterionAgreement(
         criterion,
         both_no,
         critic_no,

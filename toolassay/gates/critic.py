@@ -56,7 +56,7 @@ If one does not, "grounded" is a no.
 """
 
 
-class Evidence(NamedTuple):
+class Knowledge(NamedTuple):
     """What a critic sees beside a sample.
 
     Attributes:
@@ -70,11 +70,11 @@ class Evidence(NamedTuple):
     simulated: bool = False
 
 
-NOTHING_KNOWN = Evidence()
+NOTHING_KNOWN = Knowledge()
 
 
 def critic_prompt(
-    gold: Gold, background: Background, doubts: Sequence[str] = (), evidence: Evidence = NOTHING_KNOWN
+    gold: Gold, background: Background, doubts: Sequence[str] = (), evidence: Knowledge = NOTHING_KNOWN
 ) -> str:
     """The prompt for one sample. Its parts are JSON, so that no request or plan can end its section.
 
@@ -194,7 +194,7 @@ class CriticWork(ItemWork[Gold]):
         self,
         golds: Iterable[Gold],
         background: Background,
-        evidence: Mapping[Any, Evidence] = MappingProxyType({}),
+        evidence: Mapping[Any, Knowledge] = MappingProxyType({}),
     ) -> None:
         self.golds, self._background, self._evidence = golds, background, evidence
         self._grounding = GroundingGate(background)
@@ -296,7 +296,7 @@ async def _answer(
 
 
 async def judged(
-    critic: str, gold: Gold, background: Background, ask: Ask, evidence: Evidence = NOTHING_KNOWN
+    critic: str, gold: Gold, background: Background, ask: Ask, evidence: Knowledge = NOTHING_KNOWN
 ) -> Rubric | None:
     """The rubric of one sample by a named model; None if it refuses or gives no readable answer.
 

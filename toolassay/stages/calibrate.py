@@ -19,7 +19,7 @@ from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, Screen
-from toolassay.stages.check import Evidences, ask_critic
+from toolassay.stages.check import FolderEvidence, ask_critic
 
 FILE = "calibration.json"
 
@@ -71,7 +71,7 @@ def calibrate(
     verdicts, complete = ask_critic(
         Selected(judged, frozenset(people)),
         Background(graph.library, graph.dependency_type, graph),
-        Evidences(folder),
+        FolderEvidence(folder),
         out=out,
         data=labels,
         run=run,

@@ -48,7 +48,7 @@ from toolassay.gates.critic import (
     RULES,
     CriticVerdict,
     CriticWork,
-    Evidence,
+    Knowledge,
     TeacherGate,
     template,
 )
@@ -269,7 +269,7 @@ class ReviewWork(Work):
         return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
-class Evidences(Mapping[RequestId, Evidence]):
+class FolderEvidence(Mapping[RequestId, Knowledge]):
     """What critics see beside the samples of a folder.
 
     Args:
@@ -286,8 +286,8 @@ class Evidences(Mapping[RequestId, Evidence]):
             texts = [result_of(call).text[:MOST_OF_RESULT] for call in one.calls if call.error is None]
             self._results[one.id] = texts, one.executor == SIMULATED
 
-    def __getitem__(self, key: RequestId) -> Evidence:
-        return Evidence(self._values, *self._results.get(key, ((), False)))
+    def __getitem__(self, key: RequestId) -> Knowledge:
+        return Knowledge(self._values, *self._results.get(key, ((), False)))
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(self._results)
@@ -300,7 +300,7 @@ def ask_critics(
     critics: Sequence[str],
     golds: Selected,
     background: Background,
-    evidence: Mapping[Any, Evidence],
+    evidence: Mapping[Any, Knowledge],
     *,
     out: Path,
     data: Path,
@@ -344,7 +344,7 @@ def ask_critics(
 def ask_critic(
     golds: Selected,
     background: Background,
-    evidence: Mapping[Any, Evidence],
+    evidence: Mapping[Any, Knowledge],
     *,
     out: Path,
     data: Path,
@@ -606,8 +606,15 @@ def check_into(
             worth = worth_reviewing(labels, known, recipe, engine, screen)
             place.claim()
             if critics:
+                beside = FolderEvidence(folder)
                 verdicts, complete = ask_critics(
-                    critics, worth, background, Evidences(folder), out=place.path, data=folder.data, run=run
+                    critics,
+                    worth,
+                    background,
+                    FolderEvidence(folder),
+                    out=place.path,
+                    data=folder.data,
+                    run=run,
                 )
                 known = replace(known, critics=verdicts)
             if solvers:

@@ -40,7 +40,7 @@ from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
-from toolassay.gates.critic import Evidence, is_doubt, judged
+from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gold import Gold
@@ -143,7 +143,7 @@ def judge_of(graph: ToolGraph, critics: Sequence[str], values: RealValues) -> Ju
             return Judgement(found)
         found, reviews = [], dict[str, Any]()
         for critic in critics:
-            evidence = Evidence(values, *((carried.results, carried.is_simulated) if carried else ()))
+            evidence = Knowledge(values, *((carried.results, carried.is_simulated) if carried else ()))
             rubric = await judged(critic, gold, background, ask, evidence)
             if rubric is not None:
                 reviews[critic] = msgspec.to_builtins(rubric)

@@ -20,7 +20,7 @@ from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked, GateSettings, check_into
-from toolassay.stages.execute import RUN, execute
+from toolassay.stages.execute import RUN, ExecutionSettings, execute
 from toolassay.stages.live_values import LiveSettings
 
 
@@ -156,8 +156,8 @@ def _execute(folder: DataFolder, candidates: DataFolder, live: LiveSettings, scr
     run = folder.path / RUN
     run.mkdir(exist_ok=True)
     (candidates.path / RUN).symlink_to(run.resolve(), target_is_directory=True)
-    consent = {"allow_writes": live.allow_writes, "allow_tools": live.allow_tools}
-    execute(candidates.path, executor=live.executor, options=live.options, screen=screen, **consent)
+    settings = ExecutionSettings(allow_writes=live.allow_writes, allow_tools=live.allow_tools)
+    execute(candidates.path, executor=live.executor, options=live.options, settings=settings, screen=screen)
 
 
 def _candidates(folder: DataFolder) -> DataFolder:
