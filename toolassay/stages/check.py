@@ -608,13 +608,7 @@ def check_into(
             if critics:
                 beside = FolderEvidence(folder)
                 verdicts, complete = ask_critics(
-                    critics,
-                    worth,
-                    background,
-                    FolderEvidence(folder),
-                    out=place.path,
-                    data=folder.data,
-                    run=run,
+                    critics, worth, background, beside, out=place.path, data=folder.data, run=run
                 )
                 known = replace(known, critics=verdicts)
             if solvers:
