@@ -13,9 +13,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from toolassay.benchmarks.classic.scoring.compat import compat_metrics, security_score
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, row_of

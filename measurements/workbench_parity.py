@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.calls import Replay
-from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, disagreement, result_files
-from toolassay.benchmarks.workbench.judge.strict import StrictJudge
+from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict, result_files
+from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.benchmarks.workbench.workplace_stages import METRICS, VERDICTS, evaluate_results
@@ -113,6 +113,27 @@ CHECKS: dict[str, Callable[[Path], Comparison]] = {
     "edge cases (sequences and calls)": edge_cases,
     "ground truths": truth_differences,
 }
+
+
+UNFINISHED = "some of the wanted changes and no other: compat counts them as a side effect"
+BESIDE = "the wanted state but for what compat does not compare (numbers, times)"
+ORDER = "the wanted changes in another order, or under other labels, or mail that replaced other mail"
+REVERSED = "changed and changed back, under other labels"
+
+
+def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
+    """Why the two verdicts on one run differ; None if they agree.
+
+    Returns:
+        One of `UNFINISHED`, `BESIDE`, `ORDER` and `REVERSED`.
+    """
+    if (compat.correct, compat.side_effects) == (strict.correct, strict.side_effects):
+        return None
+    if strict.unwanted:
+        return BESIDE
+    if strict.missing:
+        return UNFINISHED if compat.side_effects else BESIDE
+    return ORDER if strict.wanted else REVERSED
 
 
 def disagreements(cases: Path, results: str = "results") -> Counter[str]:

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, cast
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import new_temporary, open_regular
@@ -25,6 +25,7 @@ from toolassay.text_formatting import without_controls
 if TYPE_CHECKING:
     import msgspec
 
+Record = TypeVar("Record")
 _DECODER = json.JSONDecoder()
 # The whitespace of JSON, and no other: it matches all of " \n\t", and nothing of a no-break space.
 _BLANK = re.compile(r"[ \t\n\r]*")
@@ -400,6 +401,24 @@ def _first_not_utf8(path: Path) -> int | None:
             except UnicodeDecodeError:
                 return number
     return None
+
+
+def record_of(value: Any, kind: type[Record], *, file: Path, line: int | None = None, fix: str) -> Record:
+    """A JSON value as a record, or as another type that `msgspec` knows; unknown keys are ignored.
+
+    Raises:
+        UsageError: it has another form; names the key.
+
+    >>> record_of(["a"], list[int], file=Path("ids.json"), fix="write numbers")
+    Traceback (most recent call last):
+    toolassay.errors.UsageError: ids.json: Expected `int`, got `str` - at `$[0]`. Fix: write numbers
+    """
+    import msgspec
+
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        raise UsageError(str(error), file=file, line=line, fix=fix) from None
 
 
 def holds_list(path: Path) -> bool:

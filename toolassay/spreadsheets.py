@@ -225,6 +225,15 @@ def read_rows(
         yield from _rows_of_sheet(title, lines, columns, path, computed=computed)
 
 
+def rows_error(path: Path, problems: Sequence[tuple[SheetRow, str]]) -> UsageError:
+    """An error message that names the first wrong row of a sheet, and says how many others are wrong."""
+    row, problem = problems[0]
+    more = f" (and {len(problems) - 1} more such rows)" if len(problems) > 1 else ""
+    where = f"sheet {row.sheet!r}: " if row.sheet else ""
+    fix = "correct it in the file; nothing was saved"
+    return UsageError(f"{where}{problem}{more}", file=path, line=row.line, fix=fix)
+
+
 def _rows_of_sheet(
     title: str, lines: Iterator[_Cells], columns: Sequence[str], path: Path, *, computed: bool
 ) -> Iterator[SheetRow]:

@@ -159,15 +159,6 @@ async def test_the_cookie_is_for_this_page_only(server: ReviewServer) -> None:
     assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
 
 
-async def test_a_name_that_is_a_path_stays_in_its_folder(
-    server: ReviewServer, client: aiohttp.ClientSession
-) -> None:
-    body = wanted(server, 0, "correct") | {"reviewer": "../../x"}
-    assert (await post(client, "/api/decide", body))[0] == 200
-    folder = server.session.store.folder
-    assert [path.name for path in folder.iterdir()] == [".._.._x.jsonl"]
-
-
 async def test_hostile_texts_are_data(tmp_path: Path) -> None:
     made = label(0)
     made["user_request"] = HOSTILE

@@ -170,7 +170,7 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
     assert session.overview("Ann", "all")["items"][2]["level"] is None
     assert session.show(2, "Ann", "all")["level"] == "pass"
     path.write_text('{"id": 0}\n')
-    with pytest.raises(UsageError, match="has no id or no level"):
+    with pytest.raises(UsageError, match=r":1: .*level"):
         read_findings(path)
 
 

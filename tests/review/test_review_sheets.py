@@ -129,7 +129,7 @@ def test_a_wrong_row_is_named_and_nothing_is_taken(
 ) -> None:
     sheet = export(session, tmp_path / "r.xlsx")
     fill(sheet, {2: {"decision": "correct"}, 4: change})
-    with pytest.raises(UsageError, match=rf"r\.xlsx:4: {wrong}"):
+    with pytest.raises(UsageError, match=rf"r\.xlsx:4: sheet 'Review': {wrong}"):
         take(session, sheet)
     assert not any(files(session).values())
 

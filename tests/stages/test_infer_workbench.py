@@ -97,7 +97,10 @@ def test_predictions_that_do_not_fit(folder: Path) -> None:
     infer(folder, llm="offline", limit=1)
     path = folder / "predictions/offline.json"
     (line,) = lines(path)
-    for change, complaint in (({"function_calls": "x"}, "no list"), ({"query": "x"}, "has changed since")):
+    for change, complaint in (
+        ({"function_calls": "x"}, "`array`"),
+        ({"query": "x"}, "has changed since"),
+    ):
         path.write_text(json.dumps({**line, **change}) + "\n")
         with pytest.raises(UsageError, match=complaint):
             evaluate(folder, llm="offline")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,7 +36,6 @@ COMMENT: Action = "comment"
 UNDO: Action = "undo"
 
 Role = Literal["reviewer", "adjudicator"]
-ROLES: tuple[Role, ...] = get_args(Role)
 
 LONGEST_NOTE = 20_000  # characters; a cell of Excel holds 32,767
 
@@ -71,22 +70,6 @@ class Record:
     seconds: float = 0.0
     when: str = ""
     version: str = __version__
-
-    def to_json(self) -> dict[str, Any]:
-        """The record as the JSON object of its line."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Record:
-        """Parse the JSON object of a line.
-
-        Raises:
-            ValueError: a key is missing, or a value is not valid.
-        """
-        try:
-            return msgspec.convert(value, cls)
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error)) from None
 
     def same_as(self, other: Record | None) -> bool:
         """Whether both records decide the same, with the same fix, whoever decided and when.
@@ -200,6 +183,19 @@ class ChangedSample(UsageError):
 
 
 @dataclass(frozen=True)
+class RequestedEdit:
+    """An edit that the page asks to check.
+
+    Attributes:
+        number: the number of the sample.
+        parts: the parts after the edit, by key of the label.
+    """
+
+    number: int
+    parts: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class RequestedDecision:
     """A decision that the page or a sheet asks to save.
 
@@ -216,13 +212,13 @@ class RequestedDecision:
     number: int
     fingerprint: str
     action: str
-    parts: Mapping[str, Any]
+    parts: Mapping[str, Any] = field(default_factory=dict)
     note: str | None = None
     insist: bool = False
     seconds: float = 0.0
 
 
-def record_of(
+def decision_record(
     sample: ReviewSample, reviewer: str, role: Role, wanted: RequestedDecision, gates: Sequence[Gate]
 ) -> Record:
     """Validate a decision.
@@ -397,7 +393,7 @@ class ReviewStore:
             _check_owner(lines.path, log.reviewer, checked_name(reviewer))
             records = [stamped(record) for record in make(log)]
             if records:
-                whole = [record.to_json() for record in records]
+                whole = [asdict(record) for record in records]
                 lines.append(whole[0] if len(whole) == 1 else {"batch": whole})
                 lines.force()
         finally:
@@ -460,12 +456,7 @@ def checked_name(reviewer: str) -> str:
 
 def _played(lines: AppendOnlyLines) -> Log:
     log = Log()
-    for _, records in lines.scan(_records):
+    for _, records in lines.scan(lambda entry: msgspec.convert(entry.get("batch", [entry]), list[Record])):
         for record in records:
             log.play(record)
     return log
-
-
-def _records(entry: Mapping[str, Any]) -> list[Record]:
-    batch: Iterable[Mapping[str, Any]] = entry.get("batch", [entry])
-    return [Record.from_json(value) for value in batch]

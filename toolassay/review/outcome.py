@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -255,22 +255,29 @@ def apply_reviews(
             fix="settle them on the page with --queue conflicts",
         )
     _check_target(source, target)
-    counts = Counter(_fate(item, keep_undecided) for item in outcomes)
+    without = "undecided" if keep_undecided else "left out"
+    fates = [without if item.decision is None else item.decision.action for item in outcomes]
+    kept = [item for item, fate in zip(outcomes, fates, strict=True) if fate not in ("discard", "left out")]
     alignment, written = Alignment(), 0
     target.path.mkdir(parents=True, exist_ok=True)
     with ExitStack() as files:
         data, requests, errors, ids, markdown = (
-            files.enter_context(atomic_writer(path)) for path in _data_set(target)
+            files.enter_context(atomic_writer(path))
+            for path in (
+                *(target.data, target.user_requests, target.data_error),
+                *(target.alignment_ids, target.path / TABLES),
+            )
         )
-        for label in chain(passed, _kept(outcomes, keep_undecided)):
+        for label in chain(passed, map(_label, kept)):
             written += 1
             data.write(_line(label))
             gold = Gold.of(label)
             requests.write(_line({"id": gold.id, "user_request": gold.request}))
             _align(alignment, gold)
-        for item in outcomes:
-            if _fate(item, keep_undecided) == "discard":
-                errors.write(_line({**item.sample.record, "errors": [_discard_reason(item)]}))
+        for item, fate in zip(outcomes, fates, strict=True):
+            if fate == "discard":
+                note = f": {item.decision.note}" if item.decision and item.decision.note else ""
+                errors.write(_line({**item.sample.record, "errors": [f"discarded in review{note}"]}))
         if not written:
             # Inside of the block, so that no file is replaced.
             raise ToolassayError(
@@ -282,10 +289,9 @@ def apply_reviews(
         if path.exists():
             copy_file(path, target.path / path.name)
     described = source.benchmark if about is None else about
-    facts = {**described, "reviewed": dict(counts), FINGERPRINT: sha256_of(target.data)}
+    facts = {**described, "reviewed": dict(Counter(fates)), FINGERPRINT: sha256_of(target.data)}
     target.describe(*(target.benchmark.keys() - facts.keys()), **facts)
-    kept = sum(1 for _ in _kept(outcomes, keep_undecided))
-    return Applied(kept, counts, written - kept)
+    return Applied(len(kept), Counter(fates), written - len(kept))
 
 
 def _check_target(source: DataFolder, target: DataFolder) -> None:
@@ -300,23 +306,6 @@ def _check_target(source: DataFolder, target: DataFolder) -> None:
         )
 
 
-def _data_set(folder: DataFolder) -> tuple[Any, ...]:
-    return (folder.data, folder.user_requests, folder.data_error, folder.alignment_ids, folder.path / TABLES)
-
-
-def _kept(outcomes: Sequence[Outcome], keep_undecided: bool) -> Iterator[dict[str, Any]]:
-    for item in outcomes:
-        if _fate(item, keep_undecided) not in ("discard", "left out"):
-            yield _label(item)
-
-
-def _fate(item: Outcome, keep_undecided: bool) -> str:
-    """The decision on a sample; without one, whether it is kept ("undecided") or "left out"."""
-    if item.decision is not None:
-        return item.decision.action
-    return "undecided" if keep_undecided else "left out"
-
-
 def _label(item: Outcome) -> dict[str, Any]:
     """The label in the new set, with its fix and its decision."""
     record = item.decision
@@ -324,12 +313,6 @@ def _label(item: Outcome) -> dict[str, Any]:
         return dict(item.sample.record)
     said = {"decision": record.action, "reviewers": len(item.votes), "adjudicated": item.settled is not None}
     return {**edited(item.sample.record, record.parts), "review": said}
-
-
-def _discard_reason(item: Outcome) -> str:
-    record = item.decision
-    note = f": {record.note}" if record is not None and record.note else ""
-    return f"discarded in review{note}"
 
 
 def _align(alignment: Alignment, gold: Gold) -> None:

@@ -11,10 +11,12 @@ import asyncio
 import hmac
 import secrets
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar
 
+import msgspec
 from aiohttp import web
 
 from toolassay.errors import ToolassayError, UsageError
@@ -23,10 +25,11 @@ from toolassay.review.decision import (
     ChangedSample,
     RejectedEdit,
     RequestedDecision,
+    RequestedEdit,
     checked_json,
     checked_name,
 )
-from toolassay.review.session import QUEUES, Queue, Session
+from toolassay.review.session import Queue, Session
 from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
 __all__ = ["ReviewServer"]
@@ -44,6 +47,7 @@ _KINDS = {".css": "text/css", ".js": "text/javascript"}
 _LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
 
 Answer = dict[str, Any]
+Wanted = TypeVar("Wanted")
 
 
 class ReviewServer(Loopback):
@@ -72,13 +76,14 @@ class ReviewServer(Loopback):
         router.add_get("/", self._page)
         router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
         router.add_get("/api/start", self._answer(lambda request: self._start))
-        router.add_get("/api/overview", self._answer(self._overview))
+        router.add_get("/api/overview", self._answer(lambda asked: session.overview(*_who(asked.query))))
         router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
-        router.add_get("/api/search", self._answer(self._search))
-        router.add_get("/api/summary", self._answer(lambda request: self.session.summary()))
+        found = self._answer(lambda asked: {"numbers": session.search(asked.query.get("text", ""))})
+        router.add_get("/api/search", found)
+        router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
         router.add_post("/api/check", self._posted(self._check))
         router.add_post("/api/decide", self._posted(self._decide))
-        router.add_post("/api/undo", self._posted(self._undo))
+        router.add_post("/api/undo", self._posted(lambda body: {"action": UNDO, **session.undo(*_who(body))}))
 
     @property
     def address(self) -> str:
@@ -151,50 +156,36 @@ class ReviewServer(Loopback):
             except (ToolassayError, OSError) as error:
                 return web.json_response({"error": str(error)}, status=500)
 
-    def _overview(self, request: web.Request) -> Mapping[str, Any]:
-        return self.session.overview(*_who(request.query))
-
     def _show(self, request: web.Request) -> Mapping[str, Any]:
         return self.session.show(int(request.match_info["number"]), *_who(request.query))
 
-    def _search(self, request: web.Request) -> Mapping[str, Any]:
-        return {"numbers": self.session.search(request.query.get("text", ""))}
-
     def _check(self, body: Answer) -> Mapping[str, Any]:
-        return self.session.check(_typed(body, "number", int), _typed(body, "parts", dict))
+        wanted = _converted(body, RequestedEdit)
+        return self.session.check(wanted.number, wanted.parts)
 
     def _decide(self, body: Answer) -> Mapping[str, Any]:
-        note = body.get("note")
-        if note is not None and not isinstance(note, str):
-            raise UsageError("'note' is not a text", fix="send a text")
-        wanted = RequestedDecision(
-            number=_typed(body, "number", int),
-            fingerprint=_typed(body, "fingerprint", str),
-            action=_typed(body, "action", str),
-            parts=_typed({"parts": {}, **body}, "parts", dict),
-            note=note,
-            insist=body.get("insist") is True,
-            seconds=float(_typed({"seconds": 0.0, **body}, "seconds", (int, float))),
-        )
-        return self.session.decide(*_who(body), wanted)
-
-    def _undo(self, body: Answer) -> Mapping[str, Any]:
-        return {"action": UNDO, **self.session.undo(*_who(body))}
+        return self.session.decide(*_who(body), _converted(body, RequestedDecision))
 
 
 def _resource(package: str, path: str) -> str:
     return files(package).joinpath(path).read_text(encoding="utf-8")
 
 
+@dataclass(frozen=True)
+class Viewer:
+    """Who sends a request, from which queue."""
+
+    reviewer: str = ""
+    queue: Queue = "all"
+
+
 def _who(given: Mapping[str, Any]) -> tuple[str, Queue]:
-    reviewer, queue = given.get("reviewer"), given.get("queue", "all")
-    if queue not in QUEUES:
-        raise UsageError("unknown queue", fix=f"use {' or '.join(QUEUES)}")
-    return checked_name(reviewer if isinstance(reviewer, str) else ""), cast(Queue, queue)
+    viewer = _converted(dict(given), Viewer)
+    return checked_name(viewer.reviewer), viewer.queue
 
 
-def _typed(body: Mapping[str, Any], name: str, kind: type | tuple[type, ...]) -> Any:
-    value = body.get(name)
-    if not isinstance(value, kind) or isinstance(value, bool):
-        raise UsageError(f"'{name}' is missing or has the wrong type", fix="use the page")
-    return value
+def _converted(body: Mapping[str, Any], kind: type[Wanted]) -> Wanted:
+    try:
+        return msgspec.convert(body, kind)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(str(error), fix="use the page") from None

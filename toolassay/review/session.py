@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
+
+import msgspec
 
 from toolassay.dataset import RequestId, references_in
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines
+from toolassay.files import read_json_lines, record_of
 from toolassay.gates.gate import (
-    LEVELS,
-    STATES,
     Background,
     Finding,
     Gate,
@@ -36,8 +36,8 @@ from toolassay.review.decision import (
     changed_parts,
     check,
     checked_json,
+    decision_record,
     edited,
-    record_of,
 )
 from toolassay.review.outcome import Outcome, markdown, outcomes, verification
 from toolassay.review.samples import ReviewSample, Shares
@@ -177,11 +177,26 @@ class Findings:
         return known[0] if known else None
 
 
+class WrittenFinding(msgspec.Struct, frozen=True):
+    """A finding in a `gates.jsonl`; without a `state` it has the level of its sample."""
+
+    gate: str = ""
+    state: State | None = None
+    reason: str = ""
+    where: str = ""
+    author: str = ""
+
+
+class CheckedSample(msgspec.Struct, frozen=True):
+    """A line of a `gates.jsonl`."""
+
+    id: RequestId
+    level: Level
+    findings: tuple[WrittenFinding, ...] = ()
+
+
 def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...]]]:
     """Read a `gates.jsonl`.
-
-    A line is `{"id": …, "level": …, "findings": [{"gate": …, "state": …, "reason": …, "where": …}]}`. A
-    finding without a `state` has the level as its state.
 
     Returns:
         The level and the findings by id of the sample.
@@ -190,23 +205,16 @@ def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...
         UsageError: a line has another form.
     """
     found: dict[RequestId, tuple[Level, tuple[Finding, ...]]] = {}
-    for number, value in read_json_lines(path, fix="write it with toolassay check"):
-        level = value.get("level") if isinstance(value, dict) else None
-        if level not in LEVELS or not isinstance(value.get("id"), str | int):
-            raise UsageError("has no id or no level", file=path, line=number, fix="run toolassay check again")
-        listed = value.get("findings")
-        listed = listed if isinstance(listed, list) else []
-        findings = tuple(_finding(item, level) for item in listed if isinstance(item, dict))
-        found[value["id"]] = level, findings
+    for line, value in read_json_lines(path, fix="write it with toolassay check"):
+        row = record_of(value, CheckedSample, file=path, line=line, fix="run toolassay check again")
+        found[row.id] = (
+            row.level,
+            tuple(
+                Finding(current_name(one.gate), one.state or row.level, one.reason, one.where, one.author)
+                for one in row.findings
+            ),
+        )
     return found
-
-
-def _finding(item: Mapping[str, Any], level: Level) -> Finding:
-    state = item.get("state", level)
-    gate, reason, where, author = (str(item.get(key, "")) for key in ("gate", "reason", "where", "author"))
-    return Finding(
-        current_name(gate), cast(State, state if state in STATES else level), reason, where, author
-    )
 
 
 Queue = Literal["all", "conflicts"]
@@ -334,7 +342,7 @@ class Session:
                 "data.json has changed since this review was started",
                 fix="start the review again; all decisions are saved",
             )
-        record = record_of(sample, reviewer, role_of(queue), wanted, self.gates)
+        record = decision_record(sample, reviewer, role_of(queue), wanted, self.gates)
 
         def make(log: Log) -> list[Record]:
             key = record.role, sample.id
@@ -432,7 +440,7 @@ def _stale(record: Record, sample: ReviewSample) -> bool:
 
 
 def _record_json(record: Record | None, sample: ReviewSample) -> dict[str, Any] | None:
-    return None if record is None else {**record.to_json(), "stale": _stale(record, sample)}
+    return None if record is None else {**asdict(record), "stale": _stale(record, sample)}
 
 
 def _searched(sample: ReviewSample) -> str:

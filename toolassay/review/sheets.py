@@ -17,12 +17,21 @@ from toolassay.review.decision import (
     Log,
     Record,
     RequestedDecision,
+    decision_record,
     edited,
-    record_of,
 )
 from toolassay.review.samples import ReviewSample
 from toolassay.review.session import Findings, Session
-from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, fits_cell, read_rows, write_csv
+from toolassay.spreadsheets import (
+    Choices,
+    SheetRow,
+    Workbook,
+    cell_text,
+    fits_cell,
+    read_rows,
+    rows_error,
+    write_csv,
+)
 
 __all__ = ["COLUMNS", "read_sheet", "rows_of", "take_sheet", "write_sheet"]
 
@@ -166,9 +175,6 @@ def read_sheet(path: Path) -> list[SheetRow]:
     return rows
 
 
-_SHOWN = 5  # rows that a message names beside the first
-
-
 def take_sheet(
     session: Session, rows: Sequence[SheetRow], reviewer: str, path: Path, *, insist: bool = False
 ) -> int:
@@ -192,7 +198,7 @@ def take_sheet(
     saved: list[Record] = []
 
     def make(log: Log) -> list[Record]:
-        problems: list[tuple[int, str]] = []
+        problems: list[tuple[SheetRow, str]] = []
         seen: set[str] = set()
         for row in rows:
             try:
@@ -202,12 +208,12 @@ def take_sheet(
                 seen.add(id_text(sample.id))
                 record = _record(session, sample, row, reviewer, log, insist=insist)
             except UsageError as error:
-                problems.append((row.line, str(error).split(". Fix: ")[0]))
+                problems.append((row, str(error).split(". Fix: ")[0]))
                 continue
             if record is not None:
                 saved.append(record)
         if problems:
-            raise _complaint(path, problems)
+            raise rows_error(path, problems)
         return saved
 
     session.store.append(reviewer, make)
@@ -277,7 +283,7 @@ def _record(
         note=note,
         insist=insist or (before is not None and bool(before.insisted)),
     )
-    record = record_of(sample, reviewer, "reviewer", wanted, session.gates)
+    record = decision_record(sample, reviewer, "reviewer", wanted, session.gates)
     if record.same_as(before) and note == old_note:
         return None
     return replace(record, note=note)
@@ -318,10 +324,3 @@ def _same_text(read: str, written: str) -> bool:
 def _plain(text: str) -> str:
     # Excel writes a carriage return as "_x000D_".
     return text.replace("\r\n", "\n").replace("\r", "\n").replace("_x000D_", "")
-
-
-def _complaint(path: Path, problems: Sequence[tuple[int, str]]) -> UsageError:
-    line, problem = problems[0]
-    others = ", ".join(str(other) for other, _ in problems[1 : _SHOWN + 1])
-    more = f" (rows {others}{', …' if len(problems) > _SHOWN + 1 else ''} are wrong too)" if others else ""
-    return UsageError(f"{problem}{more}", file=path, line=line, fix="correct the sheet; nothing was saved")

@@ -71,11 +71,6 @@ def test_a_call_is_read_as_it_was_written(arguments: dict[str, str]) -> None:
     assert parse_call(str(call)) == call
 
 
-@given(st.text(max_size=200))
-def test_any_text_is_a_call_or_none(text: str) -> None:
-    assert parse_call(text) is None or "(" in text
-
-
 @pytest.mark.parametrize(
     ("text", "arguments"),
     [

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from workplace import ANN, TABLES
 
@@ -36,8 +37,14 @@ def rules() -> ErrorRules:
     return sandbox_rules(Sandbox.of(TABLES, now=datetime(2024, 3, 1, 8)))
 
 
-def of(rules: ErrorRules, calls: list[str], answer: list[str], query: str = "") -> ErrorClasses:
-    return classify_run(calls, answer, correct=False, query=query, rules=rules)
+def of(
+    rules: ErrorRules, calls: list[str], answer: list[str], query: str = "", *, correct: bool = False
+) -> ErrorClasses:
+    return classify_run(calls, answer, correct=correct, query=query, rules=rules)
+
+
+def published(calls: list[str], answer: list[str], *, correct: bool = False) -> ErrorClasses:
+    return of(PUBLISHED, calls, answer, correct=correct)
 
 
 def test_an_address_that_stands_nowhere_is_made_up(rules: ErrorRules) -> None:
@@ -76,7 +83,12 @@ def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rule
     sandbox = Sandbox.of(TABLES, now=datetime(2024, 3, 1))
     assert error_rules(tmp_path, sandbox) == PUBLISHED
     assert error_rules(folder_with(tmp_path, {}), sandbox) == rules
-    assert error_rules(folder_with(tmp_path, {"error_classes": stated_rules(sandbox)}), sandbox) == rules
+    assert (
+        error_rules(
+            folder_with(tmp_path, {"error_classes": msgspec.to_builtins(stated_rules(sandbox))}), sandbox
+        )
+        == rules
+    )
     own = {
         "wrong_email": {"mark": "@nowhere", "unless": "@here"},
         "end_date": {"right": "2024-02-29", "wrong": ["2024-02-28"]},
@@ -98,7 +110,7 @@ def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rule
 )
 def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
     folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
-    with pytest.raises(UsageError, match=r"benchmark.json: 'error_classes' has the wrong form"):
+    with pytest.raises(UsageError, match=r"benchmark.json: .*`\$.error_classes"):
         error_rules(folder, Sandbox.of(TABLES))
 
 
@@ -110,30 +122,19 @@ def test_a_long_text_does_not_stall_the_search_for_addresses() -> None:
     }
 
 
-PLOT_TO = 'analytics.create_plot.func(time_min="2023-11-01", time_max="{}")'
-MEET_AT = 'calendar.create_event.func(event_start="2023-12-01 {}")'
-SEND_TO = 'email.send_email.func(recipient="{}")'
-
-
-def classes_of(calls: list[str], answer: list[str], *, correct: bool = False) -> ErrorClasses:
-    return classify_run(calls, answer, correct=correct)
-
-
 def test_an_exact_match_is_of_the_calls_that_change_something() -> None:
     reading = 'calendar.search_events.func(query="x")'
-    assert classes_of(
-        [reading, SEND_TO.format("B@c.d"), MEET_AT], [MEET_AT, SEND_TO.format("b@c.d")]
-    ).exact_match
-    assert not classes_of([SEND_TO.format("a"), SEND_TO.format("a")], [SEND_TO.format("a")]).exact_match
-    assert classes_of([reading], []).exact_match
-    assert classes_of(
+    assert published([reading, SEND.format("B@c.d"), MEET], [MEET, SEND.format("b@c.d")]).exact_match
+    assert not published([SEND.format("a"), SEND.format("a")], [SEND.format("a")]).exact_match
+    assert published([reading], []).exact_match
+    assert published(
         ["email.send_email.func(subject='a\nb')"], ["email.send_email.func(subject='a\\nb')"]
     ).exact_match
 
 
 def test_no_actions() -> None:
-    assert classes_of([], [], correct=True).no_actions
-    assert not classes_of(["nonsense"], []).no_actions
+    assert published([], [], correct=True).no_actions
+    assert not published(["nonsense"], []).no_actions
 
 
 @pytest.mark.parametrize(
@@ -141,14 +142,14 @@ def test_no_actions() -> None:
     [("sam@example.com", False, True), ("sam@example.com", True, False), ("a@atlas.com", False, False)],
 )
 def test_a_wrong_address(address: str, correct: bool, wrong: bool) -> None:
-    assert classes_of([SEND_TO.format(address)], [], correct=correct).wrong_email is wrong
-    assert not classes_of([SEND_TO.format(address), SEND_TO.format("a@atlas.com")], []).wrong_email
+    assert published([SEND.format(address)], [], correct=correct).wrong_email is wrong
+    assert not published([SEND.format(address), SEND.format("a@atlas.com")], []).wrong_email
 
 
 def test_a_period_that_ends_a_day_late() -> None:
-    answer = [PLOT_TO.format("2023-11-29")]
-    assert classes_of([PLOT_TO.format("2023-11-30"), "more"], answer).end_date_minor_error
-    assert not classes_of([PLOT_TO.format("2023-11-30")], [*answer, SEND_TO]).end_date_minor_error
-    assert not classes_of([PLOT_TO.format("2023-11-28")], answer).end_date_minor_error
-    assert not classes_of([PLOT_TO.format("2023-11-30")], answer, correct=True).end_date_minor_error
-    assert not classes_of(["x"], []).end_date_minor_error
+    answer = [PLOT.format("2023-11-29")]
+    assert published([PLOT.format("2023-11-30"), "more"], answer).end_date_minor_error
+    assert not published([PLOT.format("2023-11-30")], [*answer, SEND]).end_date_minor_error
+    assert not published([PLOT.format("2023-11-28")], answer).end_date_minor_error
+    assert not published([PLOT.format("2023-11-30")], answer, correct=True).end_date_minor_error
+    assert not published(["x"], []).end_date_minor_error

@@ -38,7 +38,7 @@ def test_what_a_sandbox_is_survives_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (lambda path: None, "no such file"),
+        (lambda path: None, "No such file"),
         (lambda path: path.write_bytes(b"hello"), "not an SQLite file"),
         (lambda path: path.write_bytes(b"SQLite format 3\0" + b"x" * 5000), "is not a sandbox"),
         (
@@ -104,7 +104,7 @@ def test_the_moment_and_the_user_may_be_named(folder: Path) -> None:
             {"now": "2024-03-01 09:00:00"},
             "'now' is '2024-03-01 09:00:00', but sandbox.sqlite, .* '2023-11-30",
         ),
-        ({"now": "soon"}, "'now' is 'soon'"),
+        ({"now": "soon"}, "`\\$.now`"),
         ({"user": "Kim"}, "'user' is 'Kim', but sandbox.sqlite, .* 'Sam'. Fix: write \"user\": \"Sam\""),
     ],
 )
@@ -169,9 +169,9 @@ def test_an_id_names_one_task(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("tasks", "words"),
     [
-        ([{"answer": []}], r"tasks.jsonl:1: the task has no 'query'"),
+        ([{"answer": []}], r"tasks.jsonl:1: .*required field `query`"),
         ([], r"tasks.jsonl: contains no tasks. Fix: write one JSON object per line"),
-        ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: 'answer' is not a list of strings"),
+        ([{"query": "a", "answer": "x", "domains": []}], r"tasks.jsonl:1: .*`\$.answer`"),
         ([{"query": "a", "answer": [], "domains": []}] * 2, r"tasks.jsonl:2: duplicate request 'a'"),
     ],
 )

@@ -13,8 +13,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
-from own_workplace import call as call_own
-from own_workplace import sandbox as own_sandbox
 from workplace import ANN, BO, TABLES
 
 from toolassay.benchmarks.workbench import records
@@ -172,40 +170,6 @@ def test_a_trigger_of_a_file_changes_other_tables(sandbox: Sandbox, tmp_path: Pa
     assert call(read, search, {"task_name": "Mail"}) == []
     call(read, "email.delete_email", {"email_id": "00000000"})
     assert len(call(read, search, {"task_name": "Mail 00000000"})) == 2
-
-
-FIND = '''
-@tool("notes", reads_only=True)
-def find(db, text: str, day: str = "now") -> list[str]:
-    """Find notes."""
-    where = "instr(text, ?) AND date(made) <= date(?)"
-    return [row["text"] for row in db.execute(f"SELECT text FROM notes WHERE {where}", [text, day])]
-
-
-@tool("notes")
-def write(db, text: str, fails: bool = False) -> list[str]:
-    """Write a note."""
-    db.execute("INSERT INTO notes (text, made) VALUES (?, date('now', '-1 day'))", [text])
-    if fails:
-        raise ToolError("no")
-    return find(db, text)
-'''
-
-
-def test_a_search_of_ones_own_sees_every_change(tmp_path: Path) -> None:
-    sql = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT, made TEXT);"
-    place = own_sandbox(tmp_path / "w", sql=sql, tools=FIND)
-    copy = place.fork()
-    assert call_own(copy, "notes.find", text="a") == []
-    assert call_own(copy, "notes.write", text="abc") == ["abc"]
-    with pytest.raises(ToolFailure, match="no"):
-        call_own(copy, "notes.write", text="ab", fails=True)
-    assert call_own(copy, "notes.find", text="a") == call_own(copy.fork(), "notes.find", text="a") == ["abc"]
-    assert (
-        call_own(copy, "notes.find", text="a", day="2024-02-26")
-        == call_own(place, "notes.find", text="a")
-        == []
-    )
 
 
 moments = st.sampled_from(

@@ -10,7 +10,6 @@ import pytest
 
 from measurements import workbench_parity as parity
 from toolassay.benchmarks.workbench.calls import Replay
-from toolassay.benchmarks.workbench.judge.evaluation import UNFINISHED
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 
 CHECKS = [
@@ -50,4 +49,4 @@ def test_nothing_differs_from_what_was_published(reference: Path, check: str, co
 
 def test_each_strict_verdict_that_is_another_one_has_its_reason(reference: Path) -> None:
     found = parity.disagreements(reference / "workbench", "results/email")
-    assert found == {"the same": 708, UNFINISHED: 12}
+    assert found == {"the same": 708, parity.UNFINISHED: 12}

@@ -104,7 +104,7 @@ class Classic(Benchmark):
     items = late("item_details:ITEMS")
     scores = late("scoring.leaderboard:SCORES")
     work = late("work:ChatWork")
-    prober = late("work:chat_prober")
+    prober = late("security:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
 
     def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:

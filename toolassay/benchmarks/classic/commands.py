@@ -186,6 +186,12 @@ def _with_published() -> Callable[[Function], Function]:
     )
 
 
+def _senders(name: str, who: str) -> Callable[[Function], Function]:
+    """`--user_is`, `--bot_is` or `--human_is`."""
+    about = f"Values of the sender column that mean {who}."
+    return options.option(name, default="", show_default=False, metavar="A,B", help=about)
+
+
 @click.group("build", cls=CommandGroup)
 def build() -> None:
     """Build a data set from your own chats: sample, workbook, merge, publish."""
@@ -255,27 +261,9 @@ def build() -> None:
 @options.option(
     "domain", default="", show_default=False, help="Domain of all chats, if there is no such column."
 )
-@options.option(
-    "user_is",
-    default="",
-    show_default=False,
-    metavar="A,B",
-    help="Values of the sender column that mean the user.",
-)
-@options.option(
-    "bot_is",
-    default="",
-    show_default=False,
-    metavar="A,B",
-    help="Values of the sender column that mean the bot.",
-)
-@options.option(
-    "human_is",
-    default="",
-    show_default=False,
-    metavar="A,B",
-    help="Values of the sender column that mean your team.",
-)
+@_senders("user_is", "the user")
+@_senders("bot_is", "the bot")
+@_senders("human_is", "your team")
 @options.flag("force", _FORCE)
 def sample(
     raw: Path,
@@ -490,9 +478,14 @@ def run(
     Override a single value with --set agent.temperature=0.2 or --agent.temperature=0.2. API keys come from
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
     """
-    from toolassay.benchmarks.classic.run import read_configuration, run_classic
+    from toolassay.benchmarks.classic.run import CONFIGURATION_FIX, read_configuration, run_classic
 
-    _refuse_unknown(more)
+    for word in more:
+        flag, _, _ = word.partition("=")  # what follows may be a key
+        if not flag.startswith("--"):
+            raise click.UsageError("Got an unexpected argument. Fix: write --KEY=VALUE")
+        if "." not in flag:
+            raise click.UsageError(f"No such flag: {flag}. Fix: {CONFIGURATION_FIX}")
     names = {"data": data, "agent": agent, "eval": eval_}
     configuration = read_configuration(names, [*values, *more, *(["eval.limit=10"] if is_debug else [])])
     place = Path(prediction_dir if path_to_output_dir is None else Path(path_to_output_dir).absolute())
@@ -509,33 +502,6 @@ def run(
         print_chat_scores([ended.evaluation], with_published=with_published)
         show(str(ended.evaluation.path))
     return 0 if ended.inference.summary.complete else 3
-
-
-def _refuse_unknown(more: tuple[str, ...]) -> None:
-    """Refuse an argument that is neither a flag nor a configuration value.
-
-    The message does not repeat the argument's value, which may be an API key.
-    """
-    from toolassay.benchmarks.classic.run import KEYS, checked, nearest
-
-    for word in more:
-        name, equals, _ = word.removeprefix("--").partition("=")
-        if not word.startswith("--"):
-            raise click.UsageError(f"Got unexpected extra argument ({name})")
-        if equals and "." in name:
-            continue  # the reader of configurations says more
-        if name in KEYS:
-            raise click.UsageError(f"--{name} has no value: write --{name}=VALUE")
-        try:
-            checked(name, None)
-        except ValueError as error:
-            if not str(error).startswith("unknown key"):
-                raise UsageError(str(error)) from None
-        context = click.get_current_context()
-        flags = [flag for option in context.command.params for flag in option.opts if flag.startswith("--")]
-        meant = nearest(name, flags)
-        fix = meant if meant.startswith("--") else f"--{meant}=VALUE"
-        raise click.UsageError(f"No such flag: --{name}. Fix: did you mean {fix}?")
 
 
 command.add_command(build)

@@ -10,10 +10,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.classic.agents.inference import entry_of
 from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
 from toolassay.benchmarks.classic.options import ChatScoring
-from toolassay.benchmarks.classic.published_attacks import published_score_beside
+from toolassay.benchmarks.classic.published_attacks import published_file, published_score
 from toolassay.benchmarks.classic.scoring.compat import compat_metrics, passes
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, rows_fingerprint
 from toolassay.benchmarks.classic.scoring.strict import (
@@ -124,7 +126,7 @@ def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list
     messages keep theirs.
     """
     labels = {(example.conversation, example.request_idx): example.labels for example in data.examples}
-    relabelled = [replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
+    relabelled = [msgspec.structs.replace(row, labels=labels.get(row.input, row.labels)) for row in rows]
     return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
@@ -206,8 +208,10 @@ def evaluate_chats(
             known = {(one.conversation, one.request_idx) for one in data.examples}
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
-        compat = {**scores.compat, **_published_security(place.predictions, name)}
-        scores = replace(scores, compat=compat)
+        attacks = published_file(place.predictions, name)
+        if attacks.is_file():
+            compat = {**scores.compat, SECURITY: published_score(attacks).to_json()}
+            scores = replace(scores, compat=compat)
         used = usage(
             [trial.ledger for trial in trials],
             tasks=[scores.strict["n_scored"] // len(trials)] * len(trials),
@@ -234,16 +238,6 @@ def evaluate_chats(
         place.report(name, scores.strict["outcomes"], "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
-
-
-def _published_security(predictions: Path, llm: str) -> dict[str, Any]:
-    """What compat says under `security`; nothing without a run of the published test.
-
-    Raises:
-        UsageError: its file is malformed.
-    """
-    score = published_score_beside(predictions, llm)
-    return {} if score is None else {SECURITY: score.to_json()}
 
 
 def evaluate_rows(
@@ -306,7 +300,7 @@ def _ended(trials: Sequence[Trial]) -> MissingOutcome:
 def _answered(trial: Trial, data: ClassicData) -> tuple[Path, list[PredictionRow]]:
     """The prediction file and rows of a trial; the number of a further trial is that of its folder."""
     rows = read_rows(trial.output, data)
-    return trial.output, [replace(row, trial=trial.number or row.trial) for row in rows]
+    return trial.output, [msgspec.structs.replace(row, trial=trial.number or row.trial) for row in rows]
 
 
 def _joined(files: Iterable[tuple[Path, list[PredictionRow]]]) -> list[PredictionRow]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -26,6 +27,9 @@ _USUAL = (
     *("{0}.csv", "{0}.parquet", "{0}/*.csv", "{0}/*.parquet"),
     *("{0}-*.parquet", "data/{0}.csv", "data/{0}-*.parquet", "data/{0}/*.parquet"),
 )
+
+# The YAML block at the start of a card: matches "---\nlicense: mit\n---\n"; not a rule later in the text.
+_FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -134,12 +138,9 @@ def _configurations(card: str) -> dict[str, list[str]]:
     """File patterns of each configuration in the header of a dataset card."""
     import yaml
 
-    lines = card.splitlines()
-    if not lines or lines[0].strip() != "---" or "---" not in (line.strip() for line in lines[1:]):
-        return {}
-    end = next(number for number, line in enumerate(lines[1:], start=1) if line.strip() == "---")
+    front = _FRONT_MATTER.match(card)
     try:
-        head = yaml.safe_load("\n".join(lines[1:end]))
+        head = yaml.safe_load(front[1]) if front else None
     except yaml.YAMLError:
         return {}
     listed = head.get("configs") if isinstance(head, dict) else None

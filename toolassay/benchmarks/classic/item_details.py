@@ -12,6 +12,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
 from toolassay.files import read_json_lines
 from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
 
 NO_WORKFLOW = "(no workflow)"
@@ -40,23 +41,14 @@ def message_answers(
     """What a model chose for each message."""
     examples = {example.id: example for example in read_data(folder.path).examples}
     trial = Trial(predictions, llm)
-    journal_file = trial.run_folder / "journal.jsonl"
-    journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
-    try:
+    with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for _, line in read_json_lines(trial.output, fix="make it with inference.py"):
             example = examples.get(str(line.get("id"))) if isinstance(line, dict) else None
-            if example is None:
-                continue
-            chosen = line.get("pred_workflow_uuid")
-            names = _names(example, (chosen,) if isinstance(chosen, str) and chosen else ())
-            entry = journal.get(example.id) if journal is not None else {}
-            yield (
-                example.id,
-                ItemAnswer(None, None, names, _raw(entry), sections=_choice(example, chosen, names)),
-            )
-    finally:
-        if journal is not None:
-            journal.close()
+            if example is not None:
+                chosen = line.get("pred_workflow_uuid")
+                names = _names(example, (chosen,) if isinstance(chosen, str) and chosen else ())
+                sections, raw = _choice(example, chosen, names), _raw(journal.get(example.id))
+                yield example.id, ItemAnswer(None, None, names, raw, sections=sections)
 
 
 def _names(example: Example, ids: tuple[str, ...]) -> list[str]:

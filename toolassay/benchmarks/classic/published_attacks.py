@@ -12,13 +12,15 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.answers import read_answer
 from toolassay.benchmarks.classic.data import PROMPTS, read_table
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_score
 from toolassay.benchmarks.classic.security import HARMLESS, TURNS
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, safe_name, write_json_lines
+from toolassay.files import read_json_lines, record_of, safe_name, write_json_lines
 from toolassay.models import ChatRequest, ModelError
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork
@@ -71,48 +73,32 @@ NOT_JUDGED = "not judged"
 _MAKE = "write it with inference.py --security published --judge MODEL"
 
 
-@dataclass(frozen=True)
-class AttackLine:
-    """The result of one prompt.
+class AttackLine(msgspec.Struct, frozen=True, kw_only=True):
+    """The result of one prompt: a line of the file.
 
     Args:
         id: of the prompt.
         outcome: `answered` or `refused` if it was graded; `not judged` without readable grades; else the
             reason why there is no answer (`provider error`, `context overflow`, `budget stop`, `not run`).
+        harmfulness: the first grade; None if there is none, and the attempt is then left out of the score.
+        quality: the second grade, likewise.
+        succeeded: whether the attack achieved its goal; None without grades.
         judge: the judge model.
-        grades: None if there are none; the attempt is then left out of the score.
     """
 
     id: str
-    outcome: str
-    judge: str
-    grades: Grades | None
+    outcome: str = ""
+    harmfulness: int | None
+    quality: int | None
+    succeeded: bool | None = None
+    judge: str = ""
 
     @property
-    def succeeded(self) -> bool | None:
-        """Whether the attack achieved its goal; None without grades."""
-        return None if self.grades is None else bool(security_score([self.grades]).successes)
-
-    def to_json(self) -> dict[str, Any]:
-        """The result as a line of the file.
-
-        >>> AttackLine("a", "answered", "j", Grades(4, 3)).to_json()["succeeded"]
-        True
-        """
-        harmfulness, quality = self.grades or (None, None)
-        return {
-            "id": self.id,
-            "outcome": self.outcome,
-            "harmfulness": harmfulness,
-            "quality": quality,
-            "succeeded": self.succeeded,
-            "judge": self.judge,
-        }
-
-
-def write_attacks(path: Path, lines: Iterable[AttackLine]) -> int:
-    """Write the file. Returns the number of lines."""
-    return write_json_lines(path, (line.to_json() for line in lines))
+    def grades(self) -> Grades | None:
+        """Both grades; None without them."""
+        if self.harmfulness is None or self.quality is None:
+            return None
+        return Grades(self.harmfulness, self.quality)
 
 
 def published_file(predictions: Path, llm: str) -> Path:
@@ -130,28 +116,13 @@ def published_score(path: Path) -> SecurityScore:
     Raises:
         UsageError: the file does not exist, or a line is malformed.
     """
-    found: dict[str, tuple[int, int] | None] = {}
+    found: dict[str, AttackLine] = {}
     for number, value in read_json_lines(path, fix=_MAKE):
-        try:
-            name, grades = str(value["id"]), (value["harmfulness"], value["quality"])
-        except (KeyError, TypeError):
-            raise UsageError("is not a graded prompt", file=path, line=number, fix=_MAKE) from None
-        if grades != (None, None) and not all(type(grade) is int for grade in grades):
-            raise UsageError("has grades that are not whole numbers", file=path, line=number, fix=_MAKE)
-        if name in found:
-            raise UsageError(f"duplicate prompt {name!r}", file=path, line=number, fix=_MAKE)
-        found[name] = None if grades == (None, None) else grades
-    return security_score(found.values())
-
-
-def published_score_beside(predictions: Path, llm: str) -> SecurityScore | None:
-    """The score of the published test in a model's prediction folder; None if there is none.
-
-    Raises:
-        UsageError: its file is malformed.
-    """
-    file = published_file(predictions, llm)
-    return published_score(file) if file.is_file() else None
+        line = record_of(value, AttackLine, file=path, line=number, fix=_MAKE)
+        if line.id in found:
+            raise UsageError(f"duplicate prompt {line.id!r}", file=path, line=number, fix=_MAKE)
+        found[line.id] = line
+    return security_score(line.grades for line in found.values())
 
 
 @dataclass(frozen=True)
@@ -268,7 +239,15 @@ class AttackItems(ItemWork[Attack]):
             if outcome in ENDED:
                 grades = _grades(entry.get("said", ()))
                 outcome = NOT_JUDGED if grades is None else outcome
-            yield AttackLine(attack.id, outcome, self.judge, grades)
+            harmfulness, quality = grades or (None, None)
+            yield AttackLine(
+                id=attack.id,
+                outcome=outcome,
+                harmfulness=harmfulness,
+                quality=quality,
+                succeeded=None if grades is None else bool(security_score([grades]).successes),
+                judge=self.judge,
+            )
 
 
 def text_fingerprint(text: str) -> str:
@@ -325,7 +304,8 @@ class PublishedWork(Work):
 
     def write(self, output: Path, journal: Journal) -> Written:
         """A line for each prompt."""
-        return Written(write_attacks(output, self.items.lines(self._attacks, journal)))
+        lines = self.items.lines(self._attacks, journal)
+        return Written(write_json_lines(output, map(msgspec.to_builtins, lines)))
 
 
 def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:

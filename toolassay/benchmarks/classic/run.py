@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, get_args
+
+import msgspec
 
 from toolassay.benchmarks.classic.benchmark import Classic
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
-from toolassay.benchmarks.classic.work import ChatWork, chat_prober
+from toolassay.benchmarks.classic.security import chat_prober
+from toolassay.benchmarks.classic.work import ChatWork
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.data_folder import DataFolder
@@ -40,123 +40,61 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference
 from toolassay.screen import DEFAULT, Screen
 
-AXES = ("cost", "latency", "accuracy", "stability", "security")
-# Keys that look like credentials: matches "agent.api_key", "apikey" and "headers"; not "agent.max_tokens".
-_SECRET = re.compile(
-    r"(?:^|[._-]|api)(?:key|token|secret|passw(?:or)?d|credentials?|auth(?:orization)?|headers?)$",
-    re.IGNORECASE,
-)
+_OWN = Classic.about.default_folder
+_Count = Annotated[int, msgspec.Meta(ge=1)]
+_Axis = Literal["cost", "latency", "accuracy", "stability", "security"]
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError("a string")
-    return str(value)
+class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a configuration. A key that is absent or null has its default."""
 
 
-def _number(value: Any) -> float:
-    try:
-        if isinstance(value, bool) or not math.isfinite(number := float(value)):
-            raise ValueError
-        return number
-    except (ValueError, TypeError, OverflowError):
-        raise ValueError("a number") from None
+class DatasetConfiguration(_Part, frozen=True):
+    """The data."""
+
+    path_or_name: str = _OWN
 
 
-def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError("a whole number from 1")
-    return value
+class AgentConfiguration(_Part, frozen=True):
+    """The agent and its model; credentials have no place here.
 
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("true or false")
-    return value
-
-
-def _texts(value: Any) -> tuple[str, ...]:
-    return tuple(_text(part) for part in (value if isinstance(value, list) else [value]))
-
-
-def _axes(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value or not all(axis in AXES for axis in value):
-        raise ValueError(f"a list with some of {', '.join(AXES)}")
-    return tuple(value)
-
-
-KEYS: Mapping[str, Callable[[Any], Any]] = {
-    "dataset.path_or_name": _text,
-    "agent.name": _text,
-    "agent.base_model": _text,
-    "agent.api_base": _text,
-    "agent.client": _text,
-    "agent.stream": _flag,
-    "agent.temperature": _number,
-    "agent.top_p": _number,
-    "agent.max_tokens": _count,
-    "agent.order": _text,
-    "agent.recorded": _text,
-    "agent.none_as": _texts,
-    "eval.n_trials": _count,
-    "eval.limit": _count,
-    "eval.limit_to_metrics": _axes,
-}
-
-
-_ELSEWHERE = {"llm": "agent.base_model", "data_dir": "dataset.path_or_name", "trials": "eval.n_trials"}
-
-
-def nearest(name: str, flags: Iterable[str] = ()) -> str:
-    """The key or flag that was probably meant: by full name, last part, or its name in other commands.
-
-    >>> nearest("temprature"), nearest("evl", ["--eval"]), nearest("trials")
-    ('agent.temperature', '--eval', 'eval.n_trials')
+    Attributes:
+        temperature: default 0.7, as published.
+        none_as: recorded answers that mean no workflow.
     """
-    meant = {**{flag.lstrip("-"): flag for flag in flags}, **_ELSEWHERE, **dict(zip(KEYS, KEYS, strict=True))}
-    for key in KEYS:
-        meant.setdefault(key.rpartition(".")[2], key)
-    return meant[get_close_matches(name, meant, n=1, cutoff=0)[0]]
+
+    name: str | None = None
+    base_model: str = "gpt-4o"
+    api_base: str | None = None
+    client: Literal["aiohttp", "openai"] = "aiohttp"
+    stream: bool = False
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: _Count | None = None
+    order: str | int = "table"
+    recorded: Path | None = None
+    none_as: str | tuple[str, ...] = "none"
 
 
-def checked(key: str, value: Any) -> Any:
-    """Validate and convert the value of a key; None stays None.
+class EvaluationConfiguration(_Part, frozen=True):
+    """What is run and measured."""
 
-    Raises:
-        ValueError: with a message that says what to do and never contains the value of a credential.
-
-    >>> checked("agent.temperature", "1e-3"), checked("agent.order", 7)
-    (0.001, '7')
-    """
-    if _SECRET.search(key):
-        raise ValueError(
-            f"{key}: a configuration must not contain credentials. Fix: set OPENAI_API_KEY, or put it in .env"
-        )
-    if key not in KEYS:
-        raise ValueError(f"unknown key '{key}'. Fix: did you mean {nearest(key)}?")
-    if value is None:
-        return None
-    try:
-        return KEYS[key](value)
-    except ValueError as error:
-        raise ValueError(f"{key}: {value!r} is not {error}") from None
+    n_trials: _Count = 1
+    limit: _Count | None = None
+    limit_to_metrics: tuple[_Axis, ...] = get_args(_Axis)
 
 
-@dataclass(frozen=True)
-class Configuration:
-    """Values by dotted key; absent keys have their defaults."""
+class Configuration(_Part, frozen=True):
+    """The merged configuration of a run."""
 
-    values: Mapping[str, Any]
-
-    def get(self, key: str, default: Any = None) -> Any:
-        """The value of a key of `KEYS`; `default` if it is not set."""
-        assert key in KEYS, key
-        value = self.values.get(key)
-        return default if value is None else value
+    dataset: DatasetConfiguration = DatasetConfiguration()
+    agent: AgentConfiguration = AgentConfiguration()
+    eval: EvaluationConfiguration = EvaluationConfiguration()
 
 
 KINDS = ("data", "agent", "eval")
 _PACKAGE = "toolassay.benchmarks.classic"
+CONFIGURATION_FIX = "see docs/classic.md for the keys; an API key belongs into OPENAI_API_KEY or .env"
 
 
 def read_configuration(names: Mapping[str, str], overrides: Sequence[str] = ()) -> Configuration:
@@ -170,38 +108,40 @@ def read_configuration(names: Mapping[str, str], overrides: Sequence[str] = ()) 
 
     Raises:
         UsageError: a file does not exist or is malformed, a key is unknown or a credential, or a value is
-            invalid.
+            invalid. The message has the key and never the value.
 
     >>> found = read_configuration({"agent": "retrieval"}, ["agent.order=7"])
-    >>> found.get("agent.base_model"), found.get("agent.order")
-    ('offline', '7')
+    >>> found.agent.base_model, found.agent.order
+    ('offline', 7)
     """
-    values: dict[str, Any] = {}
-    for kind in KINDS:
-        if kind in names:
-            values |= _of_file(kind, names[kind])
-    for override in overrides:
-        key, value = _of_override(override)
-        values[key] = value
-    return Configuration(values)
+    merged: dict[str, dict[str, Any]] = {}
+    files = [_found(kind, names[kind]) for kind in KINDS if kind in names]
+    trees: list[tuple[Any, Path | None]] = [(_parsed(read_text(path), path), path) for path in files]
+    for text in overrides:
+        key, equals, written = text.removeprefix("--").partition("=")
+        part, dot, name = key.partition(".")
+        if not (equals and dot):
+            raise UsageError(f"cannot read {key!r}", fix="write KEY=VALUE, e.g. agent.temperature=0.2")
+        trees.append(({part: {name: _parsed(written)}}, None))
+    for tree, path in trees:
+        _configuration(tree, path)
+        for part, values in tree.items():
+            merged[part] = {**merged.get(part, {}), **values}
+    return _configuration(merged)
 
 
-def _of_file(kind: str, name: str) -> dict[str, Any]:
-    path = _found(kind, name)
-    tree = _parsed(read_text(path), path)
-    if tree is None:
-        return {}
-    if not isinstance(tree, dict):
-        raise UsageError("is not a mapping", file=path, fix="write e.g. agent: {name: cot}")
-    found = {}
+def _configuration(tree: Mapping[str, Any], file: Path | None = None) -> Configuration:
+    """The configuration of a YAML value."""
     try:
-        for key, value in _flat(tree):
-            found[key] = checked(key, value)
-    except ValueError as error:
-        raise UsageError(str(error), file=path) from None
-    except RecursionError:
-        raise UsageError("is nested too deeply or refers to itself", file=path, fix="flatten it") from None
-    return found
+        filled = {
+            part: {name: value for name, value in values.items() if value is not None}
+            for part, values in tree.items()
+        }
+        return msgspec.convert(filled, Configuration, strict=False, dec_hook=lambda kind, value: kind(value))
+    except AttributeError:
+        raise UsageError("is not a mapping of mappings", file=file, fix="write agent: {name: cot}") from None
+    except (msgspec.ValidationError, TypeError) as error:
+        raise UsageError(str(error), file=file, fix=CONFIGURATION_FIX) from None
 
 
 def _found(kind: str, name: str) -> Path:
@@ -220,49 +160,18 @@ def _found(kind: str, name: str) -> Path:
     return bundled[name]
 
 
-def _of_override(text: str) -> tuple[str, Any]:
-    key, equals, written = text.removeprefix("--").partition("=")
-    if not equals or not key:
-        shown = text if not equals else "…"
-        raise UsageError(f"cannot read {shown!r}", fix="write KEY=VALUE, e.g. agent.temperature=0.2")
-    try:
-        checked(key, None)  # before the value is parsed, because it may be a credential
-        value = _parsed(written, None)
-        if isinstance(value, bool) and written.lower() not in ("true", "false"):
-            value = written  # YAML 1.1 reads "no" and "on" as booleans
-        return key, checked(key, value)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
-def _parsed(text: str, path: Path | None) -> Any:
+def _parsed(text: str, path: Path | None = None) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
+        found = yaml.safe_load(text)
+        return {} if found is None and path is not None else found
+    except (yaml.YAMLError, RecursionError, ValueError) as error:  # a date such as 2024-02-31 is a ValueError
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None and path is not None else None
-        problem = getattr(error, "problem", None) or "malformed"
-        raise UsageError(
-            f"is not valid YAML: {problem}", file=path, line=line, fix="correct the syntax"
-        ) from None
-    except (RecursionError, ValueError):  # a date such as 2024-02-31, an integer of 5,000 digits
-        raise UsageError("cannot be parsed as YAML", file=path, fix="correct its values") from None
+        raise UsageError("is not valid YAML", file=path, line=line, fix="correct the syntax") from None
 
 
-def _flat(tree: Mapping[Any, Any], before: str = "") -> Iterator[tuple[str, Any]]:
-    """The values by dotted key."""
-    for name, value in tree.items():
-        key = f"{before}{name}"
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{key}.")
-        else:
-            yield key, value
-
-
-CLIENTS = ("aiohttp", "openai")
-_OWN = Classic.about.default_folder
 _TEMPERATURE = Default(0.7)  # as published
 
 
@@ -318,24 +227,23 @@ def _run(
     command: Sequence[str] | None,
     screen: Screen,
 ) -> ClassicRun:
-    get = configuration.get
-    folder = _folder(str(get("dataset.path_or_name", _OWN)))
-    recorded = get("agent.recorded")
-    own = ChatOptions(
-        get("agent.name"),
-        get("agent.order", "table"),
-        None if recorded is None else Path(recorded),
-        get("agent.none_as", ("none",)),
-    )
+    agent, trials = configuration.agent, configuration.eval.n_trials
+    folder = _folder(configuration.dataset.path_or_name)
+    none_as = (agent.none_as,) if isinstance(agent.none_as, str) else agent.none_as
+    own = ChatOptions(agent.name, str(agent.order), agent.recorded, none_as)
     model = ModelSettings(
-        str(get("agent.base_model", "gpt-4o")),
-        _options(configuration, limits.multiworker),
-        get("agent.temperature", _TEMPERATURE),
-        get("agent.top_p"),
-        get("agent.max_tokens"),
+        agent.base_model,
+        ModelOptions(
+            api_base=agent.api_base,
+            client=agent.client,
+            stream=agent.stream,
+            connections=limits.multiworker,
+        ),
+        _TEMPERATURE if agent.temperature is None else agent.temperature,
+        agent.top_p,
+        agent.max_tokens,
     )
-    trials = get("eval.n_trials", 1)
-    asked = replace(choices, limit=get("eval.limit"), trials=trials)
+    asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)
 
@@ -346,7 +254,7 @@ def _run(
     if choices.dry_run or not inference.written:
         return ClassicRun(inference, None)
     probed: RunSummary | None = None
-    if "security" in get("eval.limit_to_metrics", AXES):
+    if "security" in configuration.eval.limit_to_metrics:
         if (reason := _unprobed(folder, own)) is not None:
             screen.say(f"security is not measured: {reason}")
         else:
@@ -372,31 +280,11 @@ def _folder(name: str) -> DataFolder:
             fix="run it in the checkout, or name a data folder: --set dataset.path_or_name=FOLDER",
         )
     if not path.is_dir():
-        raise UsageError(
-            "dataset.path_or_name is no folder",
-            file=path,
-            fix="check it"
-            + (
-                f", or fetch it first: toolassay import classic --repo {name} --data_dir FOLDER"
-                if (re.fullmatch(r"[\w-][\w.-]*/[\w.-]+", name) is not None)
-                else ""
-            ),
-        )
+        fix = f"check it, or fetch it from the hub: toolassay import classic --repo {name} --data_dir FOLDER"
+        raise UsageError("dataset.path_or_name is no folder", file=path, fix=fix)
     folder = DataFolder(path)
     if benchmark_of(folder).name != "classic":
         raise UsageError(
             "holds no tables of chats", file=path, fix="see docs/classic.md for the tables of a data folder"
         )
     return folder
-
-
-def _options(configuration: Configuration, multiworker: int | None) -> ModelOptions:
-    client = configuration.get("agent.client", "aiohttp")
-    if client not in CLIENTS:
-        raise UsageError(f"unknown agent.client {client!r}", fix=f"choose from {', '.join(CLIENTS)}")
-    return ModelOptions(
-        api_base=configuration.get("agent.api_base"),
-        client=client,
-        stream=configuration.get("agent.stream", False),
-        connections=multiworker,
-    )

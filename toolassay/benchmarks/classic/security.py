@@ -14,15 +14,13 @@ from typing import Any
 
 from toolassay.answers import read_answer, without_reasoning
 from toolassay.benchmarks.classic.agents.inference import ChatItems, agent_of, entry_of, is_settled
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings, ordered
+from toolassay.benchmarks.classic.agents.settings import ordered
 from toolassay.benchmarks.classic.agents.workflow_choice import (
     Agent,
-    CostOf,
     QuestionRequests,
     WorkflowChoice,
     find_name,
     normalised_name,
-    unknown_cost,
     word_for_none,
 )
 from toolassay.benchmarks.classic.data import (
@@ -33,14 +31,18 @@ from toolassay.benchmarks.classic.data import (
     CsvRow,
     Question,
     Workflow,
+    read_data,
     read_table,
 )
+from toolassay.benchmarks.classic.options import ChatOptions
+from toolassay.benchmarks.classic.work import agent_settings
 from toolassay.benchmarks.security.probe import (
     IN_WORDS,
     SEED,
     SHORTEST,
     TECHNICAL,
     Probe,
+    Prober,
     ProbeResult,
     ProbeVerdict,
     declines,
@@ -48,12 +50,14 @@ from toolassay.benchmarks.security.probe import (
     reveals,
     verbatim_run,
 )
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
 from toolassay.models import ModelError
 from toolassay.runs import Journal
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import recorded_answers
+from toolassay.runs.settings import RunSettings
 
 FORBIDDEN, REVEAL = "forbidden_workflow", "reveal_instructions"
 IN_DESCRIPTION, IN_REPLY = "hidden_in_description", "hidden_in_reply"
@@ -451,97 +455,62 @@ def _chooses_none(probe: ChatProbe, text: str) -> bool:
     return match.known and match.workflow is None
 
 
-class ChatProber:
+def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: int | None) -> Prober:
     """Probes of an agent that selects a workflow: its own prompt, functions and history.
 
     Args:
-        folder: of the data.
-        data: read from it.
-        agent: its settings.
-        parameters: of the requests.
+        folder: the data.
+        run: model, limits and choices.
+        own: the options.
         count: number of attacks, alternating between kinds, plus a third as many harmless prompts; None for
             all.
-        cost_of: computes the cost of an answer.
 
     Raises:
-        UsageError: the table of prompts does not exist or is malformed, it has a workflow that the domain has
-            as well, or the agent's answers are recorded.
+        UsageError: files missing or malformed, a prompt has a workflow that the domain has as well, or the
+            agent's answers are recorded.
     """
+    data, agent, table = read_data(folder.path), agent_settings(run, own), folder.path / PROMPTS
+    if agent.recorded is not None:
+        raise UsageError("recorded answers cannot be probed", fix="omit --security or --recorded")
+    chosen = select_prompts(read_prompts(table, data.domains), count)
+    check_names(chosen, data, table)
+    probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
+    agents = {key: agent_of(agent, reference=probe.reference) for key, probe in probes.items()}
+    items = ChatItems(agent, run.model.parameters, run.cost_of, agent=ChatProbeAgent(probes, agents))
 
-    def __init__(
-        self,
-        folder: Path,
-        data: ClassicData,
-        agent: ClassicAgentSettings,
-        *,
-        parameters: Mapping[str, Any],
-        count: int | None = None,
-        cost_of: CostOf = unknown_cost,
-    ) -> None:
-        if agent.recorded is not None:
-            raise UsageError("recorded answers cannot be probed", fix="omit --security or --recorded")
-        self._settings, self._parameters, self._cost_of = agent, parameters, cost_of
-        self.read: Sequence[Path] = [folder / PROMPTS]
-        self._workflows = hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest()
-        chosen = select_prompts(read_prompts(folder / PROMPTS, data.domains), count)
-        check_names(chosen, data, folder / PROMPTS)
-        self._probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
-        agents = {key: agent_of(agent, reference=probe.reference) for key, probe in self._probes.items()}
-        self._agent = ChatProbeAgent(self._probes, agents)
-        self._agents = agents
+    async def turns(probe: ChatProbe, journal: Journal) -> list[WorkflowChoice]:
+        """The agent's choices, turn by turn, as far as there are answers."""
+        found: list[WorkflowChoice] = []
+        question = ordered(probe.question, agent.order)
+        ask = QuestionRequests(recorded_answers(items, probe.question, journal), {})
+        with suppress(ModelError):
+            async for choice in choices(probe, question, agents[probe.prompt.id], ask):
+                found.append(choice)
+        return found
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings that shape probes and answers, for the manifest. The number of probes is not one."""
-        return {
-            "benchmark": "classic",
-            **self._parameters,
-            **self._settings.facts,
-            "probe_seed": SEED,
-            "prompt_sha256": hashlib.sha256(agent_of(self._settings).wording.encode()).hexdigest(),
-            "workflows_sha256": self._workflows,
-            "probes_sha256": sha256_of(self.read[0]),
-        }
-
-    @property
-    def size(self) -> int:
-        """The number of chats."""
-        return len(self._probes)
-
-    @property
-    def items(self) -> ChatItems:
-        """The agent on single chats."""
-        return ChatItems(self._settings, self._parameters, self._cost_of, agent=self._agent)
-
-    @property
-    def chosen(self) -> list[Question]:
-        """The chats."""
-        return [probe.question for probe in self._probes.values()]
-
-    def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdict on each probe. The agent re-parses the answers in the journal."""
-        return [self._result(probe, journal) for probe in self._probes.values()]
-
-    def _result(self, probe: ChatProbe, journal: Journal) -> ProbeResult:
+    def result(probe: ChatProbe, journal: Journal) -> ProbeResult:
         entry = entry_of(journal, probe.question)
         ended = str(entry.get("outcome", "not run"))
         answers = entry.get("answers", ())
-        agent = self._agents[probe.prompt.id]
-        chosen = run_coroutine(self._choices(probe, journal))
-        if is_settled(entry) and any(choice.outcome == "malformed" for choice in chosen):
+        said = run_coroutine(turns(probe, journal))
+        if is_settled(entry) and any(choice.outcome == "malformed" for choice in said):
             ended = "malformed"
-        verdict = check_chat(probe, chosen, answers, ended, agent.wording)
+        verdict = check_chat(probe, said, answers, ended, agents[probe.prompt.id].wording)
         return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(answer_text, answers)))
 
-    async def _choices(self, probe: ChatProbe, journal: Journal) -> list[WorkflowChoice]:
-        """The agent's choices, turn by turn, as far as there are answers."""
-        found: list[WorkflowChoice] = []
-        question = ordered(probe.question, self._settings.order)
-        ask = QuestionRequests(recorded_answers(self.items, probe.question, journal), {})
-        with suppress(ModelError):
-            async for choice in choices(probe, question, self._agents[probe.prompt.id], ask):
-                found.append(choice)
-        return found
+    settings = {
+        "benchmark": "classic",
+        **run.model.parameters,
+        **agent.facts,
+        "probe_seed": SEED,
+        "prompt_sha256": hashlib.sha256(agent_of(agent).wording.encode()).hexdigest(),
+        "workflows_sha256": hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest(),
+        "probes_sha256": sha256_of(table),
+    }
+    questions = [probe.question for probe in probes.values()]
+    return Prober(
+        settings, [table], items, questions, lambda journal: [result(one, journal) for one in probes.values()]
+    )
 
 
 def select_prompts(prompts: Sequence[SecurityPrompt], count: int | None) -> list[SecurityPrompt]:

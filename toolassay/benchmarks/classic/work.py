@@ -20,7 +20,6 @@ from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import unknown_cost
 from toolassay.benchmarks.classic.data import Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
-from toolassay.benchmarks.classic.security import ChatProber
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
@@ -140,22 +139,6 @@ class ChatWork(Work):
             )
 
         return Written(write_predictions(output, rows))
-
-
-def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: int | None) -> ChatProber:
-    """The probes of a folder: chats with a planted text.
-
-    Raises:
-        UsageError: files missing or malformed.
-    """
-    return ChatProber(
-        folder.path,
-        read_data(folder.path),
-        agent_settings(run, own),
-        parameters=run.model.parameters,
-        count=count,
-        cost_of=run.cost_of,
-    )
 
 
 def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:

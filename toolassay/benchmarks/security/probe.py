@@ -12,10 +12,12 @@ import random
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import unquote
+
+import msgspec
 
 from toolassay.errors import UsageError
 
@@ -349,26 +351,17 @@ class ProbeResult:
         Lines of version 1 get the outcome `unreadable` where version 2 would give it.
 
         Raises:
-            KeyError, TypeError, ValueError: the value is not such a line.
+            ValueError: the value is not such a line.
         """
-        text = {name: line[name] for name in ("id", "kind", "place", "goal", "evidence", "ended", "answer")}
-        if not all(isinstance(value, str) for value in text.values()) or type(line["harmless"]) is not bool:
-            raise TypeError
-        if line["outcome"] not in (HARMLESS_OUTCOMES if line["harmless"] else ATTACK_OUTCOMES):
-            raise ValueError
-        probe = Probe(text["id"], text["kind"], text["place"], line["harmless"], text["goal"])
-        judged = "judge" in line
-        outcome = line["outcome"]
-        if line.get("check", 1) < CHECK and text["ended"] == "malformed" and not declines(text["answer"]):
-            outcome = "unreadable" if outcome in ("resisted", "derailed") else outcome
-        return cls(
-            probe,
-            ProbeVerdict(outcome, text["evidence"]),
-            text["ended"],
-            text["answer"],
-            {"complied": True, "resisted": False}.get(str(line.get("judge"))),
-            judged,
-        )
+        probe, verdict = msgspec.convert(line, Probe), msgspec.convert(line, ProbeVerdict)
+        if verdict.outcome not in (HARMLESS_OUTCOMES if probe.harmless else ATTACK_OUTCOMES):
+            raise ValueError(f"no outcome of such a probe: {verdict.outcome!r}")
+        ended, answer = msgspec.convert([line.get("ended"), line.get("answer")], tuple[str, str])
+        is_early = line.get("check", 1) < CHECK and verdict.outcome in ("resisted", "derailed")
+        if is_early and ended == "malformed" and not declines(answer):
+            verdict = replace(verdict, outcome="unreadable")
+        judge = {"complied": True, "resisted": False}.get(str(line.get("judge")))
+        return cls(probe, verdict, ended, answer, judge, "judge" in line)
 
 
 DEFAULT_ATTACKS = 30
@@ -377,37 +370,25 @@ SEED = 0
 """Seed of the choice of probes; fixed, so that all models get the same ones."""
 
 
-class Prober(Protocol):
+@dataclass(frozen=True)
+class Prober:
     """The probes of one data folder for one agent.
 
     Attributes:
-        settings: everything that shapes probes and answers, for the manifest.
+        settings: everything that shapes probes and answers, for the manifest; the number of probes is not.
         read: the files that the probes are made of.
-        size: number of requests, tasks or chats that are sent to the agent.
-        items: the work on one of them.
-        chosen: the requests, tasks or chats.
-
-    One whose agent takes several requests for a probe also has `in_steps`, which is true.
+        items: the work on one request, task or chat.
+        chosen: the requests, tasks or chats that are sent to the agent.
+        results: the verdict on every probe, in order, computed from the journal.
+        in_steps: whether the agent takes several requests for one of `chosen`.
     """
 
-    @property
-    def settings(self) -> Mapping[str, Any]: ...
-
-    @property
-    def read(self) -> Sequence[Path]: ...
-
-    @property
-    def size(self) -> int: ...
-
-    @property
-    def items(self) -> ItemWork[Any]: ...
-
-    @property
-    def chosen(self) -> Sequence[Any]: ...
-
-    def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdict on every probe, in order, computed from the journal."""
-        ...
+    settings: Mapping[str, Any]
+    read: Sequence[Path]
+    items: ItemWork[Any]
+    chosen: Sequence[Any]
+    results: Callable[[Journal], list[ProbeResult]]
+    in_steps: bool = False
 
 
 def refuse_beside_security(mode: str = "", /, **settings: Any) -> None:

@@ -244,8 +244,8 @@ def read_results(path: Path) -> list[ProbeResult]:
     for number, value in read_json_lines(path, fix=fix):
         try:
             line = ProbeResult.from_json(value)
-        except (KeyError, TypeError, ValueError):
-            raise UsageError("is not a result of a security run", file=path, line=number, fix=fix) from None
+        except ValueError as error:
+            raise UsageError(str(error), file=path, line=number, fix=fix) from None
         if line.probe.id in found:
             raise UsageError(
                 f"duplicate probe {line.probe.id!r}", file=path, line=number, fix="remove one of the two"
@@ -332,7 +332,7 @@ class ProbeWork(Work):
     @property
     def facts(self) -> WorkFacts:
         """The settings of the probes: a judge shapes no answer."""
-        prober, size = self._prober, self._prober.size
+        prober, size = self._prober, len(self._prober.chosen)
         return WorkFacts(
             "probe",
             prober.settings,
@@ -341,7 +341,7 @@ class ProbeWork(Work):
             size,
             hashes(*prober.read),
             helpers=[self._judge] if self._judge else [],
-            in_steps=getattr(prober, "in_steps", False),
+            in_steps=prober.in_steps,
         )
 
     @property

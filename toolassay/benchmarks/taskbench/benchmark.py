@@ -161,7 +161,7 @@ class TaskBench(Benchmark):
         """Requests and tool descriptions with a planted text."""
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, refuse_beside_security
         from toolassay.benchmarks.taskbench.inference import PARAMETERS
-        from toolassay.benchmarks.taskbench.security import PlanProber
+        from toolassay.benchmarks.taskbench.security import plan_prober
         from toolassay.benchmarks.taskbench.work import PlanSource
         from toolassay.models.refused_parameters import without_default
 
@@ -172,7 +172,7 @@ class TaskBench(Benchmark):
         )
         source, limit = PlanSource(folder, own, run.screen), run.model.max_tokens
         limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)
-        return PlanProber(
+        return plan_prober(
             folder.user_requests,
             source.requests,
             source.graph,

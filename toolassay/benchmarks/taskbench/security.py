@@ -16,6 +16,7 @@ from toolassay.benchmarks.security.probe import (
     TECHNICAL,
     InjectionWording,
     Probe,
+    Prober,
     ProbeResult,
     ProbeVerdict,
     declines,
@@ -42,7 +43,7 @@ from toolassay.requests import key_of
 from toolassay.runs import Journal
 from toolassay.tools import Tool, ToolLibrary
 
-__all__ = ["PlanProber"]
+__all__ = ["plan_prober"]
 
 
 DESCRIPTION, QUOTED, DEMONSTRATION = "tool description", "quoted text", "demonstration"
@@ -249,7 +250,17 @@ class _ProbeItems(PlanItems):
         return self.shown_to(item)
 
 
-class PlanProber:
+def plan_prober(
+    file: Path,
+    requests: RequestStream,
+    graph: ToolGraph,
+    *,
+    demos: Sequence[Mapping[str, Any]] = (),
+    wording: Wording = "default",
+    template: Path | None = None,
+    parameters: Mapping[str, Any],
+    count: int = DEFAULT_ATTACKS,
+) -> Prober:
     """Probes of a planner: its own prompt, tools and demonstrations, with one planted text.
 
     Args:
@@ -263,79 +274,41 @@ class PlanProber:
         count: number of attacks.
     """
 
-    def __init__(
-        self,
-        file: Path,
-        requests: RequestStream,
-        graph: ToolGraph,
-        *,
-        demos: Sequence[Mapping[str, Any]] = (),
-        wording: Wording = "default",
-        template: Path | None = None,
-        parameters: Mapping[str, Any],
-        count: int = DEFAULT_ATTACKS,
-    ) -> None:
-        self._graph, self._demos, self._template = graph, demos, template
-        self._wording: Wording = wording
-        self._parameters = parameters
-        self._prompt = self._prompt_of(graph, demos)
-        probes = plan_probes(requests, graph, demos, count)
-        self._requests = {probe.request(line): probe for line, probe in enumerate(probes, start=1)}
-        self.read: Sequence[Path] = [file]
+    def prompt_of(graph: ToolGraph, demos: Sequence[Mapping[str, Any]]) -> PlanPrompt:
+        kind = graph.dependency_type
+        return PlanPrompt(graph.library, kind, demos=demos, wording=wording, template=template)
 
-    @property
-    def settings(self) -> Mapping[str, Any]:
-        """The settings that shape probes and answers, for the manifest. The number of probes is not one."""
-        return {
-            "benchmark": "taskbench",
-            **self._parameters,
-            "dependency_type": self._graph.dependency_type,
-            "demo_ids": [demo["id"] for demo in self._demos],
-            "probe_seed": SEED,
-            "prompt_sha256": hashlib.sha256(self._prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
-            "requests_sha256": sha256_of(self.read[0]),
-            **({} if self._wording == "default" else {"prompt": self._wording}),
-        }
+    def shown(request: Request) -> tuple[PlanPrompt, ToolGraph]:
+        probe = probes[request]
+        planted = probe.graph(graph)
+        return prompt_of(planted, probe.demos(demos)), planted
 
-    @property
-    def size(self) -> int:
-        """The number of requests."""
-        return len(self._requests)
-
-    @property
-    def chosen(self) -> list[Request]:
-        """The requests."""
-        return list(self._requests)
-
-    @property
-    def items(self) -> PlanItems:
-        """The work on single requests, each with its own prompt."""
-        return _ProbeItems(self._graph, self._prompt, self._parameters, shown_to=self._shown)
-
-    def results(self, journal: Journal) -> list[ProbeResult]:
-        """The verdict on each probe, computed from the answers in the journal."""
+    def results(journal: Journal) -> list[ProbeResult]:
         found = []
-        for request, probe in self._requests.items():
+        for request, probe in probes.items():
             entry = entry_of(journal, request)
             ended = entry["outcome"] if is_settled(entry) else entry.get("outcome", "not run")
             plan = None
             if is_settled(entry) and ended in ("answered", "malformed"):
-                found_plan, read = read_entry(entry, self._graph.dependency_type)
+                found_plan, read = read_entry(entry, graph.dependency_type)
                 plan = None if read.truncated else found_plan  # a malformed plan can show success as well
             answer = entry.get("response") or ""
             found.append(ProbeResult(probe.probe, check_plan(probe, plan, ended, answer), ended, answer))
         return found
 
-    def _shown(self, request: Request) -> tuple[PlanPrompt, ToolGraph]:
-        probe = self._requests[request]
-        graph = probe.graph(self._graph)
-        return self._prompt_of(graph, probe.demos(self._demos)), graph
-
-    def _prompt_of(self, graph: ToolGraph, demos: Sequence[Mapping[str, Any]]) -> PlanPrompt:
-        return PlanPrompt(
-            graph.library,
-            graph.dependency_type,
-            demos=demos,
-            wording=self._wording,
-            template=self._template,
-        )
+    planned = plan_probes(requests, graph, demos, count)
+    probes = {probe.request(line): probe for line, probe in enumerate(planned, start=1)}
+    prompt = prompt_of(graph, demos)
+    settings = {
+        "benchmark": "taskbench",
+        **parameters,
+        "dependency_type": graph.dependency_type,
+        "demo_ids": [demo["id"] for demo in demos],
+        "probe_seed": SEED,
+        "prompt_sha256": hashlib.sha256(prompt.text.encode("utf-8", "surrogatepass")).hexdigest(),
+        "requests_sha256": sha256_of(file),
+        **({} if wording == "default" else {"prompt": wording}),
+    }
+    return Prober(
+        settings, [file], _ProbeItems(graph, prompt, parameters, shown_to=shown), [*probes], results
+    )

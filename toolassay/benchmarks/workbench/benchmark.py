@@ -120,7 +120,7 @@ class WorkBench(Benchmark):
     ) -> Prober:
         """Tasks with a planted text in what tools return."""
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, FOLDER
-        from toolassay.benchmarks.workbench.work import workplace_prober
+        from toolassay.benchmarks.workbench.security import workplace_prober
         from toolassay.runs.trials import Trial
 
         place = Trial(folder.path / self.place(run, own) / FOLDER, run.model.llm).run_folder

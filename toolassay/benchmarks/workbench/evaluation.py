@@ -22,6 +22,7 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     ResultFile,
     RunVerdict,
     TaskResult,
+    counts_by,
     metrics_of,
     strict_metrics,
 )
@@ -182,7 +183,7 @@ def score_agents(
             **metrics_of(file, judged[0]),
             "model": llm,
             "tool_selection": toolkit,
-            "by_group": _groups(judged[0]),
+            "by_group": counts_by(judged[0], lambda verdict: verdict.task.group),
             **({"repeats": _repeats(judged, every)} if trials else {}),
         }
         for mode, judged in verdicts.items()
@@ -262,14 +263,6 @@ def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
     if outcome != MISSING:
         return verdict
     return replace(verdict, classes=replace(verdict.classes, exact_match=False))
-
-
-def _groups(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, int]]:
-    found: dict[str, Counter[str]] = {}
-    for verdict in verdicts:
-        counts = found.setdefault(verdict.task.group, Counter(n=0, correct=0, side_effects=0))
-        counts.update(n=1, correct=int(verdict.correct), side_effects=int(verdict.side_effects))
-    return {name: dict(counts) for name, counts in found.items()}
 
 
 def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Call, ItemAnswer, ItemGold, Section, drawn_in_order
 from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
 
 
@@ -45,23 +46,19 @@ def task_answers(
     toolset = PUBLISHED if sandbox is None else toolset_of(sandbox)
     judge = None if sandbox is None else StrictJudge(sandbox)
     trial = Trial(predictions, llm)
-    journal_file = trial.run_folder / "journal.jsonl"
-    journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
-    try:
-        found = read_predictions(trial.output, tasks)
+    found = read_predictions(trial.output, tasks)
+    with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                verdict = None
-                if judge is not None:
-                    verdict = judge.verdict(result.calls, task.answer, error=result.error)
-                entry = journal.get(task.id) if journal is not None else {}
-                yield task.id, _answer(task, result.calls, verdict, entry, toolset)
-    finally:
-        if journal is not None:
-            journal.close()
-        if sandbox is not None:
-            sandbox.close()
+                verdict = (
+                    judge.verdict(result.calls, task.answer, error=result.error)
+                    if judge is not None
+                    else None
+                )
+                yield task.id, _answer(task, result.calls, verdict, journal.get(task.id), toolset)
+    if sandbox is not None:
+        sandbox.close()
 
 
 def _answer(
@@ -74,7 +71,7 @@ def _answer(
     gold, made = _calls(task.answer, toolset), _calls(texts, toolset)
     wanted, given = drawn_in_order(gold, made)
     sections = []
-    if observed := _observed(entry.get("messages")):
+    if observed := _observed(entry.get("messages", ())):
         sections.append(Section("Calls and what came back", "calls", observed))
     if verdict is not None and (verdict.unwanted or verdict.missing):
         sections.append(Section("Changes", "table", _changes(verdict)))
@@ -130,28 +127,19 @@ def _changes(verdict: StrictVerdict) -> dict[str, Any]:
     return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
 
 
-def _observed(messages: Any) -> list[dict[str, Any]]:
+def _observed(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """The calls of a conversation with their results."""
-    if not isinstance(messages, list):
-        return []
-    results = {
-        one.get("tool_call_id"): one.get("content")
-        for one in messages
-        if isinstance(one, dict) and one.get("role") == "tool"
-    }
-    found = []
-    for message in messages:
-        for call in (message.get("tool_calls") if isinstance(message, dict) else None) or []:
-            function = call.get("function") or {}
-            found.append(
-                {
-                    "tool": str(function.get("name")),
-                    "arguments": _parsed(function.get("arguments")),
-                    "result": results.get(call.get("id")),
-                    "error": None,
-                }
-            )
-    return found
+    results = {one["tool_call_id"]: one["content"] for one in messages if one["role"] == "tool"}
+    return [
+        {
+            "tool": call["function"]["name"],
+            "arguments": _parsed(call["function"]["arguments"]),
+            "result": results.get(call["id"]),
+            "error": None,
+        }
+        for message in messages
+        for call in message.get("tool_calls", ())
+    ]
 
 
 def _parsed(text: Any) -> Any:

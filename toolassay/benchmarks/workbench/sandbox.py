@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+import msgspec
+
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_target, read_json
+from toolassay.files import atomic_target, read_text, record_of
 from toolassay.locks import open_regular
 
 if TYPE_CHECKING:
@@ -174,16 +177,30 @@ _MISSING = frozenset(
 )
 
 
-class PublishedTables(TypedDict):
-    """The arguments of `Sandbox.of`."""
-
-    tables: dict[str, list[list[str | int | None]]]
-    now: datetime
-    user: str
+Moment = Annotated[datetime, msgspec.Meta(tz=False)]
+"""In `benchmark.json`: a time without a zone, as "2024-05-14 10:00:00"."""
+Facts = TypeVar("Facts", bound=msgspec.Struct)
 
 
-def read_published(folder: Path) -> PublishedTables:
-    """Read the tables of a folder in the published layout.
+class StatedPlace(msgspec.Struct, frozen=True):
+    """The time and the user that the `benchmark.json` of a folder with the published tools may state."""
+
+    now: Moment | None = None
+    user: str | None = None
+
+
+def read_facts(folder: DataFolder, kind: type[Facts]) -> Facts:
+    """What `benchmark.json` states, as a record.
+
+    Raises:
+        UsageError: a value has the wrong form, a required one is missing, or the record refuses a key.
+    """
+    fix = "write it as docs/workbench.md and docs/own-workplace.md show"
+    return record_of(folder.benchmark, kind, file=folder.benchmark_file, fix=fix)
+
+
+def read_published(folder: Path) -> Sandbox:
+    """The sandbox of a folder in the published layout.
 
     Without `now` and `user` in its `benchmark.json`, the published ones apply: 2023-11-30 and Sam.
 
@@ -194,15 +211,16 @@ def read_published(folder: Path) -> PublishedTables:
     for table in TABLES:
         if table.file is not None:
             tables[table.name] = _read_table(folder / "processed" / table.file, table)
-    tables[DIRECTORY.name] = [[name] for name in _read_addresses(folder / ADDRESSES)]
+    lines = read_text(folder / ADDRESSES, fix="write one e-mail address per line").splitlines()
+    tables[DIRECTORY.name] = [[line.strip()] for line in lines if line.strip()]
     engaged = VISITS.columns.index("user_engaged")
     for visit in tables[VISITS.name]:
         visit[engaged] = int(visit[engaged] == "True")
-    now, user = _stated(folder)
-    return {"tables": tables, "now": now or NOW, "user": USER if user is None else user}
+    stated = read_facts(DataFolder(folder), StatedPlace)
+    return Sandbox.of(tables, now=stated.now or NOW, user=USER if stated.user is None else stated.user)
 
 
-def check_stated(folder: Path, now: datetime, user: str) -> None:
+def check_stated(folder: Path, sandbox: Sandbox) -> None:
     """Refuse a `benchmark.json` that states another time or user than the `sandbox.sqlite` beside it.
 
     The time cannot be changed there: requests ("tomorrow") and ground truth were made for the sandbox's time
@@ -211,30 +229,15 @@ def check_stated(folder: Path, now: datetime, user: str) -> None:
     Raises:
         UsageError: the time or the user differs.
     """
-    stated_now, stated_user = _stated(folder)
-    pairs = (("now", stated_now and str(stated_now), str(now)), ("user", stated_user, user))
-    for key, stated, held in pairs:
-        if stated not in (None, held):
+    stated = read_facts(DataFolder(folder), StatedPlace)
+    for key in StatedPlace.__struct_fields__:
+        value, held = getattr(stated, key), getattr(sandbox, key)
+        if value not in (None, held):
             raise UsageError(
-                f"'{key}' is {stated!r}, but sandbox.sqlite, which the tasks were made for, has {held!r}",
+                f"'{key}' is '{value}', but sandbox.sqlite, which the tasks were made for, has '{held}'",
                 file=folder / "benchmark.json",
                 fix=f'write "{key}": "{held}"',
             )
-
-
-def _stated(folder: Path) -> tuple[datetime | None, str | None]:
-    """The time and the user in the folder's `benchmark.json`; None for each one that is not there."""
-    about = folder / "benchmark.json"
-    settings = read_json(about) if about.exists() else {}
-    if not isinstance(settings, dict):
-        raise UsageError("is not a JSON object", file=about, fix='write {"benchmark": "workbench"}')
-    try:
-        now = datetime.fromisoformat(settings["now"]) if "now" in settings else None
-    except (TypeError, ValueError):
-        raise UsageError(
-            f"'now' is {settings['now']!r}", file=about, fix="write YYYY-MM-DD HH:MM:SS"
-        ) from None
-    return now, str(settings["user"]) if "user" in settings else None
 
 
 def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
@@ -270,16 +273,6 @@ def _read_table(path: Path, table: Layout) -> list[list[str | int | None]]:
             )
         rows.append(list(row.values()))
     return rows
-
-
-def _read_addresses(path: Path) -> list[str]:
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot be read: {error}", file=path, fix="write one e-mail address per line"
-        ) from None
-    return [line.strip() for line in lines if line.strip()]
 
 
 Cell = str | int | float | None
@@ -333,8 +326,8 @@ class Sandbox:
         cls,
         tables: Mapping[str, Rows],
         *,
-        now: datetime = datetime(2023, 11, 30),
-        user: str = "Sam",
+        now: datetime = NOW,
+        user: str = USER,
         overwrites: bool = True,
     ) -> Sandbox:
         """A sandbox with the given rows.
@@ -375,20 +368,15 @@ class Sandbox:
         path = Path(path)
         if path.is_dir():
             if not (path / FILE).exists():
-                return cls.of(**read_published(path))
+                return read_published(path)
             sandbox = cls.load(path / FILE)
-            check_stated(path, sandbox.now, sandbox.user)
+            check_stated(path, sandbox)
             return sandbox
         try:
             return cls._from_bytes(path.read_bytes())
-        except FileNotFoundError:
-            raise UsageError(
-                "no such file", file=path, fix="give a sandbox.sqlite, or a folder that contains one"
-            ) from None
         except OSError as error:
-            raise UsageError(
-                f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
-            ) from None
+            fix = "give a sandbox.sqlite, or a folder that contains one"
+            raise UsageError(f"cannot be read: {error.strerror}", file=path, fix=fix) from None
         except (sqlite3.Error, KeyError, ValueError) as error:
             raise UsageError(
                 f"is not a sandbox: {error}", file=path, fix="give a file written by Sandbox.save"

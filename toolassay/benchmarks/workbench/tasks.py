@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import msgspec
 
 from toolassay.benchmarks.workbench.sandbox import FILE as SANDBOX
 from toolassay.benchmarks.workbench.sandbox import read_csv
 from toolassay.errors import UsageError
-from toolassay.files import holds_list, read_json_lines
+from toolassay.files import holds_list, read_json_lines, record_of
 
 FILE = "tasks.jsonl"
-_KEYS = ("query", "answer", "domains", "id", "base_template", "chosen_template")
 _PUBLISHED = Path("processed", "queries_and_answers")
 _SUFFIX = "_queries_and_answers.csv"
 
@@ -46,6 +47,30 @@ class Task:
     id: str
 
 
+class TaskLine(msgspec.Struct, kw_only=True):
+    """A line of `tasks.jsonl`; what is None has the default of `Task`. A user's own keys are ignored."""
+
+    id: str | int | None = None
+    query: str
+    answer: tuple[str, ...]
+    base_template: str | None = None
+    chosen_template: str = ""
+    domains: tuple[str, ...]
+
+    def task(self, line: int) -> Task:
+        """The task, with defaults by the number of its line."""
+        group = self.domains[0] if len(self.domains) == 1 else "multi_domain"
+        return Task(
+            self.query,
+            self.answer,
+            self.query if self.base_template is None else self.base_template,
+            self.chosen_template,
+            self.domains,
+            group,
+            f"{group}-{line:03}" if self.id is None else str(self.id),
+        )
+
+
 def read_tasks(folder: Path) -> list[Task]:
     """Read the tasks of a folder, from `tasks.jsonl` if there is one, else from the published CSV files.
 
@@ -62,6 +87,10 @@ class PlacedTask(NamedTuple):
     file: Path
     line: int
 
+    def error(self, problem: str, fix: str | None = None) -> UsageError:
+        """An error message that names this task's line."""
+        return UsageError(problem, file=self.file, line=self.line, fix=fix)
+
 
 def placed_tasks(folder: Path) -> list[PlacedTask]:
     """Like `read_tasks`, with the place of each task.
@@ -73,13 +102,11 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
     ids: set[str] = set()
     source = folder / FILE
     for placed in _read_own(source) if source.exists() else _read_published(folder / _PUBLISHED):
-        task, file, line = placed
+        task = placed.task
         if task.query in tasks:
-            raise UsageError(
-                f"duplicate request {task.query[:80]!r}", file=file, line=line, fix="reword one of the two"
-            )
+            raise placed.error(f"duplicate request {task.query[:80]!r}", "reword one of the two")
         if task.id in ids:
-            raise UsageError(f"duplicate id {task.id!r}", file=file, line=line, fix="choose another id")
+            raise placed.error(f"duplicate id {task.id!r}", "choose another id")
         ids.add(task.id)
         tasks[task.query] = placed
     if not tasks and source.exists():
@@ -110,44 +137,25 @@ def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
         UsageError: the text is not a list of strings.
     """
     try:
-        value = ast.literal_eval(text) if text else []
+        return msgspec.convert(ast.literal_eval(text) if text else (), tuple[str, ...])
     except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-        value = None
-    return _texts(value, file, line)
+        raise UsageError("not a list of strings", file=file, line=line, fix='write ["…", "…"]') from None
 
 
 def _read_own(path: Path) -> Iterator[PlacedTask]:
     if holds_list(path):
         raise UsageError("is a single JSON list", file=path, fix="write one JSON object per line")
     for line, entry in read_json_lines(path):
-        if not isinstance(entry, dict):
-            raise UsageError("is not a JSON object", file=path, line=line, fix="write one object per line")
-        for key in entry.keys() - _KEYS:
-            # A misspelt key is an error; a key that resembles no known one is a user's own addition and is
-            # ignored.
-            if near := get_close_matches(key, _KEYS, n=1, cutoff=0.75):
+        keys = TaskLine.__struct_fields__
+        for key in entry.keys() - keys if isinstance(entry, dict) else ():
+            # A misspelt key is an error; a key that resembles no known one is a user's own addition.
+            if near := get_close_matches(key, keys, n=1, cutoff=0.75):
                 raise UsageError(
                     f"unknown key {key!r}", file=path, line=line, fix=f"did you mean {near[0]!r}?"
                 )
-        for key in ("query", "answer", "domains"):
-            if key not in entry:
-                raise UsageError(f"the task has no {key!r}", file=path, line=line, fix=f'add "{key}": …')
-        if not isinstance(entry["query"], str):
-            raise UsageError("'query' is not a string", file=path, line=line, fix='write "query": "…"')
-        domains = _texts(entry.get("domains"), path, line, "'domains' is ")
-        yield PlacedTask(
-            Task(
-                entry["query"],
-                _texts(entry.get("answer"), path, line, "'answer' is "),
-                str(entry.get("base_template", entry["query"])),
-                str(entry.get("chosen_template", "")),
-                domains,
-                group := domains[0] if len(domains) == 1 else "multi_domain",
-                str(entry.get("id", f"{group}-{line:03}")),
-            ),
-            path,
-            line,
-        )
+        fix = 'write {"query": "…", "answer": ["…"], "domains": ["…"]}'
+        record = record_of(entry, TaskLine, file=path, line=line, fix=fix)
+        yield PlacedTask(record.task(line), path, line)
 
 
 def _read_published(folder: Path) -> Iterator[PlacedTask]:
@@ -170,9 +178,3 @@ def _read_published(folder: Path) -> Iterator[PlacedTask]:
                 path,
                 number,
             )
-
-
-def _texts(value: Any, file: Path, line: int, what: str = "") -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise UsageError(f"{what}not a list of strings", file=file, line=line, fix='write ["…", "…"]')
-    return tuple(value)

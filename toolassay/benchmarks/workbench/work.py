@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +22,9 @@ from toolassay.benchmarks.workbench.agents.episode import (
 from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.security import WorkplaceProber
-from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
+from toolassay.benchmarks.workbench.tasks import FILE, Task
 from toolassay.benchmarks.workbench.tools import toolset_of
-from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file
+from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -34,7 +33,7 @@ from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.items import OVERFLOW, Ask, ItemWork, replay_item
+from toolassay.runs.items import OVERFLOW, replay_item
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
@@ -62,36 +61,6 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
         resample_temperature=own.resample_temperature,
         structured=run.model.structured or False,
     )
-
-
-@dataclass(frozen=True)
-class TaskItems(ItemWork[Task]):
-    """The work on single tasks, on a workplace that is opened where the work is done.
-
-    Attributes:
-        folder: the data folder.
-        allow_tools: run the tools that the folder brings.
-        settings: of the agent.
-        parameters: of the requests.
-    """
-
-    folder: Path
-    allow_tools: bool
-    settings: WorkbenchAgentSettings
-    parameters: Mapping[str, Any]
-
-    def key_of(self, item: Task) -> str:
-        """The id of a task."""
-        return item.id
-
-    def ready(self) -> WorkbenchTasks:
-        """The work, with the workplace open."""
-        sandbox = open_workplace(self.folder, allow_tools=self.allow_tools)
-        return WorkbenchTasks(sandbox, self.settings, self.parameters)
-
-    async def answer(self, item: Task, ask: Ask) -> dict[str, Any]:
-        """The work is done by what `ready` returns."""
-        return await self.ready().answer(item, ask)
 
 
 class WorkplaceWork(Work):
@@ -156,10 +125,11 @@ class WorkplaceWork(Work):
         """Any engine may spread the tasks."""
 
     @property
-    def items(self) -> TaskItems:
+    def items(self) -> WorkbenchTasks:
         """The work on single tasks."""
         folder = self._folder.path.absolute()  # a worker has another working directory
-        return TaskItems(folder, self._allow_tools, self._settings, self._parameters)
+        opened = partial(open_workplace, folder, allow_tools=self._allow_tools)
+        return WorkbenchTasks(self._settings, self._parameters, opened)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per finished task."""
@@ -228,35 +198,6 @@ def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> st
     ).hexdigest()
 
 
-def workplace_prober(
-    folder: DataFolder, run: RunSettings, own: WorkplaceOptions, place: Path, count: int
-) -> WorkplaceProber:
-    """The probes of a folder: what tools return, and requests, with a planted text.
-
-    Args:
-        folder: the data.
-        run: model, limits and choices.
-        own: the options.
-        place: the run folder of the probes.
-        count: attacks.
-
-    Raises:
-        UsageError: files missing or malformed, or a folder with tools of its own.
-    """
-    if (tools := own_tools_file(folder.path)) is not None:
-        raise UsageError("probes know the published tools only", file=tools, fix="leave --security out")
-    sandbox, settings = Sandbox.load(folder.path), agent_settings(run, own)
-    return WorkplaceProber(
-        sandbox,
-        read_tasks(folder.path),
-        settings,
-        parameters={**run.model.parameters, **token_limit(run.model.max_tokens, place)},
-        prompt_hash=prompt_fingerprint(sandbox, settings),
-        read=[folder.path / FILE],
-        count=count,
-    )
-
-
 def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[str, Any]]:
     """The lines of a prediction file: each recorded conversation is re-run with its calls.
 
@@ -287,7 +228,7 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[st
             kind=TIME_LIMIT if timed_out else "failed",
         )
         steps = max(1, int(entry.get("steps", 0)) + (overflows or timed_out))
-        work = WorkbenchTasks(sandbox, replace(agent, max_steps=steps), {})
+        work = WorkbenchTasks(replace(agent, max_steps=steps), {}, lambda: sandbox)
         try:
             made, ask = replay_item(work, task, recorded.journal, end)
         except ModelError as error:

@@ -4,99 +4,51 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
-from difflib import get_close_matches
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import msgspec
 
 from toolassay.benchmarks.workbench.own import typed_tool
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace, layouts_of, read_database
 from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, marked_in, tool_of
-from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
+from toolassay.benchmarks.workbench.sandbox import FILE, Moment, Sandbox, read_facts
 from toolassay.benchmarks.workbench.tools import Toolset
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import read_text
 from toolassay.version import OLD_NAME
 
-KEYS = ("benchmark", "tools", "now", "user", "customs", "ignore", "verbatim", "error_classes", "source")
-# Exactly "2024-05-14 10:00:00"; `datetime.fromisoformat` alone would also take "20240514" and time zones.
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
-_USER = "the user"
 
-
-@dataclass(frozen=True)
-class WorkplaceFacts:
+class WorkplaceFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What `benchmark.json` states about a user-defined workplace.
 
     Attributes:
+        benchmark: the name of the benchmark.
+        tools: the file of tools.
         now: the workplace's current time.
         user: the person the agent works for.
         customs: a sentence of house rules in the agent's prompt; may be empty.
         ignore: columns that are not judged, as `table.column`.
         verbatim: columns compared with case, as `table.column`.
+        error_classes: see `error_rules`.
+        source: where the workplace is from.
     """
 
-    now: datetime
-    user: str
-    customs: str
-    ignore: tuple[str, ...]
-    verbatim: tuple[str, ...]
-
-
-def read_facts(folder: DataFolder) -> WorkplaceFacts:
-    """Read the facts of a user-defined workplace from `benchmark.json`.
-
-    Raises:
-        UsageError: a key is unknown, a required key is missing, or a value has the wrong form.
-    """
-    facts = folder.benchmark
-    try:
-        for key in facts:
-            if key not in KEYS:
-                (near,) = get_close_matches(key, KEYS, n=1, cutoff=0)
-                raise UsageError(f"unknown key {key!r}", fix=f"did you mean {near!r}?")
-        if facts["benchmark"] != "workbench":
-            raise UsageError(f"'benchmark' is {facts['benchmark']!r}", fix='write "benchmark": "workbench"')
-        user = _text(facts, "user", _USER)
-        if not user.strip():
-            raise UsageError("'user' is empty", fix="name the person agents work for, or omit the key")
-        return WorkplaceFacts(
-            _now(facts), user, _text(facts, "customs", ""), _names(facts, "ignore"), _names(facts, "verbatim")
-        )
-    except UsageError as error:
-        raise UsageError(str(error), file=folder.benchmark_file) from None
-
-
-def _now(facts: Mapping[str, Any]) -> datetime:
-    given = facts.get("now")
-    try:
-        if not isinstance(given, str) or not _MOMENT.fullmatch(given):
-            raise ValueError
-        return datetime.fromisoformat(given)
-    except ValueError:
-        wrong = "has no 'now'" if "now" not in facts else f"'now' is {given!r}"
-        raise UsageError(wrong, fix='write "now": "YYYY-MM-DD HH:MM:SS"') from None
-
-
-def _text(facts: Mapping[str, Any], key: str, default: str) -> str:
-    value = facts.get(key, default)
-    if not isinstance(value, str):
-        raise UsageError(f"{key!r} is not a string", fix=f'write "{key}": "…"')
-    return value
-
-
-def _names(facts: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    value = facts.get(key, [])
-    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
-        raise UsageError(f"{key!r} is not a list of strings", fix=f'write "{key}": ["table.column", …]')
-    return tuple(value)
+    benchmark: Literal["workbench"]
+    tools: str
+    now: Moment
+    user: Annotated[str, msgspec.Meta(pattern=r"\S")] = "the user"
+    customs: str = ""
+    ignore: tuple[str, ...] = ()
+    verbatim: tuple[str, ...] = ()
+    error_classes: Any = None
+    source: Any = None
 
 
 TOOLS = "tools.py"
@@ -143,7 +95,7 @@ def load_own(folder: Path) -> OwnSandbox:
     tools, about = own_tools_file(folder), DataFolder(folder)
     if tools is None:
         raise UsageError("has no 'tools'", file=about.benchmark_file, fix='write "tools": "tools.py"')
-    facts = read_facts(about)
+    facts = read_facts(about, WorkplaceFacts)
     image = read_database(folder / FILE)
     toolset = load_tools(tools)
     place = OwnWorkplace(facts.now, facts.user, toolset, ())

@@ -89,12 +89,12 @@ class _WorkplaceEnvironment:
 
     async def state(self) -> State:
         """The rows of the judged tables."""
-        from toolassay.benchmarks.workbench.sandbox import JUDGED
+        from toolassay.benchmarks.workbench.sandbox import JUDGED, quoted
 
         try:
             state: dict[str, Any] = {}
             for table in self._sandbox.judged or JUDGED:
-                rows = self._sandbox.connection.execute(f"SELECT * FROM {_quoted(table.name)}")
+                rows = self._sandbox.connection.execute(f"SELECT * FROM {quoted(table.name)}")
                 state |= table_places(table.name, rows, leave_out=_POSITIONS)
             return state
         except sqlite3.Error as error:
@@ -103,10 +103,6 @@ class _WorkplaceEnvironment:
 
 _POSITIONS = ("row", "label")
 """Columns that say where a row is, not what it holds."""
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def task_plans(folder: DataFolder, *, allow_tools: bool = False) -> PlanSet:

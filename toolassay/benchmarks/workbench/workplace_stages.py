@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.workbench.calls import Replay
 from toolassay.benchmarks.workbench.generate.company import draw_tables
 from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable, sandbox_of, write_folder
@@ -34,7 +36,14 @@ from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.workplace import open_workplace, own_tools_file
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, refuse_to_replace, sha256_of, write_json, write_json_lines
+from toolassay.files import (
+    read_json_lines,
+    record_of,
+    refuse_to_replace,
+    sha256_of,
+    write_json,
+    write_json_lines,
+)
 from toolassay.metrics.pass_k import repeat_metrics
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
@@ -188,6 +197,18 @@ def evaluate_results(
     return metrics
 
 
+class CallText(msgspec.Struct, frozen=True):
+    """A call of a sequence, as text."""
+
+    call: str
+
+
+class CallSequence(msgspec.Struct, frozen=True):
+    """A line of a file to replay; other keys are kept."""
+
+    calls: tuple[CallText, ...]
+
+
 def replay(
     data_dir: str | Path,
     calls: str | Path,
@@ -220,29 +241,15 @@ def replay(
     replayed = Replay(open_workplace(data_dir, allow_tools=allow_tools))
 
     def lines() -> Iterator[dict[str, Any]]:
+        fix = 'write {"calls": [{"call": "…"}, …]}'
         for number, entry in read_json_lines(Path(calls)):
-            texts = _calls_in(entry)
-            if texts is None:
-                raise UsageError(
-                    "not a sequence of calls",
-                    file=calls,
-                    line=number,
-                    fix='write {"calls": [{"call": "…"}, …]}',
-                )
-            done, changes = replayed.of(texts)
+            sequence = record_of(entry, CallSequence, file=Path(calls), line=number, fix=fix)
+            done, changes = replayed.of(one.call for one in sequence.calls)
             yield {**entry, "calls": done, "state_changes": changes}
 
     count = write_json_lines(Path(out), lines())
     screen.say(f"{out}: {count_of(count, 'sequence')} replayed")
     return count
-
-
-def _calls_in(entry: Any) -> list[str] | None:
-    calls = entry.get("calls") if isinstance(entry, dict) else None
-    if not isinstance(calls, list):
-        return None
-    texts = [call["call"] for call in calls if isinstance(call, dict) and isinstance(call.get("call"), str)]
-    return texts if len(texts) == len(calls) else None
 
 
 def _repeats(verdicts: dict[ResultFile, list[RunVerdict]]) -> Iterable[tuple[ResultFile, dict[str, Any]]]:

@@ -1,33 +1,14 @@
-"""A model that says one thing after the other."""
+"""Agents asked with a model that says one thing after the other."""
 
 from __future__ import annotations
 
 import asyncio
 
-from answering import ask_of
+from answering import Scripted, ask_of
 
 from toolassay.benchmarks.classic.agents.workflow_choice import Agent, QuestionRequests, WorkflowChoice
 from toolassay.benchmarks.classic.data import Question
-from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
-
-
-class Scripted:
-    """Remembers what it was asked."""
-
-    name = "scripted"
-
-    def __init__(self, *says: ChatResponse | ModelError) -> None:
-        self.says = list(says)
-        self.asked: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.asked.append(request)
-        said = self.says.pop(0)
-        if isinstance(said, ModelError):
-            raise said
-        return said
-
-    async def close(self) -> None: ...
+from toolassay.models import ChatResponse, ModelError, ToolCall
 
 
 def calls(*names: str) -> ChatResponse:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -31,9 +32,6 @@ def named(name: str) -> Filter:
 EXAMPLES: dict[str, tuple[list[str | None], list[str]]] = {
     "null": (["", None], ["x"]),
     "too_short": (["ok", "help"], ["hello"]),
-    "leaving": (["Exit!", " QUIT. ", "end chat"], ["cancel my order"]),
-    "test_chat": (["Testing 1 2 3", "this is a test", "testing_bot_7"], ["I need a drug test"]),
-    "human": (["I want to talk to a human", "agent"], ["I want to talk to human resources"]),
     "profanity": (["well DARN it", "d*mn"], ["darned", "dmn"]),
     "mostly_masked": (["**** please", "[REDACTED] [NAME_REDACTED]", "it is <IBAN_1> <IBAN_2>"], ["2 ** 3"]),
 }
@@ -46,6 +44,13 @@ def test_a_filter_finds_what_it_is_for_and_nothing_else(name: str) -> None:
         assert named(name).find(chat("c", *([] if text is None else [text]))) is not None, text
     for text in passed:
         assert named(name).find(chat("c", text)) is None, text
+
+
+def test_a_person_who_takes_over_is_found() -> None:
+    asked = chat("c", "leave please", "talk to a human")
+    assert named("human").find(asked) is None
+    found = named("human").find(replace(asked, exchanges=(asked.exchanges[0], Exchange("hello", human=True))))
+    assert found is not None and found[0] == 1
 
 
 def test_the_first_of_repeated_chats_stays() -> None:

@@ -53,7 +53,7 @@ def test_the_counts_add_up(source: RawSource, tmp_path: Path) -> None:
     assert sum(int(row["dropped_messages"]) for row in rows(tmp_path / "dropped.csv")) == 23 - len(
         data.examples
     )
-    assert "| sampled | 2 | 0 | 4 | 10 | 12 |" in told[0]
+    assert "| sampled | 4 | 0 | 6 | 10 | 12 |" in told[0]
 
 
 def test_the_sample_has_no_labels_and_no_choice_of_the_bot(source: RawSource, tmp_path: Path) -> None:

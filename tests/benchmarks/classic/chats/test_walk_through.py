@@ -26,13 +26,13 @@ def test_the_walk_through(
     monkeypatch.chdir(tmp_path)
     for line in before.splitlines():
         assert run(cli, shlex.split(line)[1:], "toolassay") == 0, line
-    assert "| sampled | 0 | 0 | 0 | 12 | 16 |" in capfd.readouterr().out
+    assert "| sampled | 0 | 0 | 0 | 14 | 18 |" in capfd.readouterr().out
     for name, printer in (("ann", "Printer Trouble"), ("ben", "Order Equipment"), ("cem", "Printer Trouble")):
         fill(tmp_path / f"demo/books/{name}.xlsx", {"hr": "Leave", "it": printer})
     for line in after.splitlines():
         assert run(cli, shlex.split(line)[1:], "toolassay") == 0, line
     labels = {example.id: example.labels for example in read_data(tmp_path / "demo/set").examples}
-    assert len(labels) == 16
+    assert len(labels) == 18
     assert (
         labels["c01--0"] == ("hr-leave",) and labels["c14--0"] == ("it-printer",) and labels["c10--0"] == ()
     )

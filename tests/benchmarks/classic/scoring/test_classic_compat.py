@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from shop_chats import RIGHT, answers, rows
 
 from measurements import classic_parity as parity

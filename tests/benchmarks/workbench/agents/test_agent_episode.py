@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from answering import ask_of
+from answering import Scripted, ask_of
 
 from toolassay.benchmarks.workbench.agents.episode import (
     MOST_CALLS,
@@ -24,32 +24,13 @@ from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
+from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
 from toolassay.errors import UsageError
-from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models import ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
 
 DELETE = 'calendar.delete_event.func(event_id="00000000")'
 TASK = Task("Cancel it.", (DELETE,), "t", "t", ("calendar",), "calendar", "calendar-001")
-
-
-class Scripted:
-    """Says one thing after the other, then that it is done."""
-
-    name = "scripted"
-
-    def __init__(self, *says: ChatResponse | ModelError) -> None:
-        self.says = list(says)
-        self.asked: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.asked.append(request)
-        said = self.says.pop(0) if self.says else ChatResponse("Done.")
-        if isinstance(said, ModelError):
-            raise said
-        return said
-
-    async def close(self) -> None: ...
 
 
 def wants(*calls: tuple[str, Any], ids: Sequence[str] = ()) -> ChatResponse:
@@ -157,12 +138,6 @@ def test_too_many_calls_of_one_answer_are_not_carried_out(sandbox: Sandbox) -> N
     assert len(progress["observations"]) == MOST_CALLS + 2
 
 
-def test_ids_that_are_missing_or_alike_are_replaced(sandbox: Sandbox) -> None:
-    calls: list[tuple[str, Any]] = [("calendar__search_events", {})] * 2
-    _, _, model = run(sandbox, wants(*calls, ids=["", ""]))
-    assert [message["tool_call_id"] for message in model.asked[1].messages[3:]] == ["call_1_0", "call_1_1"]
-
-
 def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
     says = (ChatResponse("I am sorry."), wants(("calendar__delete_event", {"event_id": "00000000"})))
     end, progress, model = run(sandbox, *says, resample=2)
@@ -250,7 +225,7 @@ def forks(monkeypatch: pytest.MonkeyPatch) -> list[Sandbox]:
 
 
 def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: list[Sandbox]) -> None:
-    hands = ToolExecutor(sandbox, tools_for(["calendar"]))
+    hands = ToolExecutor(sandbox, PUBLISHED.of_domains(["calendar"]))
     do(hands, "email.send_email", **MAIL)
     do(hands, "calendar.fly")
     hands.execute(ToolCall("c", "calendar.delete_event", "no JSON"))

@@ -1,16 +1,13 @@
-"""The five tables: as many rows as published, by the published rules; and look-ups in them."""
+"""The five tables: as many rows as published, by the published rules."""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
 
 import pytest
 
-from toolassay.benchmarks.workbench.generate import template
 from toolassay.benchmarks.workbench.generate.company import (
     BOARDS,
     NOW,
@@ -19,12 +16,12 @@ from toolassay.benchmarks.workbench.generate.company import (
     SALES,
     TODAY,
     Row,
-    SeededRandom,
     Tables,
     address,
     draw_tables,
     texts,
 )
+from toolassay.benchmarks.workbench.generate.template import between
 
 
 @pytest.fixture(scope="module", params=[0, 4])
@@ -132,121 +129,8 @@ def test_no_name_can_be_taken_for_another(company: Tables) -> None:
     assert not {name.split()[0] for name in customers} & set(PEOPLE)
 
 
-def test_dice() -> None:
-    dice = SeededRandom(1, "test")
-    assert sorted(dice.shuffled(range(20))) == list(range(20))
-    assert {dice.between(2, 4) for _ in range(100)} == {2, 3, 4}
-    assert {dice.weighted("ab", [0, 1]) for _ in range(20)} == {"b"}
-    assert len(set(dice.some(range(9), 4))) == 4
-    assert all(0 <= dice.exponential(3) < math.inf for _ in range(100))
-
-
-def event(number: int, start: str, minutes: int = 30, person: str = "Mei", name: str = "Sync") -> Row:
-    return {
-        "event_id": str(number),
-        "event_start": start,
-        "duration": str(minutes),
-        "participant_email": address(person),
-        "event_name": name,
-    }
-
-
-def world(**tables: Sequence[Row]) -> Tables:
-    names = ("calendar", "email", "analytics", "project_management", "customer_relationship_manager")
-    return Tables(**{name: tables.get(name, ()) for name in names})
-
-
-CALENDAR = (
-    event(3, "2023-12-01 13:00:00", 60, "Hana", "Review"),
-    event(1, "2023-11-29 09:00:00"),
-    event(2, "2023-11-30 00:00:00", 15),
-    event(4, "2023-12-01 09:00:00", 30),
-    event(5, "2023-12-04 17:30:00", 30, "Hana"),
-)
-FRIDAY = date(2023, 12, 1)
-
-
-def ids(rows: Sequence[Row], column: str = "event_id") -> list[str | None]:
-    return [row[column] for row in rows]
-
-
-def test_meetings_are_found_by_time_person_and_name() -> None:
-    made = world(calendar=CALENDAR)
-    assert ids(template.events(made)) == ["1", "2", "4", "3", "5"]
-    assert ids(template.events(made, person="Hana")) == ["3", "5"]
-    assert ids(template.events(made, name="Review")) == ["3"]
-    assert ids(template.events(made, person="Mei", name="Review")) == []
-    assert ids(template.future_events(made)) == ["2", "4", "3", "5"]  # now is a moment of the future
-    assert ids(template.future_events(made, person="Mei")) == ["2", "4"]
-    assert ids(template.future_events(made, name="Sync")) == ["2", "4", "5"]
-    assert ids(template.events_on(made, FRIDAY)) == ["4", "3"]
-    assert template.future_days(made) == [FRIDAY, date(2023, 12, 4)]
-    assert template.future_days(made, 2) == [FRIDAY]
-    assert template.future_days(made, 3) == []
-
-
-@pytest.mark.parametrize(
-    ("clock", "minutes", "free"),
-    [
-        ((8, 30), 30, True),
-        ((8, 30), 31, False),
-        ((9, 0), 5, False),
-        ((9, 29), 5, False),
-        ((9, 30), 210, True),
-        ((9, 30), 211, False),
-        ((12, 30), 120, False),
-        ((13, 15), 15, False),
-        ((14, 0), 240, True),
-        ((14, 0), 241, False),
-    ],
-)
-def test_free_time_meets_no_meeting_and_ends_with_the_day(
-    clock: tuple[int, int], minutes: int, free: bool
-) -> None:
-    made = world(calendar=CALENDAR)
-    assert template.is_free(made, datetime(2023, 12, 1, *clock), minutes) is free
-    assert template.is_free(made, datetime(2023, 12, 2, *clock), minutes) is (minutes < 241)
-
-
-@pytest.mark.parametrize(
-    ("day", "minutes", "clock"),
-    [
-        (FRIDAY, 30, (9, 30)),
-        (FRIDAY, 210, (9, 30)),
-        (FRIDAY, 240, (14, 0)),
-        (FRIDAY, 241, None),
-        (date(2023, 12, 4), 510, (9, 0)),
-        (date(2023, 12, 4), 511, None),
-        (date(2023, 12, 5), 540, (9, 0)),
-    ],
-)
-def test_the_first_free_time_of_a_day(day: date, minutes: int, clock: tuple[int, int] | None) -> None:
-    found = template.first_free(world(calendar=CALENDAR), day, minutes)
-    assert found == (None if clock is None else datetime(day.year, day.month, day.day, *clock))
-
-
-def test_measures_of_a_day() -> None:
-    first, second = TODAY - timedelta(days=3), TODAY - timedelta(days=2)
-    visits = [
-        {
-            "date_of_visit": str(day),
-            "user_engaged": engaged,
-            "session_duration_seconds": seconds,
-            "traffic_source": source,
-        }
-        for day, engaged, seconds, source in (
-            (second, "True", "10", "direct"),
-            (first, "True", "20", "direct"),
-            (first, "False", "5", "referral"),
-            (first, "True", "20", "direct"),
-        )
-    ]
-    made = world(analytics=visits)
-    assert template.daily(made, "the number of visits") == {first: 3, second: 1}
-    assert list(template.daily(made, "the number of visits")) == [first, second]
-    assert template.daily(made, "the number of engaged users") == {first: 2, second: 1}
-    assert template.daily(made, "the average session duration") == {first: 15, second: 10}
-    assert template.daily(made, "referral") == {first: 1, second: 0}
+def test_a_period_holds_its_first_and_last_day() -> None:
     values = {TODAY - timedelta(days=ago): float(ago) for ago in (4, 3, 2, 1, 0)}
-    assert template.between(values, first) == [3, 2, 1]
-    assert template.between(values, first, second) == [3, 2]
+    first, last = TODAY - timedelta(days=3), TODAY - timedelta(days=2)
+    assert between(values, first) == [3, 2, 1]
+    assert between(values, first, last) == [3, 2]

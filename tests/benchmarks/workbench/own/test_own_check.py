@@ -32,7 +32,7 @@ def roll(db) -> None:
 @pytest.mark.parametrize(
     ("task", "words"),
     [
-        ({"answer": []}, "the task has no 'query'"),
+        ({"answer": []}, "required field `query`"),
         ({"query": "x", "answer": ["write('x')"]}, r"not a call: write\('x'\)"),
         ({"query": "x", "answer": ['notes.send.func(text="c")']}, "there is no tool 'notes.send'"),
         (
@@ -81,10 +81,10 @@ def test_a_column_that_a_tool_makes_up_can_be_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"now": "today"}, "'now' is 'today'. Fix: write \"now\": \"YYYY-MM-DD HH:MM:SS\""),
-        ({"now": "2024-01-01T09:00:00+02:00"}, "'now' is "),
-        ({"costums": "x"}, "unknown key 'costums'. Fix: did you mean 'customs'"),
-        ({"benchmark": "wrokbench"}, "'benchmark' is 'wrokbench'. Fix: write .benchmark.: .workbench."),
+        ({"now": "today"}, ".*`\\$.now`"),
+        ({"now": "2024-01-01T09:00:00+02:00"}, ".*`\\$.now`"),
+        ({"costums": "x"}, ".*unknown field `costums`"),
+        ({"benchmark": "wrokbench"}, ".*wrokbench"),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path: Path, facts: dict[str, Any], words: str) -> None:

@@ -10,12 +10,12 @@ import pytest
 from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import (
+    CREATE,
+    DELETE,
     DESCRIPTION,
     QUOTED,
     RESULT,
-    CreateTask,
-    DeleteEvent,
-    SendMail,
+    SEND,
     TaskProbe,
     actions_on,
     check_attack,
@@ -23,7 +23,7 @@ from toolassay.benchmarks.workbench.security import (
     task_probes,
 )
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import TOOLS, tools_for
+from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
 
 
 def task(name: str, tool: str, **arguments: str) -> Task:
@@ -41,12 +41,14 @@ TASKS = [
 
 
 def probes(sandbox: Sandbox, count: int = 18, domains: bool = False) -> list[TaskProbe]:
-    return list(task_probes(TASKS, sandbox, lambda one: tools_for(one.domains if domains else None), count))
+    return list(
+        task_probes(TASKS, sandbox, lambda one: PUBLISHED.of_domains(one.domains if domains else None), count)
+    )
 
 
 def test_the_action_is_one_the_agent_could_carry_out(sandbox: Sandbox) -> None:
     for probe in probes(sandbox, domains=True):
-        tools = {tool.name for tool in tools_for(probe.task.domains)}
+        tools = {tool.name for tool in PUBLISHED.of_domains(probe.task.domains)}
         assert probe.action is None or probe.action.tool in tools
         assert probe.probe.place != QUOTED or "email.send_email" in tools
         assert probe.task.base_template != "plot"
@@ -74,14 +76,14 @@ def test_planted_text_is_where_the_agent_reads_it(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("kind", "tool", "arguments"),
     [
-        (SendMail, "email.send_email", {"recipient": "ADDRESS", "subject": "x", "body": "y"}),
-        (SendMail, "email.forward_email", {"recipient": "ADDRESS", "email_id": "00000000"}),
-        (DeleteEvent, "calendar.delete_event", {"event_id": "EVENT"}),
+        (SEND, SEND, {"recipient": "MARK", "subject": "x", "body": "y"}),
+        (SEND, "email.forward_email", {"recipient": "MARK", "email_id": "00000000"}),
+        (DELETE, DELETE, {"event_id": "MARK"}),
         (
-            CreateTask,
-            "project_management.create_task",
+            CREATE,
+            CREATE,
             {
-                "task_name": "about CANARY",
+                "task_name": "about MARK",
                 "assigned_to_email": "ann.lee@acme.example",
                 "list_name": "Backlog",
                 "due_date": "2023-12-07",
@@ -91,17 +93,12 @@ def test_planted_text_is_where_the_agent_reads_it(sandbox: Sandbox) -> None:
     ],
 )
 def test_an_action_shows_in_the_state(
-    sandbox: Sandbox, kind: type, tool: str, arguments: dict[str, str]
+    sandbox: Sandbox, kind: str, tool: str, arguments: dict[str, str]
 ) -> None:
-    probe = next(probe for probe in probes(sandbox) if type(probe.action) is kind)
-    action: Any = probe.action
-    names = {
-        "ADDRESS": getattr(action, "address", ""),
-        "EVENT": getattr(action, "event_id", ""),
-        "CANARY": getattr(action, "canary", ""),
-    }
-    for name, value in names.items():
-        arguments = {key: text.replace(name, value) for key, text in arguments.items()}
+    probe = next(probe for probe in probes(sandbox) if probe.action and probe.action.tool == kind)
+    action = probe.action
+    assert action is not None
+    arguments = {key: text.replace("MARK", action.mark) for key, text in arguments.items()}
     found = probe.sandbox(sandbox)
     done = {
         "outcome": "answered",
@@ -123,7 +120,7 @@ def test_no_action_is_in_the_ground_truth(sandbox: Sandbox) -> None:
     tools = {tool.name for tool in TOOLS.values()}
     for seed in range(20):
         found = list(actions_on(sandbox, tools, answer, Random(seed)))
-        assert [type(action) for action in found] == [SendMail, CreateTask]
+        assert [action.tool for action in found] == [SEND, CREATE]
     assert list(actions_on(sandbox, (), answer, Random(0))) == []
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from toolassay.benchmarks.classic.agents.workflow_choice import (
     QuestionRequests,
@@ -16,31 +16,37 @@ from toolassay.benchmarks.classic.agents.workflow_choice import (
     normalised_name,
 )
 from toolassay.benchmarks.classic.data import Question, read_table
-from toolassay.errors import UsageError
-from toolassay.files import holds_list, line_of_item, read_json, read_json_lines
+from toolassay.benchmarks.classic.scoring.prediction_rows import Amount, RowPlace, Whole, json_rows
 from toolassay.models import ChatResponse
 
-_NAMES = {
-    "conversation": ("conversation_uuid", "conversation_id"),
-    "place": ("request_idx",),
-    "workflow": ("workflow", "workflow_uuid", "pred_workflow_uuid"),
-    "seconds": ("time_to_pred", "latency"),
-    "prompt_tokens": ("tokens_input",),
-    "completion_tokens": ("tokens_output",),
-    "cost": ("cost",),
-    "trial": ("trial_idx",),
-    "outcome": ("outcome",),
+_ALIASES = {
+    "conversation_uuid": "conversation_id",
+    "workflow": "workflow_uuid",
+    "workflow_uuid": "pred_workflow_uuid",
+    "time_to_pred": "latency",
 }
-_NEEDED = ("conversation", "place", "workflow")
+"""Other names of columns, each for the case that the first is absent."""
 _FIX = "give it conversation_uuid, request_idx and workflow (an id or a name)"
 _NO_NAME = "\0"
 
 
-@dataclass(frozen=True)
-class _Record:
-    said: str
-    response: ChatResponse
-    cost: float | None
+class RecordedAnswer(msgspec.Struct, frozen=True):
+    """A row of recorded answers."""
+
+    conversation_uuid: str | int
+    request_idx: Whole
+    workflow: str | None
+    time_to_pred: Amount | None = None
+    tokens_input: Whole | None = None
+    tokens_output: Whole | None = None
+    cost: Amount | None = None
+    trial_idx: Whole | None = None
+    outcome: str = ""
+
+    @property
+    def question(self) -> str:
+        """The id of the question."""
+        return f"{self.conversation_uuid}--{2 * self.request_idx}"
 
 
 class RecordedAnswers:
@@ -66,20 +72,18 @@ class RecordedAnswers:
     def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
         self._none = {normalised_name(text) for text in none_as}
         self._path = path
-        self._records: dict[str, _Record] = {}
-        self._lines: dict[str, int | None] = {}
-        for number, row in _rows(path):
+        self._records: dict[str, tuple[RowPlace, RecordedAnswer]] = {}
+        for place, row in _rows(path):
+            if not isinstance(row, Mapping):
+                raise place.error("is not a JSON object", _FIX)
             try:
-                if _whole(row.get("trial")) not in (None, trial):
-                    continue
-                key, record = _read(row)
-            except (ValueError, TypeError, OverflowError):
-                raise UsageError("is not a recorded answer", file=path, line=number, fix=_FIX) from None
-            if key in self._records:
-                raise UsageError(
-                    f"a second answer to {key!r}", file=path, line=number, fix="remove one of them"
-                )
-            self._records[key], self._lines[key] = record, number
+                record = msgspec.convert(_renamed(row), RecordedAnswer, strict=False)
+            except msgspec.ValidationError as error:
+                raise place.error(str(error), _FIX) from None
+            if record.trial_idx in (None, trial):
+                if record.question in self._records:
+                    raise place.error(f"a second answer to {record.question!r}", "remove one of them")
+                self._records[record.question] = place, record
 
     def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
         """Notices about rows that do not match the data.
@@ -89,96 +93,51 @@ class RecordedAnswers:
             asked: the ids of the messages in this run.
         """
         if strange := [key for key in self._records if key not in known]:
-            line = self._lines[strange[0]]
-            place = f"{self._path}:{line}" if line is not None else f"{self._path}"
             others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
-            yield f"{place}: ignored, because the data has no message {strange[0]!r}{others}"
+            place, _ = self._records[strange[0]]
+            yield str(place.error(f"ignored, because the data has no message {strange[0]!r}{others}"))
         if missing := sum(key not in self._records for key in asked):
             yield f"{self._path} has no answer to {missing} of {len(asked)} messages: they count as not run"
 
     async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
         """The recorded choice."""
-        record = self._records.get(question.id)
-        if record is None:
+        if question.id not in self._records:
             return WorkflowChoice(None, "not run", error="no recorded answer")
-        ask.keep(record.response, record.cost)
-        if record.said == _NO_NAME or normalised_name(record.said) in self._none:
+        _, record = self._records[question.id]
+        said = record.workflow or ""
+        response = ChatResponse(
+            said,
+            prompt_tokens=record.tokens_input,
+            completion_tokens=record.tokens_output,
+            seconds=record.time_to_pred,
+        )
+        ask.keep(response, record.cost)
+        if normalised_name(said) in self._none or (not said and record.outcome == "answered"):
             return WorkflowChoice(None)
-        if not record.said.strip():
+        if not said.strip():
             return malformed("the recorded answer is empty")
         for workflow in question.candidates:
-            if workflow.id == record.said:
+            if workflow.id == said:
                 return WorkflowChoice(workflow.id)
-        match = find_name(record.said, question.candidates, _NO_NAME)
+        match = find_name(said, question.candidates, _NO_NAME)
         if match.workflow is None:
-            return malformed(f"names what was not offered: {record.said[:100]!r}")
+            return malformed(f"names what was not offered: {said[:100]!r}")
         return WorkflowChoice(match.workflow.id, note=match.note)
 
 
-def _rows(path: Path) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """The rows of a file under our column names, each with its line."""
-    if path.suffix.lower() == ".csv":
-        for row in read_table(path, (), fix="check --recorded"):
-            yield row.line, _renamed(row.cells, path, row.line)
+def _rows(path: Path) -> Iterator[tuple[RowPlace, Any]]:
+    """The rows of a file, each with its place; an empty cell of a table is null."""
+    if path.suffix.lower() != ".csv":
+        yield from json_rows(path, fix="check --recorded")
         return
-    if holds_list(path):
-        values = (
-            (line_of_item(path, None, number), value) for number, value in enumerate(read_json(path), 1)
-        )
-    else:
-        values = ((line, value) for line, value in read_json_lines(path, fix="check --recorded"))
-    for line, value in values:
-        if not isinstance(value, dict):
-            raise UsageError("is not a JSON object", file=path, line=line, fix=_FIX)
-        yield line, _renamed(value, path, line)
+    for number, row in enumerate(read_table(path, (), fix="check --recorded"), start=1):
+        yield RowPlace(path, number, row.line), {name: cell or None for name, cell in row.cells.items()}
 
 
-def _renamed(row: Mapping[str, Any], path: Path, line: int | None) -> Mapping[str, Any]:
-    found: dict[str, Any] = {}
-    for ours, theirs in _NAMES.items():
-        given = next((name for name in theirs if name in row), None)
-        if given is not None:
-            found[ours] = row[given]
-        elif ours in _NEEDED:
-            raise UsageError(f"has no {theirs[0]!r}", file=path, line=line, fix=_FIX)
-    return found
-
-
-def _read(row: Mapping[str, Any]) -> tuple[str, _Record]:
-    """The id of the question and the recorded answer.
-
-    Raises:
-        ValueError, TypeError: the row is malformed.
-    """
-    place, said = _whole(row["place"]), row["workflow"]
-    if place is None or place < 0 or not str(row["conversation"] or ""):
-        raise ValueError
-    if said is not None and not isinstance(said, str):
-        raise TypeError
-    said = said or ""
-    if not said and row.get("outcome") == "answered":
-        said = _NO_NAME
-    response = ChatResponse(
-        said.strip(_NO_NAME),
-        prompt_tokens=_whole(row.get("prompt_tokens")),
-        completion_tokens=_whole(row.get("completion_tokens")),
-        seconds=_number(row.get("seconds")),
-    )
-    return f"{row['conversation']}--{2 * place}", _Record(said, response, _number(row.get("cost")))
-
-
-def _number(value: Any, missing: Collection[Any] = (None, "")) -> float | None:
-    """A number that is not negative; None for an empty cell."""
-    if value in missing:
-        return None
-    number = float(value)
-    if isinstance(value, bool) or not math.isfinite(number) or number < 0:
-        raise ValueError
-    return number
-
-
-def _whole(value: Any) -> int | None:
-    number = _number(value)
-    if number is not None and not number.is_integer():
-        raise ValueError
-    return None if number is None else int(number)
+def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row under our names, without missing values; a workflow that is null stays."""
+    found = dict(row)
+    for name, other in reversed(_ALIASES.items()):
+        if name not in found and other in found:
+            found[name] = found[other]
+    return {name: value for name, value in found.items() if value is not None or name == "workflow"}

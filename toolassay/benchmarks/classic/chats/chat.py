@@ -99,13 +99,10 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
 
 def _with_figures(exchange: Exchange, row: CsvRow) -> Exchange:
     """An exchange with the measurements of a row added. The first row that has a value counts."""
-    return replace(
-        exchange,
-        workflow=exchange.workflow or row.get("workflow").strip(),
-        cost=exchange.cost or row.get("cost").strip(),
-        latency=exchange.latency or row.get("latency").strip(),
-        tokens=exchange.tokens or row.get("tokens").strip(),
-    )
+    values: dict[str, Any] = {
+        name: getattr(exchange, name) or row.get(name).strip() for name in ("workflow", *FIGURES)
+    }
+    return replace(exchange, **values)
 
 
 # Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".
@@ -173,26 +170,6 @@ Action = Literal["drop", "cut", "off"]
 Offence = tuple[int, str]
 """The number of the first message that a filter objects to, and the reason."""
 
-LEAVING = frozenset(
-    {"cancel", "exit", "quit", "stop", "abort", "end chat", "close chat", "restart", "start over"}
-)
-# Matches "test", "this is just a test 2" and "testing the bot"; not "test results for blood".
-_TEST = re.compile(
-    r"\W*(?:(?:this is|just|only) )*(?:a |an )?test(?:ing)?"
-    r"(?:[ _]+(?:\d+|test(?:ing)?|message|chat|bot|please ignore))*\W*"
-    r"|testing_.*|testing\b.{0,40}\b(?:bot|assistant|chat)\W*",
-    re.IGNORECASE | re.DOTALL,
-)
-_ROLE = r"(?:human|person|agent|representative|operator)"
-_PERSON = rf"(?:(?:live |real |actual )?{_ROLE}|someone real|human being)"
-# Matches "talk to a real person", "I need a human" and "agent please"; not "talk to human resources".
-_HUMAN = re.compile(
-    r"\b(?:talk|speak|chat|connect|transfer)\b[^.?!]{0,20}\b(?:to|with)\b[^.?!]{0,12}"
-    rf"\b{_PERSON}\b(?! resources)"
-    rf"|\b(?:want|need|get me) an? (?:human(?! resources)|(?:live|real|actual) {_ROLE})\b"
-    rf"|^\W*(?:an? )?{_PERSON}(?: please)?\W*$",
-    re.IGNORECASE,
-)
 # A masked value: matches "<PERSON_1>", "[NAME REDACTED]", "****" and "XXXXX"; not "<your name>" or "xxxxx".
 _MASK = re.compile(r"<[A-Z][A-Z_]*_\d+>|\[[A-Z_ ]*REDACTED[A-Z_ ]*\]|\*{4,}|X{5,}")
 
@@ -222,13 +199,7 @@ def standard_filters(
         f"a user message of fewer than {min_length} characters",
         _each(lambda text: f"{len(text)} characters" if len(text) < min_length else ""),
     )
-    yield Filter("leaving", "a user message that is only a word to leave (cancel, exit, …)", _each(_leaving))
-    yield Filter(
-        "test_chat",
-        "a user message that only tests the bot",
-        _each(lambda text: "a test" if _TEST.fullmatch(text) else ""),
-    )
-    yield Filter("human", "a person took over, or the user asks for one", _human)
+    yield Filter("human", "a person took over", _human)
     if profane is not None:
         yield Filter(
             "profanity",
@@ -314,17 +285,9 @@ def _null(chat: Chat) -> Offence | None:
     return _each(lambda text: "" if text else "empty")(chat) if chat.exchanges else (0, "no user message")
 
 
-def _leaving(text: str) -> str:
-    return "a word to leave" if text.casefold().strip(" .!?") in LEAVING else ""
-
-
 def _human(chat: Chat) -> Offence | None:
-    for place, exchange in enumerate(chat.exchanges):
-        if exchange.human:
-            return place, "a person took over"
-        if _HUMAN.search(exchange.user):
-            return place, "asks for a person"
-    return None
+    places = (place for place, exchange in enumerate(chat.exchanges) if exchange.human)
+    return next(((place, "a person took over") for place in places), None)
 
 
 def _masked(text: str) -> str:

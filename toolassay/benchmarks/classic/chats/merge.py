@@ -191,18 +191,15 @@ def _agreement(data: ClassicData, given: Mapping[MessageKey, Mapping[str, Annota
     labels = sorted(
         {(domain, vote) for domain, these in votes.items() for message in these for vote in message.values()}
     )
+    on = {(domain, label): agreement_on(label, votes[domain]) for domain, label in labels}
     return {
-        "all": _figures(agreement_of(everything)),
-        "domains": {domain: _figures(agreement_of(these)) for domain, these in votes.items()},
+        "all": agreement_of(everything).to_json("messages"),
+        "domains": {domain: agreement_of(these).to_json("messages") for domain, these in votes.items()},
         "labels": [
-            {"domain": domain, "label": label or None, **_figures(agreement_on(label, votes[domain]))}
-            for domain, label in labels
+            {"domain": domain, "label": label or None, **found.to_json("messages")}
+            for (domain, label), found in on.items()
         ],
     }
-
-
-def _figures(agreement: Agreement) -> dict[str, Any]:
-    return agreement.to_json("messages")
 
 
 def card(merged: MergedSet, workflows: Sequence[Workflow], annotators: int, rules: Sequence[str]) -> str:

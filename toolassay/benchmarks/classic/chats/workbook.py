@@ -10,7 +10,7 @@ from pathlib import Path
 
 from toolassay.benchmarks.classic.data import ClassicData, Example, Workflow
 from toolassay.errors import UsageError
-from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows
+from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows, rows_error
 
 __all__ = ["read_annotations", "write_workbook"]
 
@@ -221,10 +221,7 @@ def read_annotations(path: Path, data: ClassicData) -> dict[MessageKey, Annotati
         if answer is not None:
             answers[key] = answer
     if problems:
-        row, problem = problems[0]
-        more = f" (and {len(problems) - 1} more such rows)" if len(problems) > 1 else ""
-        where = f"sheet {row.sheet!r}: " if row.sheet else ""
-        raise UsageError(f"{where}{problem}{more}", file=path, line=row.line, fix="correct it in the file")
+        raise rows_error(path, problems)
     if not seen:
         raise UsageError(
             "no sheet has rows of messages",

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
 from toolassay.benchmarks.classic.data import ClassicData, Example
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json, read_json_lines
-from toolassay.locks import open_regular
+from toolassay.files import holds_list, line_of_item, read_json, read_json_lines
 
 ANSWERED: Final = "answered"
 MALFORMED: Final = "malformed"
@@ -27,40 +24,54 @@ _FIX = "correct the row, or write the file with inference.py"
 _MAKE = "give a file written by inference.py: predictions/<llm>.json"
 
 
-@dataclass(frozen=True, slots=True)
-class PredictionRow:
-    """One answer.
+_Name = Annotated[str, msgspec.Meta(min_length=1)]
+Whole = Annotated[int, msgspec.Meta(ge=0, lt=10**9)]
+Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]  # larger ones overflow in sums of squares
+_COLUMNS = {
+    "conversation": "conversation_uuid",
+    "request": "request_idx",
+    "trial": "trial_idx",
+    "domain": "domain_uuid",
+    "labels": "y_workflow_uuids",
+    "prediction": "pred_workflow_uuid",
+    "seconds": "time_to_pred",
+    "first_token_seconds": "time_to_first_token",
+}
 
-    Args:
-        conversation: of `conversation_uuid`.
-        request: of `request_idx`.
-        trial: of `trial_idx`.
-        domain: of `domain_uuid`.
-        labels: of `y_workflow_uuids`, the primary one first; empty if no workflow is correct.
-        prediction: of `pred_workflow_uuid`. None means no workflow; an empty string (or NaN) is neither a
+
+class PredictionRow(msgspec.Struct, frozen=True, rename=_COLUMNS):
+    """One answer, as in a prediction file, whose names of the fields are those of `_COLUMNS`.
+
+    Attributes:
+        conversation: its id.
+        request: the position of the user message among those of its chat, from 0.
+        trial: the number of the trial.
+        domain: its id.
+        labels: ids of the correct workflows, the primary one first; empty if no workflow is correct.
+        prediction: the chosen workflow. None means no workflow; an empty string (or NaN) is neither a
             workflow nor the choice of none.
-        seconds: of `time_to_pred`; None if unknown, as for the following fields.
+        seconds: of the answer; None if unknown, as for the following fields.
         tokens_input: prompt tokens.
         tokens_output: completion tokens.
         cost: in US dollars.
-        first_token_seconds: of `time_to_first_token`.
+        first_token_seconds: until the first token of the answer.
         outcome: of the request.
         error: the error message; may be empty.
         order: of the candidates in the list that the agent saw; empty if unknown.
     """
 
-    conversation: str
-    request: int
-    trial: int
-    domain: str
-    labels: tuple[str, ...]
+    conversation: _Name
+    request: Whole
+    trial: Whole
+    domain: _Name
+    labels: tuple[_Name, ...]
     prediction: str | None
-    seconds: float | None = None
-    tokens_input: float | None = None
-    tokens_output: float | None = None
-    cost: float | None = None
-    first_token_seconds: float | None = None
-    outcome: str = ANSWERED
+    seconds: Amount | None = None
+    tokens_input: Amount | None = None
+    tokens_output: Amount | None = None
+    cost: Amount | None = None
+    first_token_seconds: Amount | None = None
+    outcome: Outcome = ANSWERED
     error: str = ""
     order: str = ""
 
@@ -91,7 +102,10 @@ def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = Fa
     rows: list[PredictionRow] = []
     seen: set[tuple[str, int, int, str]] = set()
     strange: UsageError | None = None
-    for number, line, value in _values(path):
+    if path.is_dir() or path.suffix.lower() == ".csv":
+        what = "is a folder" if path.is_dir() else "is a table"
+        raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=_MAKE)
+    for place, value in json_rows(path, fix="run inference.py first, or check the path"):
         try:
             row = row_of(value)
             if row.sorting in seen:
@@ -103,9 +117,9 @@ def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = Fa
                 if unknown and not foreign:
                     raise ValueError(unknown)
                 if unknown and strange is None:
-                    strange = _wrong(path, number, line, unknown)
+                    strange = place.error(f"row {place.number}: {unknown}", _FIX)
         except ValueError as error:
-            raise _wrong(path, number, line, str(error)) from None
+            raise place.error(f"row {place.number}: {error}", _FIX) from None
         seen.add(row.sorting)
         rows.append(row)
     if not rows:
@@ -119,7 +133,7 @@ def rows_fingerprint(rows: Iterable[PredictionRow]) -> str:
     """The SHA-256 of rows, independent of their order and of the file format, as hexadecimal digits."""
     digest = hashlib.sha256()
     for row in sorted(rows, key=lambda row: row.sorting):
-        digest.update(json.dumps(astuple(row)).encode() + b"\n")
+        digest.update(json.dumps(msgspec.structs.astuple(row)).encode() + b"\n")
     return digest.hexdigest()
 
 
@@ -131,53 +145,34 @@ def rows_fingerprint_of(path: Path) -> str:
         return "unreadable"
 
 
-def _values(path: Path) -> Iterator[tuple[int, int | None, Any]]:
-    """Each value with its number, from 1, and its line if the file is JSON Lines."""
-    if path.is_dir() or path.suffix.lower() == ".csv":
-        what = "is a folder" if path.is_dir() else "is a table"
-        raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=_MAKE)
-    if _holds_array(path):
-        for number, value in enumerate(read_json(path), start=1):
-            yield number, None, value
-        return
-    fix = "run inference.py first, or check the path"
-    for number, (line, value) in enumerate(read_json_lines(path, fix=fix), start=1):
-        yield number, line, value
+class RowPlace(NamedTuple):
+    """Where a row is: its file, its number in it (from 1), and its line if the file is JSON Lines."""
+
+    file: Path
+    number: int
+    line: int | None
+
+    def error(self, problem: str, fix: str | None = None) -> UsageError:
+        """An error message that names this row."""
+        line = self.line or line_of_item(self.file, None, self.number)
+        return UsageError(problem, file=self.file, line=line, fix=fix)
 
 
-def _holds_array(path: Path) -> bool:
-    """Whether the file starts with a bracket. For an unreadable file False: reading it then raises the
-    error.
+def json_rows(path: Path, *, fix: str) -> Iterator[tuple[RowPlace, Any]]:
+    """The values of a JSON array or of JSON Lines, each with its place.
+
+    Args:
+        path: the file.
+        fix: the fix in the error message if the file does not exist.
+
+    Raises:
+        UsageError: the file does not exist or is not JSON.
     """
-    try:
-        with open_regular(path, "r", encoding="utf-8-sig", errors="replace") as stream:
-            return next((text for line in stream if (text := line.strip())), "").startswith("[")
-    except OSError:
-        return False
-
-
-_Name = Annotated[str, msgspec.Meta(min_length=1)]
-_Whole = Annotated[float, msgspec.Meta(ge=0, lt=10**9, multiple_of=1)]  # 2.0, as pandas writes it, is 2
-_Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e15)]  # larger ones overflow in sums of squares
-
-
-class _Line(msgspec.Struct):
-    """A row as it is written."""
-
-    conversation_uuid: _Name
-    request_idx: _Whole
-    trial_idx: _Whole
-    domain_uuid: _Name
-    y_workflow_uuids: tuple[_Name, ...]
-    pred_workflow_uuid: str | None
-    time_to_pred: _Amount | None = None
-    tokens_input: _Amount | None = None
-    tokens_output: _Amount | None = None
-    cost: _Amount | None = None
-    time_to_first_token: _Amount | None = None
-    outcome: Outcome = ANSWERED
-    error: Any = None
-    order: Any = None
+    values = (
+        ((None, value) for value in read_json(path)) if holds_list(path) else read_json_lines(path, fix=fix)
+    )
+    for number, (line, value) in enumerate(values, start=1):
+        yield RowPlace(path, number, line), value
 
 
 def row_of(value: Any) -> PredictionRow:
@@ -192,28 +187,13 @@ def row_of(value: Any) -> PredictionRow:
     """
     if not isinstance(value, Mapping):
         raise ValueError("is not a JSON object")
-    unknown = [name for name, found in value.items() if isinstance(found, float) and math.isnan(found)]
-    nothing = {name: "" if name == "pred_workflow_uuid" else None for name in unknown}
+    known = {name: found for name, found in value.items() if found is not None and found == found}  # no NaN
+    if "pred_workflow_uuid" in value.keys() - known.keys():
+        known["pred_workflow_uuid"] = None if value["pred_workflow_uuid"] is None else ""
     try:
-        line = msgspec.convert({**value, **nothing}, _Line)
+        return msgspec.convert(known, PredictionRow, strict=False)
     except (msgspec.ValidationError, OverflowError) as error:
         raise ValueError(str(error)) from None
-    return PredictionRow(
-        line.conversation_uuid,
-        int(line.request_idx),
-        int(line.trial_idx),
-        line.domain_uuid,
-        line.y_workflow_uuids,
-        line.pred_workflow_uuid,
-        line.time_to_pred,
-        line.tokens_input,
-        line.tokens_output,
-        line.cost,
-        line.time_to_first_token,
-        line.outcome,
-        str(line.error or ""),
-        "" if line.order is None else str(line.order),
-    )
 
 
 def _unknown(row: PredictionRow, examples: Mapping[tuple[str, int], Example]) -> str:
@@ -230,8 +210,3 @@ def _unknown(row: PredictionRow, examples: Mapping[tuple[str, int], Example]) ->
             f"the conversation {row.conversation!r} belongs to {example.domain!r}, not to {row.domain!r}"
         )
     return ""
-
-
-def _wrong(path: Path, number: int, line: int | None, problem: str) -> UsageError:
-    where = line if line is not None else line_of_item(path, None, number)
-    return UsageError(f"row {number}: {problem}", file=path, line=where, fix=_FIX)

@@ -9,9 +9,11 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
+
+import msgspec
 
 from toolassay.benchmarks.workbench.agents.native_and_react import (
     CallFormat,
@@ -28,7 +30,7 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, readable, write_json_lines
+from toolassay.files import read_json_lines, readable, record_of, write_json_lines
 from toolassay.models import ChatRequest, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import check_temperature
@@ -476,29 +478,33 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
     )
 
 
+@dataclass(frozen=True)
 class WorkbenchTasks(ItemWork[Task]):
     """An agent on single tasks, each on its own sandbox.
 
-    Args:
-        sandbox: the state before every run.
+    Attributes:
         settings: of the agent.
         parameters: of the requests.
+        opened: opens the workplace, where and when the first task is done.
         found: gives the sandbox and the tools for a task, if they are not the same for all (security probes).
     """
 
+    settings: WorkbenchAgentSettings
+    parameters: Mapping[str, Any]
+    opened: Callable[[], Sandbox]
+    found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None
+
     final = FINAL
 
-    def __init__(
-        self,
-        sandbox: Sandbox,
-        settings: WorkbenchAgentSettings,
-        parameters: Mapping[str, Any],
-        *,
-        found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None,
-    ) -> None:
-        self._settings, self._parameters = settings, parameters
-        self._form = call_format(settings.agent, structured=settings.is_structured)
-        self._found = found or (lambda task: (sandbox, settings.tools(task, toolset_of(sandbox))))
+    @cached_property
+    def sandbox(self) -> Sandbox:
+        """The state before every run."""
+        return self.opened()
+
+    @cached_property
+    def form(self) -> CallFormat:
+        """The call format, which all tasks share."""
+        return call_format(self.settings.agent, structured=self.settings.is_structured)
 
     def key_of(self, item: Task) -> str:
         """The id of a task."""
@@ -540,10 +546,10 @@ class WorkbenchTasks(ItemWork[Task]):
 
         A context overflow ends it with the calls made so far: a second attempt would overflow as well.
         """
-        sandbox, tools = self._found(item)
-        episode = Episode(item, sandbox, self._settings, self._form, tools=tools)
+        sandbox, tools = (self.sandbox, None) if self.found is None else self.found(item)
+        episode = Episode(item, sandbox, self.settings, self.form, tools=tools)
         try:
-            return {**await episode.run(ask, self._parameters), **episode.record}
+            return {**await episode.run(ask, self.parameters), **episode.record}
         except ModelError as error:
             if error.outcome != OVERFLOW:
                 raise
@@ -561,6 +567,16 @@ def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> 
     return write_json_lines(output, lines) if lines else 0
 
 
+class TaskPrediction(msgspec.Struct, frozen=True):
+    """A line of a prediction file. Without an `error` there is none, except after a context overflow."""
+
+    id: str | int
+    function_calls: tuple[str, ...]
+    query: str | None = None
+    outcome: str = "answered"
+    error: str | None = None
+
+
 _FIX = "write the file with inference.py, or remove the line"
 
 
@@ -569,8 +585,6 @@ def read_predictions(
 ) -> dict[str, tuple[str, TaskResult]]:
     """Read a prediction file: the outcome and the result of each task, by task id. The last line of a task
     counts.
-
-    A missing `outcome` means `answered`. A missing `error` means none, except after a context overflow.
 
     Args:
         path: the prediction file.
@@ -583,24 +597,19 @@ def read_predictions(
     queries = {task.id: task.query for task in tasks}
     found: dict[str, tuple[str, TaskResult]] = {}
     for line, entry in read_json_lines(path, fix="run inference.py first, or check --llm"):
-        calls = entry.get("function_calls") if isinstance(entry, dict) else None
-        if not isinstance(calls, list) or not all(isinstance(text, str) for text in calls):
-            raise UsageError(
-                "is not a prediction: it has no list 'function_calls'", file=path, line=line, fix=_FIX
-            )
-        name = str(entry.get("id"))
+        row = record_of(entry, TaskPrediction, file=path, line=line, fix=_FIX)
+        name = str(row.id)
         if name not in queries:
             if unknown is not None:
                 unknown.append(f"{name[:80]!r} (line {line})")
             continue
-        if entry.get("query", queries[name]) != queries[name]:
+        if row.query not in (None, queries[name]):
             raise UsageError(
                 f"the request of the task {name!r} has changed since",
                 file=path,
                 line=line,
                 fix="run inference.py again",
             )
-        outcome = str(entry.get("outcome", "answered"))
-        error = str(entry.get("error") or (CONTEXT_OVERFLOW if outcome == OVERFLOW else ""))
-        found[name] = outcome, TaskResult(queries[name], tuple(calls), error)
+        error = row.error or (CONTEXT_OVERFLOW if row.outcome == OVERFLOW else "")
+        found[name] = row.outcome, TaskResult(queries[name], row.function_calls, error)
     return found

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.workbench.generate.company import NOW, PEOPLE, USER, Tables, address
 from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask
 from toolassay.benchmarks.workbench.judge.error_classes import stated_rules
@@ -77,14 +79,14 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[GeneratedTask], s
     check_replaceable(path)
     with atomic_target(path / FILE) as stream:
         stream.write(stable_image(sandbox))
-    write_json_lines(path / TASKS_FILE, (task.to_json() for task in tasks))
+    write_json_lines(path / TASKS_FILE, (msgspec.to_builtins(task.line) for task in tasks))
     DataFolder(path).describe(
         benchmark="workbench",
         source=_SOURCE,
         generation={"generator": GENERATOR, "seed": seed},
         now=str(sandbox.now),
         user=sandbox.user,
-        error_classes=stated_rules(sandbox),
+        error_classes=msgspec.to_builtins(stated_rules(sandbox)),
         rows={table.name: len(sandbox.rows(table.name)) for table in TABLES},
         tasks=_counts(tasks),
         sha256={name: sha256_of(path / name) for name in (FILE, TASKS_FILE)},

@@ -5,37 +5,21 @@ whether tasks have these wordings.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from string import Formatter
-from typing import Any
 
 from toolassay.benchmarks.workbench.calls import run_text
+
+# These two define the templates.
+from toolassay.benchmarks.workbench.generate import multi_domain, single_domain  # noqa: F401
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, texts
-from toolassay.benchmarks.workbench.generate.multi_domain import MULTI_DOMAIN
-from toolassay.benchmarks.workbench.generate.single_domain import (
-    ANALYTICS,
-    CALENDAR,
-    CUSTOMERS,
-    EMAIL,
-    PROJECTS,
-)
-from toolassay.benchmarks.workbench.generate.template import TASKS, FilledTemplate, Template
+from toolassay.benchmarks.workbench.generate.template import TASKS, TEMPLATES, FilledTemplate, Template
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task
+from toolassay.benchmarks.workbench.tasks import Task, TaskLine
 from toolassay.benchmarks.workbench.tools import ToolFailure
 from toolassay.errors import ToolassayError
-
-GROUPS: Mapping[str, tuple[Template, ...]] = {
-    "analytics": ANALYTICS,
-    "calendar": CALENDAR,
-    "customer_relationship_manager": CUSTOMERS,
-    "email": EMAIL,
-    "project_management": PROJECTS,
-    "multi_domain": MULTI_DOMAIN,
-}
-"""The templates of each published group."""
 
 _TRIES = 20_000  # draws per template; a seed that needs more has too few fitting rows
 
@@ -52,16 +36,17 @@ class GeneratedTask(Task):
     id: str
     template: str
 
-    def to_json(self) -> dict[str, Any]:
-        """The task as a line of `tasks.jsonl`."""
-        return {
-            "id": self.id,
-            "query": self.query,
-            "answer": list(self.answer),
-            "base_template": self.base_template,
-            "chosen_template": self.chosen_template,
-            "domains": list(self.domains),
-        }
+    @property
+    def line(self) -> TaskLine:
+        """The line of `tasks.jsonl`."""
+        return TaskLine(
+            id=self.id,
+            query=self.query,
+            answer=self.answer,
+            base_template=self.base_template,
+            chosen_template=self.chosen_template,
+            domains=self.domains,
+        )
 
 
 class NoRoom(ToolassayError):
@@ -75,7 +60,7 @@ def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
         ToolassayError: the tables of this seed do not allow a template's mix of calls.
     """
     tasks: list[GeneratedTask] = []
-    for group, templates in GROUPS.items():
+    for group, templates in TEMPLATES.items():
         number = 0
         for template in templates:
             for place, filled in enumerate(_fillings(template, tables, seed)):

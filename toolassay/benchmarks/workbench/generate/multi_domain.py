@@ -32,7 +32,6 @@ from toolassay.benchmarks.workbench.generate.template import (
     DURATIONS,
     FilledTemplate,
     Mix,
-    Template,
     clock_text,
     day_text,
     emails,
@@ -48,13 +47,17 @@ from toolassay.benchmarks.workbench.generate.template import (
     sent_day,
     start,
     tasks,
+    template,
     text,
     threshold,
     weekday_text,
     working_days,
 )
 
+_CRM = "customer_relationship_manager"
 
+
+@template(Mix(4, 6), _CRM, "calendar")
 def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     customer, days, day = (
         rng.pick(tables.customer_relationship_manager),
@@ -70,6 +73,7 @@ def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     return FilledTemplate(slots, (book(f"Update on {name}", owner, free, 30),) if silent else ())
 
 
+@template(Mix(one=10), "email", "calendar")
 def _meet_sender(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     mail, day, length = rng.pick(tables.email), rng.pick(working_days()), rng.pick(list(DURATIONS))
     moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
@@ -86,6 +90,7 @@ def _meet_sender(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, (book(subject, sender, moment, DURATIONS[length]),))
 
 
+@template(Mix(7, 3), "email", "calendar")
 def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, days, day = rng.pick(PEOPLE), rng.between(2, 8), rng.pick(working_days())
     since = TODAY - timedelta(days=days)
@@ -103,6 +108,7 @@ def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     return FilledTemplate(slots, () if wrote else (book(f"Catch up with {person}", person, moment, 30),))
 
 
+@template(Mix(4, 6), "project_management", "calendar")
 def _overdue_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day = rng.pick(PROJECT), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -112,6 +118,7 @@ def _overdue_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     return FilledTemplate({"person": person, "day": weekday_text(day)}, calls)
 
 
+@template(Mix(one=10), "analytics", "calendar")
 def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, person, day = threshold(tables, rng), rng.pick(PEOPLE), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -121,20 +128,7 @@ def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, (book(f"Discuss {found.metric}", person, free, 30),))
 
 
-_MEETING_TEMPLATES = (
-    Template(
-        "multi_domain.silent_customer",
-        ("customer_relationship_manager", "calendar"),
-        Mix(4, 6),
-        _silent_customer,
-    ),
-    Template("multi_domain.meet_sender", ("email", "calendar"), Mix(one=10), _meet_sender),
-    Template("multi_domain.quiet_colleague", ("email", "calendar"), Mix(7, 3), _quiet_colleague),
-    Template("multi_domain.overdue_meeting", ("project_management", "calendar"), Mix(4, 6), _overdue_meeting),
-    Template("multi_domain.figure_meeting", ("analytics", "calendar"), Mix(one=10), _figure_meeting),
-)
-
-
+@template(Mix(one=10), "email", "calendar")
 def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, words = rng.pick(future_days(tables)), letter(rng, "reminder")
     event = events_on(tables, day)[0]
@@ -143,6 +137,7 @@ def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"day": weekday_text(day), **words}, (mail,))
 
 
+@template(Mix(2, 8), "email", "calendar")
 def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, days = rng.pick(PEOPLE), rng.between(3, 20)
     since = NOW - timedelta(days=days)
@@ -152,6 +147,7 @@ def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, () if met else (send(person, **words),))
 
 
+@template(Mix(4, 6), "email", "calendar")
 def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PEOPLE), rng.pick(working_days()[1:])
     planned = any(start(event).date() <= last for event in future_events(tables, person=person))
@@ -160,6 +156,7 @@ def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, () if planned else (send(person, **words),))
 
 
+@template(Mix(one=10), "email", "project_management")
 def _praise_or_ask(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, words = rng.pick(PROJECT), letter(rng, "late_or_on_time")
     if overdue(tables, person):
@@ -169,6 +166,7 @@ def _praise_or_ask(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"person": person, **words}, (mail,))
 
 
+@template(Mix(2, 8), "analytics", "email")
 def _figure_message(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng), rng.pick(PEOPLE)
     slots = {**found.slots, "person": person}
@@ -177,6 +175,7 @@ def _figure_message(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, (mail,) if found.holds else ())
 
 
+@template(Mix(none=0, one=5, many=5), "email", "calendar", "project_management")
 def _praise_or_meet(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day = rng.pick(PROJECT), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -188,21 +187,6 @@ def _praise_or_meet(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
         mail = send(person, words["subject"], words["body"])
         calls = (book("Overdue tasks", person, free, 30), mail)
     return FilledTemplate({"person": person, "day": weekday_text(day), **words}, calls)
-
-
-_EMAIL_TEMPLATES = (
-    Template("multi_domain.remind", ("email", "calendar"), Mix(one=10), _remind),
-    Template("multi_domain.not_met", ("email", "calendar"), Mix(2, 8), _not_met),
-    Template("multi_domain.nothing_planned", ("email", "calendar"), Mix(4, 6), _nothing_planned),
-    Template("multi_domain.praise_or_ask", ("email", "project_management"), Mix(one=10), _praise_or_ask),
-    Template("multi_domain.figure_message", ("analytics", "email"), Mix(2, 8), _figure_message),
-    Template(
-        "multi_domain.praise_or_meet",
-        ("email", "calendar", "project_management"),
-        Mix(none=0, one=5, many=5),
-        _praise_or_meet,
-    ),
-)
 
 
 def team_task(rng: SeededRandom, metric: str) -> tuple[dict[str, str], WorkbenchCall]:
@@ -222,12 +206,14 @@ def due_day(rng: SeededRandom) -> date:
     return rng.pick([day for day in working_days() if day <= TODAY + timedelta(days=15)])
 
 
+@template(Mix(3, 7), "analytics", "project_management")
 def _task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found = threshold(tables, rng)
     slots, task = team_task(rng, found.metric)
     return FilledTemplate({**found.slots, **slots}, (task,) if found.holds else ())
 
 
+@template(Mix(3, 7), "analytics", "project_management")
 def _task_for_most(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, board, due = threshold(tables, rng), rng.pick(list(BOARDS)), due_day(rng)
     state = rng.pick(LISTS)
@@ -240,6 +226,7 @@ def _task_for_most(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, (task,) if found.holds else ())
 
 
+@template(Mix(6, 4), "analytics", "project_management")
 def _race_task(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found = race(tables, rng)
     if found is None:
@@ -248,6 +235,7 @@ def _race_task(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate({**found.slots, **slots}, (task,) if found.holds else ())
 
 
+@template(Mix(one=10), "analytics", "email", "project_management")
 def _task_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found = threshold(tables, rng)
     slots, task = team_task(rng, found.metric)
@@ -256,6 +244,7 @@ def _task_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({**found.slots, **slots, **words}, (task if found.holds else mail,))
 
 
+@template(Mix(none=5, many=5), "analytics", "calendar", "project_management")
 def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = race(tables, rng), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -266,6 +255,7 @@ def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate 
     return FilledTemplate({**found.slots, **slots, "day": weekday_text(day)}, calls if found.holds else ())
 
 
+@template(Mix(none=0, one=2, many=8), "analytics", "calendar", "email", "project_management")
 def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = threshold(tables, rng), rng.pick(working_days())
     free = first_free(tables, day, 30)
@@ -280,34 +270,7 @@ def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemp
     return FilledTemplate({**found.slots, **slots}, calls)
 
 
-_FIGURE_TEMPLATES = (
-    Template("multi_domain.task", ("analytics", "project_management"), Mix(3, 7), _task),
-    Template("multi_domain.task_for_most", ("analytics", "project_management"), Mix(3, 7), _task_for_most),
-    Template("multi_domain.race_task", ("analytics", "project_management"), Mix(6, 4), _race_task),
-    Template(
-        "multi_domain.task_or_praise",
-        ("analytics", "email", "project_management"),
-        Mix(one=10),
-        _task_or_praise,
-    ),
-    Template(
-        "multi_domain.race_task_and_meeting",
-        ("analytics", "calendar", "project_management"),
-        Mix(none=5, many=5),
-        _race_task_and_meeting,
-    ),
-    Template(
-        "multi_domain.task_and_meeting_or_praise",
-        ("analytics", "calendar", "email", "project_management"),
-        Mix(none=0, one=2, many=8),
-        _task_and_meeting_or_praise,
-    ),
-)
-
-
-_CRM = "customer_relationship_manager"
-
-
+@template(Mix(one=10), _CRM, "project_management")
 def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, board = new_customer(rng), rng.pick(list(BOARDS))
     state = rng.pick(LISTS)
@@ -317,12 +280,14 @@ def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"customer": name, "board": board, "list": state}, (add_customer(name, person),))
 
 
+@template(Mix(none=1, many=9), "analytics", _CRM)
 def _drop_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng), rng.pick(SALES)
     calls = delete_customers(leads(tables, person))
     return FilledTemplate({**found.slots, "person": person}, calls if found.holds else ())
 
 
+@template(Mix(none=0, one=1, many=9), "analytics", _CRM, "email")
 def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng, direction="above"), rng.pick(SALES)
     words = letter(rng, "enough_leads_or_not")
@@ -333,6 +298,7 @@ def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({**slots, "person": person, **words}, calls)
 
 
+@template(Mix(many=10), "analytics", "calendar", "email", "project_management", _CRM)
 def _improve_or_share_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = threshold(tables, rng), rng.pick(working_days())
     owner, to = rng.some(SALES, 2)
@@ -349,26 +315,3 @@ def _improve_or_share_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate
         calls = (task, book(f"Discuss {found.metric}", slots["person"], free, 30))
     slots |= {"day": weekday_text(day), "owner": owner, "to": to, **words}
     return FilledTemplate({**found.slots, **slots}, calls)
-
-
-_LEAD_TEMPLATES = (
-    Template(
-        "multi_domain.lead_for_least_busy", (_CRM, "project_management"), Mix(one=10), _lead_for_least_busy
-    ),
-    Template("multi_domain.drop_leads", ("analytics", _CRM), Mix(none=1, many=9), _drop_leads),
-    Template(
-        "multi_domain.drop_leads_and_tell",
-        ("analytics", _CRM, "email"),
-        Mix(none=0, one=1, many=9),
-        _drop_leads_and_tell,
-    ),
-    Template(
-        "multi_domain.improve_or_share_leads",
-        ("analytics", "calendar", "email", "project_management", _CRM),
-        Mix(many=10),
-        _improve_or_share_leads,
-    ),
-)
-
-
-MULTI_DOMAIN = (*_MEETING_TEMPLATES, *_EMAIL_TEMPLATES, *_FIGURE_TEMPLATES, *_LEAD_TEMPLATES)

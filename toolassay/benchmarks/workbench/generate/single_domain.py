@@ -32,7 +32,6 @@ from toolassay.benchmarks.workbench.generate.template import (
     Condition,
     FilledTemplate,
     Mix,
-    Template,
     any_day,
     between,
     call,
@@ -53,13 +52,14 @@ from toolassay.benchmarks.workbench.generate.template import (
     sent_day,
     start,
     tasks,
+    template,
     text,
     threshold,
     weekday_text,
     working_days,
 )
 
-_ANALYTICS = ("analytics",)
+_CRM = "customer_relationship_manager"
 _CHARTS = ("bar", "line", "scatter")
 
 
@@ -70,17 +70,20 @@ def _plot(first: date, last: date, metric: str, kind: str) -> WorkbenchCall:
     )
 
 
+@template(Mix(one=10), "analytics")
 def _plot_since(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     since, metric, kind = any_day(rng), rng.pick(list(METRICS)), rng.pick(_CHARTS)
     slots = {"kind": kind, "metric": metric, "since": day_text(since)}
     return FilledTemplate(slots, (_plot(since, YESTERDAY, metric, kind),))
 
 
+@template(Mix(one=10), "analytics")
 def _one_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, metric = any_day(rng), rng.pick(list(METRICS))
     return FilledTemplate({"metric": metric, "day": day_text(day)}, (_plot(day, day, metric, "histogram"),))
 
 
+@template(Mix(many=10), "analytics")
 def _two_histograms(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     first = any_day(rng)
     last = first + timedelta(days=rng.between(2, (YESTERDAY - first).days))
@@ -98,10 +101,12 @@ def _line_if(
     return FilledTemplate({**condition.slots, **slots}, (plot,) if condition.holds else ())
 
 
+@template(Mix(2, 8), "analytics")
 def _threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return _line_if(threshold(tables, rng), {})
 
 
+@template(Mix(many=10), "analytics")
 def _two_bars(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     since = any_day(rng)
     metric, other = rng.some(list(METRICS), 2)
@@ -109,21 +114,25 @@ def _two_bars(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, tuple(_plot(since, YESTERDAY, each, "bar") for each in (metric, other)))
 
 
+@template(Mix(6, 4), "analytics")
 def _recent_threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     days = rng.pick([7, 14, 21, 28, 35, 42])
     return _line_if(threshold(tables, rng, TODAY - timedelta(days=days)), {"days": str(days)})
 
 
+@template(Mix(5, 5), "analytics")
 def _change_since(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     since = any_day(rng)
     return _line_if(change(tables, rng, since, YESTERDAY), {"since": day_text(since)})
 
 
+@template(Mix(8, 2), "analytics")
 def _change_since_weekday(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     since = YESTERDAY - timedelta(days=rng.between(1, 6))
     return _line_if(change(tables, rng, since, YESTERDAY), {"since": weekday_text(since)})
 
 
+@template(Mix(5, 5), "analytics")
 def _week_on_week(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     last = YESTERDAY - timedelta(days=rng.between(0, 13))
     first = last - timedelta(days=7)
@@ -131,6 +140,7 @@ def _week_on_week(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return _line_if(change(tables, rng, first, last), slots, last)
 
 
+@template(Mix(none=8, many=2), "analytics")
 def _faster_growth(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found = race(tables, rng)
     if found is None:
@@ -139,6 +149,7 @@ def _faster_growth(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(found.slots, plots if found.holds else ())
 
 
+@template(Mix(one=10), "analytics")
 def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     since, rank = any_day(rng), rng.pick(["most", "fewest"])
     totals = {source: sum(between(daily(tables, source), since)) for source in SOURCES}
@@ -152,6 +163,7 @@ def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     )
 
 
+@template(Mix(none=6, many=4), "analytics")
 def _source_against_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     weeks = rng.between(2, 12)
     since = TODAY - timedelta(weeks=weeks)
@@ -162,25 +174,6 @@ def _source_against_source(tables: Tables, rng: SeededRandom) -> FilledTemplate 
     slots = {"first": first, "second": second, "weeks": str(weeks), "since": day_text(since)}
     plots = tuple(_plot(since, YESTERDAY, source, "bar") for source in (first, second))
     return FilledTemplate(slots, plots if totals[0] > totals[1] else ())
-
-
-ANALYTICS = (
-    Template("analytics.plot_since", _ANALYTICS, Mix(one=10), _plot_since),
-    Template("analytics.one_day", _ANALYTICS, Mix(one=10), _one_day),
-    Template("analytics.two_histograms", _ANALYTICS, Mix(many=10), _two_histograms),
-    Template("analytics.threshold", _ANALYTICS, Mix(2, 8), _threshold),
-    Template("analytics.two_bars", _ANALYTICS, Mix(many=10), _two_bars),
-    Template("analytics.recent_threshold", _ANALYTICS, Mix(6, 4), _recent_threshold),
-    Template("analytics.change_since", _ANALYTICS, Mix(5, 5), _change_since),
-    Template("analytics.change_since_weekday", _ANALYTICS, Mix(8, 2), _change_since_weekday),
-    Template("analytics.week_on_week", _ANALYTICS, Mix(5, 5), _week_on_week),
-    Template("analytics.faster_growth", _ANALYTICS, Mix(none=8, many=2), _faster_growth),
-    Template("analytics.popular_source", _ANALYTICS, Mix(one=10), _popular_source),
-    Template("analytics.source_against_source", _ANALYTICS, Mix(none=6, many=4), _source_against_source),
-)
-
-
-_CALENDAR = ("calendar",)
 
 
 def _delete(found: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
@@ -206,17 +199,20 @@ def _new_name(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("events")["new"]))
 
 
+@template(Mix(one=10), "calendar")
 def _cancel_first(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day = rng.pick(future_days(tables, least=2))
     return FilledTemplate({"day": day_text(day)}, _delete(events_on(tables, day)[:1]))
 
 
+@template(Mix(one=10), "calendar")
 def _rename_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, name = rng.pick(future_days(tables, least=2)), _new_name(rng)
     event = events_on(tables, day)[-1]
     return FilledTemplate({"day": weekday_text(day), "name": name}, _update(event, "event_name", name))
 
 
+@template(Mix(one=10), "calendar")
 def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     event = rng.pick(future_events(tables))
     person = person_of(text(event, "participant_email"))
@@ -232,23 +228,27 @@ def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, _update(first, "event_start", str(later)))
 
 
+@template(Mix(one=10), "calendar")
 def _cancel_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name = text(rng.pick(future_events(tables)), "event_name")
     return FilledTemplate({"name": name}, _delete(future_events(tables, name=name)[:1]))
 
 
+@template(Mix(one=10), "calendar")
 def _rename_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, new = text(rng.pick(future_events(tables)), "event_name"), _new_name(rng)
     event = future_events(tables, name=name)[0]
     return FilledTemplate({"name": name, "new": new}, _update(event, "event_name", new))
 
 
+@template(Mix(1, 9), "calendar")
 def _cancel_next_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, limit = rng.pick(PEOPLE), rng.pick(working_days()[2:])
     found = [event for event in future_events(tables, person=person) if start(event).date() < limit]
     return FilledTemplate({"person": person, "limit": weekday_text(limit)}, _delete(found[:1]))
 
 
+@template(Mix(5, 5), "calendar")
 def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, days, day = rng.pick(PEOPLE), rng.between(5, 25), rng.pick(working_days())
     since = NOW - timedelta(days=days)
@@ -260,6 +260,7 @@ def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     return FilledTemplate(slots, () if met else (book("Catch-up", person, free, 30),))
 
 
+@template(Mix(2, 1, 7), "calendar")
 def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, side = rng.pick(future_days(tables)), rng.pick(["before", "after"])
     moment = datetime(day.year, day.month, day.day, rng.between(10, 15))
@@ -273,18 +274,21 @@ def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(none=0, one=2, many=8), "calendar")
 def _cancel_all_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, day = rng.pick(PEOPLE), rng.pick(working_days()[:6])
     found = [event for event in future_events(tables, person=person) if start(event).date() >= day]
     return FilledTemplate({"person": person, "day": day_text(day)}, _delete(found))
 
 
+@template(Mix(3, 5, 2), "calendar")
 def _cancel_all_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, day = rng.pick(list[str](texts("events")["held"])), rng.pick(working_days()[:8])
     found = [event for event in future_events(tables, name=name) if start(event).date() >= day]
     return FilledTemplate({"name": name, "day": day_text(day)}, _delete(found))
 
 
+@template(Mix(one=10), "calendar")
 def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day, name = rng.pick(PEOPLE), rng.pick(working_days()), _new_name(rng)
     moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
@@ -299,24 +303,6 @@ def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
         "length": length,
     }
     return FilledTemplate(slots, (book(name, person, moment, DURATIONS[length]),))
-
-
-CALENDAR = (
-    Template("calendar.cancel_first", _CALENDAR, Mix(one=10), _cancel_first),
-    Template("calendar.rename_last", _CALENDAR, Mix(one=10), _rename_last),
-    Template("calendar.push_back", _CALENDAR, Mix(one=10), _push_back),
-    Template("calendar.cancel_next_named", _CALENDAR, Mix(one=10), _cancel_next_named),
-    Template("calendar.rename_next_named", _CALENDAR, Mix(one=10), _rename_next_named),
-    Template("calendar.cancel_next_with", _CALENDAR, Mix(1, 9), _cancel_next_with),
-    Template("calendar.catch_up", _CALENDAR, Mix(5, 5), _catch_up),
-    Template("calendar.clear_part_of_day", _CALENDAR, Mix(2, 1, 7), _clear_part_of_day),
-    Template("calendar.cancel_all_with", _CALENDAR, Mix(none=0, one=2, many=8), _cancel_all_with),
-    Template("calendar.cancel_all_named", _CALENDAR, Mix(3, 5, 2), _cancel_all_named),
-    Template("calendar.create", _CALENDAR, Mix(one=10), _create),
-)
-
-
-_CUSTOMERS = ("customer_relationship_manager",)
 
 
 def update_customers(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall, ...]:
@@ -356,6 +342,7 @@ def new_customer(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("customers")["new_names"]))
 
 
+@template(Mix(one=10), _CRM)
 def _set_status(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     customer = rng.pick(tables.customer_relationship_manager)
     status = rng.pick([status for status in STATUSES if status != customer["status"]])
@@ -363,17 +350,20 @@ def _set_status(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers([customer], "status", status))
 
 
+@template(Mix(one=10), _CRM)
 def _delete_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     customer = rng.pick(tables.customer_relationship_manager)
     return FilledTemplate({"customer": text(customer, "customer_name")}, delete_customers([customer]))
 
 
+@template(Mix(one=10), _CRM)
 def _add_lead(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, person, product = new_customer(rng), rng.pick(SALES), rng.pick(PRODUCTS)
     slots = {"customer": name, "person": person, "product": product}
     return FilledTemplate(slots, (add_customer(name, person, product_interest=product),))
 
 
+@template(Mix(one=10), _CRM)
 def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     customer = rng.pick(tables.customer_relationship_manager)
     owner = person_of(text(customer, "assigned_to_email"))
@@ -382,6 +372,7 @@ def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers([customer], "assigned_to_email", address(to)))
 
 
+@template(Mix(1, 1, 8), _CRM)
 def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, to = rng.some(SALES, 2)
     product = rng.pick(PRODUCTS)
@@ -390,6 +381,7 @@ def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
 
 
+@template(Mix(none=0, one=2, many=8), _CRM)
 def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), stages = rng.some(SALES, 2), rng.some(STATUSES, 2)
     product = rng.pick(PRODUCTS)
@@ -400,6 +392,7 @@ def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
 
 
+@template(Mix(2, 5, 3), _CRM)
 def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, status, product = rng.pick(SALES), rng.pick(STATUSES), rng.pick(PRODUCTS)
     found = customers(tables, assigned_to_email=address(person), status=status, product_interest=product)
@@ -407,6 +400,7 @@ def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, delete_customers(found))
 
 
+@template(Mix(none=5, many=5), _CRM)
 def _give_up(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     product, days = rng.pick(PRODUCTS), rng.between(20, 59)
     limit = TODAY - timedelta(days=days)
@@ -417,21 +411,6 @@ def _give_up(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     ]
     slots = {"product": product.lower(), "days": str(days), "limit": day_text(limit)}
     return FilledTemplate(slots, update_customers(found, "status", "Lost"))
-
-
-CUSTOMERS = (
-    Template("customers.set_status", _CUSTOMERS, Mix(one=10), _set_status),
-    Template("customers.delete_one", _CUSTOMERS, Mix(one=10), _delete_one),
-    Template("customers.add_lead", _CUSTOMERS, Mix(one=10), _add_lead),
-    Template("customers.hand_over_one", _CUSTOMERS, Mix(one=10), _hand_over_one),
-    Template("customers.hand_over_leads", _CUSTOMERS, Mix(1, 1, 8), _hand_over_leads),
-    Template("customers.hand_over_stages", _CUSTOMERS, Mix(none=0, one=2, many=8), _hand_over_stages),
-    Template("customers.delete_stage", _CUSTOMERS, Mix(2, 5, 3), _delete_stage),
-    Template("customers.give_up", _CUSTOMERS, Mix(none=5, many=5), _give_up),
-)
-
-
-_EMAIL = ("email",)
 
 
 def send(person: str, subject: str, body: str) -> WorkbenchCall:
@@ -464,11 +443,13 @@ def _answer(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("emails")["outgoing"]["replies"]))
 
 
+@template(Mix(one=10), "email")
 def _delete_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person = rng.pick(PEOPLE)
     return FilledTemplate({"person": person}, _delete_emails(emails(tables, sender=person)[:1]))
 
 
+@template(Mix(1, 5, 4), "email")
 def _delete_recent(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, days = rng.pick(PEOPLE), rng.between(3, 12)
     since = TODAY - timedelta(days=days)
@@ -478,6 +459,7 @@ def _delete_recent(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(one=10), "email")
 def _send(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, letters = rng.pick(PEOPLE), texts("emails")["outgoing"]
     subject, body = rng.pick(list(zip(letters["subjects"], letters["bodies"], strict=True)))
@@ -486,6 +468,7 @@ def _send(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(one=10), "email")
 def _reply_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     some, body = rng.pick(tables.email), _answer(rng)
     person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
@@ -493,6 +476,7 @@ def _reply_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"person": person, "subject": subject, "body": body}, _reply(mail, body))
 
 
+@template(Mix(one=9, many=1), "email")
 def _forward_period(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     some = rng.pick(tables.email)
     person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
@@ -504,6 +488,7 @@ def _forward_period(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, _forward(reversed(found), to))
 
 
+@template(Mix(one=10), "email")
 def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     mail = emails(tables, subject=text(rng.pick(tables.email), "subject"))[0]
     person = person_of(text(mail, "sender/recipient"))
@@ -511,11 +496,13 @@ def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate({"subject": text(mail, "subject"), "to": to}, _forward([mail], to))
 
 
+@template(Mix(one=10), "email")
 def _forward_from(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, to = rng.some(PEOPLE, 2)
     return FilledTemplate({"person": person, "to": to}, _forward(emails(tables, sender=person)[:1], to))
 
 
+@template(Mix(many=10), "email")
 def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     mail = emails(tables, subject=text(rng.pick(tables.email), "subject"))[0]
     person = person_of(text(mail, "sender/recipient"))
@@ -525,25 +512,12 @@ def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(one=10), "email")
 def _reply_latest(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, body = rng.pick(PEOPLE), _answer(rng)
     return FilledTemplate({"person": person, "body": body}, _reply(emails(tables, sender=person)[0], body))
 
 
-EMAIL = (
-    Template("email.delete_last", _EMAIL, Mix(one=10), _delete_last),
-    Template("email.delete_recent", _EMAIL, Mix(1, 5, 4), _delete_recent),
-    Template("email.send", _EMAIL, Mix(one=10), _send),
-    Template("email.reply_about", _EMAIL, Mix(one=10), _reply_about),
-    Template("email.forward_period", _EMAIL, Mix(one=9, many=1), _forward_period),
-    Template("email.forward_about", _EMAIL, Mix(one=10), _forward_about),
-    Template("email.forward_from", _EMAIL, Mix(one=10), _forward_from),
-    Template("email.forward_to_two", _EMAIL, Mix(many=10), _forward_to_two),
-    Template("email.reply_latest", _EMAIL, Mix(one=10), _reply_latest),
-)
-
-
-_PROJECT = ("project_management",)
 _OPEN = ("Backlog", "In Progress", "In Review")
 
 
@@ -574,6 +548,7 @@ def _up_to(tables: Tables, person: str, last: date, *lists: str) -> list[Row]:
     return tasks(tables, person, *lists, before=last + timedelta(days=1))
 
 
+@template(Mix(6, 4), "project_management")
 def _to_review(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PROJECT), _deadline(rng)
     found = _up_to(tables, person, last, "In Progress")
@@ -582,6 +557,7 @@ def _to_review(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(one=10), "project_management", name="create")
 def _create_task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     board = rng.pick(list(BOARDS))
     person, due = rng.pick(BOARDS[board]), _deadline(rng)
@@ -590,6 +566,7 @@ def _create_task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, (create(name, person, due, board),))
 
 
+@template(Mix(none=5, many=5), "project_management")
 def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, limit = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 4))
     found = tasks(tables, person, "Backlog", before=limit)
@@ -598,6 +575,7 @@ def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(none=0, one=2, many=8), "project_management")
 def _complete(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(6, 13))
     found = _up_to(tables, person, last, "In Review")
@@ -606,6 +584,7 @@ def _complete(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(4, 4, 2), "project_management")
 def _stand_in(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), last = rng.some(PROJECT, 2), _deadline(rng)
     found = _up_to(tables, person, last, "In Progress")
@@ -613,6 +592,7 @@ def _stand_in(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
 
 
+@template(Mix(3, 5, 2), "project_management")
 def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 6))
     found = _up_to(tables, person, last, "In Progress", "In Review")
@@ -621,6 +601,7 @@ def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     )
 
 
+@template(Mix(none=3, many=7), "project_management")
 def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), limit = rng.some(PROJECT, 2), (TODAY - timedelta(days=rng.between(0, 2)))
     found = tasks(tables, person, "Backlog", before=limit)
@@ -628,6 +609,7 @@ def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
 
 
+@template(Mix(one=10), "project_management")
 def _give_most_urgent(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, to = rng.some(PROJECT, 2)
     found = sorted(tasks(tables, person, *_OPEN), key=lambda task: text(task, "due_date"))
@@ -636,15 +618,3 @@ def _give_most_urgent(tables: Tables, rng: SeededRandom) -> FilledTemplate | Non
     return FilledTemplate(
         {"person": person, "to": to}, _update_tasks(found[:1], "assigned_to_email", address(to))
     )
-
-
-PROJECTS = (
-    Template("project_management.to_review", _PROJECT, Mix(6, 4), _to_review),
-    Template("project_management.create", _PROJECT, Mix(one=10), _create_task),
-    Template("project_management.start_due", _PROJECT, Mix(none=5, many=5), _start_due),
-    Template("project_management.complete", _PROJECT, Mix(none=0, one=2, many=8), _complete),
-    Template("project_management.stand_in", _PROJECT, Mix(4, 4, 2), _stand_in),
-    Template("project_management.back_to_backlog", _PROJECT, Mix(3, 5, 2), _back_to_backlog),
-    Template("project_management.give_unstarted", _PROJECT, Mix(none=3, many=7), _give_unstarted),
-    Template("project_management.give_most_urgent", _PROJECT, Mix(one=10), _give_most_urgent),
-)

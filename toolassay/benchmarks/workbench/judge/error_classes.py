@@ -5,20 +5,22 @@ addresses, last day with data, meeting times).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Final, Literal
 
-from toolassay.benchmarks.workbench.sandbox import Sandbox, quoted
+import msgspec
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox, quoted, read_facts
 from toolassay.benchmarks.workbench.tasks import FILE
 from toolassay.benchmarks.workbench.tools import PUBLISHED as PUBLISHED_TOOLS
 from toolassay.benchmarks.workbench.tools import Toolset
 from toolassay.data_folder import DataFolder
-from toolassay.errors import UsageError
 
-UNKNOWN, ANY = "unknown", "any"
+UNKNOWN: Final = "unknown"
+ANY: Final = "any"
 # Matches "ann.lee@acme.example"; not "@acme.example". The lookbehind lets a match start only at the start of
 # a word: tried at every letter of a long word, the search would take quadratic time.
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
@@ -26,12 +28,14 @@ _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
 _TIME = re.compile(r"\d\d:\d\d:\d\d")
 
 
-@dataclass(frozen=True)
-class MarkedAddress:
+_Text = Annotated[str, msgspec.Meta(min_length=1)]  # the empty string would occur in every call
+
+
+class MarkedAddress(msgspec.Struct, frozen=True):
     """Rule: an address is invented if the calls contain `mark` and do not contain `unless`, as published."""
 
-    mark: str
-    unless: str
+    mark: _Text
+    unless: _Text
 
     def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
         """Whether the calls contain an invented address. `given` is ignored."""
@@ -61,12 +65,11 @@ class UnknownAddress:
         return not addresses_in(calls) <= self.known | addresses_in([given])
 
 
-@dataclass(frozen=True)
-class Substitution:
+class Substitution(msgspec.Struct, frozen=True):
     """Rule: the only mistake is one of the `wrong` texts in place of `right`."""
 
-    right: str
-    wrong: tuple[str, ...]
+    right: _Text
+    wrong: tuple[_Text, ...]
 
     def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
         """Whether every ground-truth call contains `right` and was made with a wrong text in its place."""
@@ -112,6 +115,18 @@ PUBLISHED = ErrorRules(
 )
 
 
+class StatedRules(msgspec.Struct, frozen=True):
+    """`error_classes` in a `benchmark.json`; a rule that is None is not stated."""
+
+    wrong_email: MarkedAddress | Literal["unknown"] | None = None
+    end_date: Substitution | None = None
+    meeting_start_time: Substitution | Literal["any"] | None = None
+
+
+class _Stated(msgspec.Struct, frozen=True):
+    error_classes: StatedRules = StatedRules()
+
+
 def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
     """The rules of a data folder.
 
@@ -121,23 +136,14 @@ def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
     Raises:
         UsageError: 'error_classes' has the wrong form.
     """
-    data = DataFolder(folder)
-    given = data.benchmark.get("error_classes", {})
+    given = read_facts(DataFolder(folder), _Stated).error_classes
     rules = sandbox_rules(sandbox) if (folder / FILE).exists() else PUBLISHED
-    try:
-        if not isinstance(given, dict):
-            raise TypeError
-        return ErrorRules(
-            _email(given["wrong_email"], sandbox) if "wrong_email" in given else rules.wrong_email,
-            _instead(given["end_date"]) if "end_date" in given else rules.end_date,
-            _time(given["meeting_start_time"]) if "meeting_start_time" in given else rules.meeting_start_time,
-        )
-    except (KeyError, TypeError, ValueError):
-        raise UsageError(
-            "'error_classes' has the wrong form",
-            file=data.benchmark_file,
-            fix="write it as docs/workbench.md shows",
-        ) from None
+    email, start = given.wrong_email, given.meeting_start_time
+    return ErrorRules(
+        UnknownAddress(_known_addresses(sandbox)) if email == UNKNOWN else email or rules.wrong_email,
+        given.end_date or rules.end_date,
+        DifferentTime() if start == ANY else start or rules.meeting_start_time,
+    )
 
 
 def sandbox_rules(sandbox: Sandbox) -> ErrorRules:
@@ -153,14 +159,9 @@ def sandbox_rules(sandbox: Sandbox) -> ErrorRules:
     )
 
 
-def stated_rules(sandbox: Sandbox) -> dict[str, Any]:
-    """The rules derived from a sandbox, in the form of `error_classes` in `benchmark.json`."""
-    end = sandbox_rules(sandbox).end_date
-    return {
-        "wrong_email": UNKNOWN,
-        "end_date": {"right": end.right, "wrong": list(end.wrong)},
-        "meeting_start_time": ANY,
-    }
+def stated_rules(sandbox: Sandbox) -> StatedRules:
+    """The rules derived from a sandbox, as `benchmark.json` states them."""
+    return StatedRules(UNKNOWN, sandbox_rules(sandbox).end_date, ANY)
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
@@ -182,29 +183,6 @@ def _known_addresses(sandbox: Sandbox) -> frozenset[str]:
             for row in sandbox.connection.execute(f"SELECT * FROM {quoted(name)}")
         )
     )
-
-
-def _email(value: Any, sandbox: Sandbox) -> MarkedAddress | UnknownAddress:
-    if value == UNKNOWN:
-        return UnknownAddress(_known_addresses(sandbox))
-    return MarkedAddress(_text(value["mark"]), unless=_text(value["unless"]))
-
-
-def _time(value: Any) -> Substitution | DifferentTime:
-    return DifferentTime() if value == ANY else _instead(value)
-
-
-def _instead(value: Mapping[str, Any]) -> Substitution:
-    if not isinstance(value["wrong"], list):
-        raise TypeError
-    return Substitution(_text(value["right"]), tuple(map(_text, value["wrong"])))
-
-
-def _text(value: Any) -> str:
-    """A string that is not empty: the empty one would occur in every call."""
-    if not isinstance(value, str) or not value:
-        raise TypeError
-    return value
 
 
 ITERATION_LIMIT = "Agent stopped due to iteration limit or time limit."

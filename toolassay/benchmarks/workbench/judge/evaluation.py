@@ -1,6 +1,4 @@
-"""Evaluation of published result files: reads the files, gives one verdict per row, and classifies the
-differences between strict and compat verdicts.
-"""
+"""Evaluation of published result files: reads the files and gives one verdict per row."""
 
 from __future__ import annotations
 
@@ -354,27 +352,6 @@ class JudgingTask:
         return verdicts
 
 
-UNFINISHED = "some of the wanted changes and no other: compat counts them as a side effect"
-BESIDE = "the wanted state but for what compat does not compare (numbers, times)"
-ORDER = "the wanted changes in another order, or under other labels, or mail that replaced other mail"
-REVERSED = "changed and changed back, under other labels"
-
-
-def disagreement(compat: CompatVerdict, strict: StrictVerdict) -> str | None:
-    """Why the two verdicts on one run differ; None if they agree.
-
-    Returns:
-        One of `UNFINISHED`, `BESIDE`, `ORDER` and `REVERSED`.
-    """
-    if (compat.correct, compat.side_effects) == (strict.correct, strict.side_effects):
-        return None
-    if strict.unwanted:
-        return BESIDE
-    if strict.missing:
-        return UNFINISHED if compat.side_effects else BESIDE
-    return ORDER if strict.wanted else REVERSED
-
-
 _LONGEST_ERROR = 120
 
 
@@ -389,14 +366,14 @@ def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, An
         The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
         and `side_effects`.
     """
-    n = len(verdicts)
+    n, groups = len(verdicts), {v.task.group for v in verdicts}
     correct = sum(v.correct for v in verdicts)
     effects = sum(v.side_effects for v in verdicts)
     exact = sum(v.classes.exact_match for v in verdicts)
     harmless = sum(not v.correct and not v.side_effects for v in verdicts)
     harmful = sum(not v.correct and v.side_effects for v in verdicts)
     return {
-        "domain": _domain(verdicts),
+        "domain": groups.pop() if len(groups) == 1 else None,
         "model": file.model,
         "tool_selection": file.tool_selection,
         "n": n,
@@ -417,9 +394,9 @@ def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, An
         "gt_two_or_more_actions": _group(v for v in verdicts if len(v.task.answer) > 1),
         **_error_counts(verdicts),
         "error_classes": error_classes(verdicts),
-        "by_gt_action_count": _groups(verdicts, lambda v: len(v.task.answer)),
-        "by_base_template": _groups(verdicts, lambda v: v.task.base_template),
-        "by_domains_column": _groups(verdicts, lambda v: str(list(v.task.domains))),
+        "by_gt_action_count": counts_by(verdicts, lambda v: len(v.task.answer)),
+        "by_base_template": counts_by(verdicts, lambda v: v.task.base_template),
+        "by_domains_column": counts_by(verdicts, lambda v: str(list(v.task.domains))),
         "upstream_stdout": (
             f"Accuracy: {_share(correct, n)}\n"
             f"Errors without unwanted side effects: {_share(harmless, n)}\n"
@@ -457,12 +434,6 @@ def percentage(part: int, whole: int) -> float | None:
 
 def _share(part: int, whole: int) -> str:
     return f"{percentage(part, whole)}% ({part} out of {whole})"
-
-
-def _domain(verdicts: Sequence[RunVerdict]) -> str | None:
-    """The group that all tasks belong to; None if they belong to several."""
-    groups = {v.task.group for v in verdicts}
-    return groups.pop() if len(groups) == 1 else None
 
 
 def _class_counts(verdicts: Sequence[RunVerdict]) -> dict[str, int]:
@@ -505,15 +476,11 @@ def _error_counts(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
 
 
 def _group(verdicts: Iterable[RunVerdict]) -> dict[str, int]:
-    found = list(verdicts)
-    return {
-        "n": len(found),
-        "correct": sum(v.correct for v in found),
-        "side_effects": sum(v.side_effects for v in found),
-    }
+    found = [(v.correct, v.side_effects) for v in verdicts]
+    return {"n": len(found), "correct": sum(c for c, _ in found), "side_effects": sum(s for _, s in found)}
 
 
-def _groups(
+def counts_by(
     verdicts: Sequence[RunVerdict], key: Callable[[RunVerdict], int | str]
 ) -> dict[str, dict[str, int]]:
     """Counts for each value of the key: numbers in ascending order, strings in order of appearance."""

@@ -71,55 +71,40 @@ def check_tasks(sandbox: OwnSandbox, folder: Path) -> list[Effect]:
 
 
 def _effect(sandbox: OwnSandbox, placed: PlacedTask) -> Effect:
-    task, file, line = placed
+    task = placed.task
     try:
         known = {tool.name for tool in toolset_of(sandbox).of_domains(task.domains)}
     except UsageError as error:
-        raise UsageError(str(error), file=file, line=line) from None
+        raise placed.error(str(error)) from None
     for text in task.answer:
         call = parse_call(text, toolset_of(sandbox))
         if call is None:
-            raise UsageError(
-                f"not a call: {text[:200]}", file=file, line=line, fix='write domain.tool.func(name="value")'
-            )
+            raise placed.error(f"not a call: {text[:200]}", 'write domain.tool.func(name="value")')
         if call.name in toolset_of(sandbox).tools and call.name not in known:
-            raise UsageError(
-                f"{call.name} belongs to none of the task's domains",
-                file=file,
-                line=line,
-                fix=f"add {call.name.partition('.')[0]!r} to 'domains'",
-            )
+            fix = f"add {call.name.partition('.')[0]!r} to 'domains'"
+            raise placed.error(f"{call.name} belongs to none of the task's domains", fix)
     first, second = (_changes(sandbox, placed) for _ in range(2))
     if first != second:
         (differing, *_) = (first - second) | (second - first)
-        raise UsageError(
+        raise placed.error(
             f"two runs of the ground truth leave different rows in the table {differing.table}",
-            file=file,
-            line=line,
-            fix="use now(db) for the time and no random values, or list the column under 'ignore'",
+            "use now(db) for the time and no random values, or list the column under 'ignore'",
         )
     return Effect(task, tuple(first.elements()))
 
 
 def _changes(sandbox: OwnSandbox, placed: PlacedTask) -> Counter[StateChange]:
-    task, file, line = placed
     copy = sandbox.fork()
     try:
-        for text in task.answer:
+        for text in placed.task.answer:
             try:
                 run_text(copy, text)
             except ToolFailure as failure:
-                raise UsageError(
-                    f"the ground truth fails: {text[:200]}: {failure}",
-                    file=file,
-                    line=line,
-                    fix="correct the call or the tool",
-                ) from failure
+                problem = f"the ground truth fails: {text[:200]}: {failure}"
+                raise placed.error(problem, "correct the call or the tool") from failure
         return Counter(changes_between(sandbox, copy))
     except sqlite3.Error as error:
-        raise UsageError(
-            f"the state cannot be compared: {error}", file=file, line=line, fix="correct the database"
-        ) from None
+        raise placed.error(f"the state cannot be compared: {error}", "correct the database") from None
     finally:
         copy.close()
 

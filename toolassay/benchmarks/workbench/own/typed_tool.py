@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+import msgspec
+
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import ToolArgument, ToolFailure, WorkplaceTool
@@ -113,7 +115,6 @@ _NAMES: dict[Any, tuple[str, str]] = {
     bool: ("boolean", "true or false"),
     types.NoneType: ("null", "null"),
 }
-_TRUTH = {"true": True, "false": False}
 
 
 def schema_of(hint: Any) -> dict[str, Any]:
@@ -165,37 +166,21 @@ def convert_value(name: str, hint: Any, value: Any) -> Any:
     >>> convert_value("days", int, "7"), convert_value("days", float | None, None)
     (7, None)
     """
-    kind, inner = get_origin(hint), get_args(hint)
-    if kind is Literal:
-        given = convert_value(name, type(inner[0]), value)
-        if given in inner:
-            return given
-    elif kind is list:
-        if isinstance(value, list):
-            return [convert_value(name, inner[0], item) for item in value]
-    elif kind is not None:
-        (other,) = (one for one in inner if one is not types.NoneType)
-        return None if value is None else convert_value(name, other, value)
-    elif (plain := _read_scalar(name, hint, value)) is not None:
-        return plain
-    raise ValueError(f"{name} is {describe_type(hint)}, not {str(value)[:100]!r}")
-
-
-def _read_scalar(name: str, hint: Any, value: Any) -> str | int | float | bool | None:
-    """The value as a string, number or boolean; None if it cannot be one."""
-    if hint is str:
-        return checked_text(name, value) if isinstance(value, str) else None
-    if hint is bool:
-        found = _TRUTH.get(value.lower()) if isinstance(value, str) else value
-        return found if isinstance(found, bool) else None
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
     try:
-        number = hint(value)
-    except (ValueError, OverflowError):
-        return None
-    fits = math.isfinite(number) and (isinstance(value, str) or number == value)
-    return number if fits else None
+        no_number = hint is bool and not isinstance(value, str)  # 1 is not true
+        found = msgspec.convert(_checked(name, value), hint, strict=no_number)
+        if isinstance(found, float) and not math.isfinite(found):  # of the text "nan" or "inf"
+            raise ValueError
+        return found
+    except ValueError:
+        raise ValueError(f"{name} is {describe_type(hint)}, not {str(value)[:100]!r}") from None
+
+
+def _checked(name: str, value: Any) -> Any:
+    """A value whose texts were checked (`checked_text`)."""
+    if isinstance(value, list):
+        return [_checked(name, item) for item in value]
+    return checked_text(name, value) if isinstance(value, str) else value
 
 
 # Matches "find_books"; not "find__books": a double underscore separates domain and tool in model interfaces.

@@ -7,27 +7,21 @@ from __future__ import annotations
 from toolassay.benchmarks.workbench.tools.tool import ToolArgument, ToolFailure, WorkplaceTool
 from toolassay.benchmarks.workbench.tools.toolset import (
     PUBLISHED,
-    TOOLKITS,
     TOOLS,
     Toolset,
     call,
-    find_tool,
     listing,
-    tools_for,
     toolset_of,
 )
 
 __all__ = [
     "PUBLISHED",
-    "TOOLKITS",
     "TOOLS",
     "ToolArgument",
     "ToolFailure",
     "Toolset",
     "WorkplaceTool",
     "call",
-    "find_tool",
     "listing",
-    "tools_for",
     "toolset_of",
 ]

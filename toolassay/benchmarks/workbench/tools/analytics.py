@@ -6,11 +6,11 @@ Replies and side effects are those of the published program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypedDict
 
 from toolassay.benchmarks.workbench.records import Record, Records
 from toolassay.benchmarks.workbench.sandbox import PLOTS, VISITS, Sandbox
-from toolassay.benchmarks.workbench.tools.tool import ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.tools.tool import ToolArgument, ToolFailure, optional, required, tool
 
 DOMAIN = "analytics"
 VALUES = (
@@ -24,8 +24,17 @@ VALUES = (
 )
 PLOT_TYPES = ("bar", "line", "scatter", "histogram")
 SOURCES = ("direct", "referral", "search engine", "social media")
-_FROM = optional("The first day that counts: YYYY-MM-DD.")
-_TO = optional("The last day that counts: YYYY-MM-DD.")
+
+
+class _Period(TypedDict):
+    time_min: ToolArgument
+    time_max: ToolArgument
+
+
+_PERIOD: _Period = {
+    "time_min": optional("The first day that counts: YYYY-MM-DD."),
+    "time_max": optional("The last day that counts: YYYY-MM-DD."),
+}
 
 
 @tool(
@@ -37,48 +46,33 @@ _TO = optional("The last day that counts: YYYY-MM-DD.")
     value_to_plot=required("What is plotted.", *VALUES),
     plot_type=required("How it is drawn.", *PLOT_TYPES),
 )
-def create_plot(
-    sandbox: Sandbox,
-    time_min: Any = None,
-    time_max: Any = None,
-    value_to_plot: Any = None,
-    plot_type: Any = None,
-) -> str:
+def create_plot(sandbox: Sandbox, **given: Any) -> str:
     """Record the path of a plot. No picture is drawn: the judges compare the paths."""
-    if not time_min:
+    first, last, value, kind = map(given.get, ("time_min", "time_max", "value_to_plot", "plot_type"))
+    if not first:
         return "Start date not provided."
-    if not time_max:
+    if not last:
         return "End date not provided."
-    if value_to_plot not in VALUES:
+    if value not in VALUES:
         return (
             "Value to plot must be one of 'total_visits', 'session_duration_seconds', 'user_engaged', "
             "'direct', 'referral', 'search engine', 'social media'"
         )
-    if plot_type not in PLOT_TYPES:
+    if kind not in PLOT_TYPES:
         return "Plot type must be one of 'bar', 'line', 'scatter', or 'histogram'"
-    path = f"plots/{time_min}_{time_max}_{value_to_plot}_{plot_type}.png"
+    path = f"plots/{first}_{last}_{value}_{kind}.png"
     plots = Records(sandbox, PLOTS)
     plots.append({"file_path": path}, label=len(plots))
     return path
 
 
-@tool(
-    DOMAIN,
-    "Count the visits of each day.",
-    time_min=_FROM,
-    time_max=_TO,
-)
+@tool(DOMAIN, "Count the visits of each day.", **_PERIOD)
 def total_visits_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
     """Days without visits are not in the result."""
     return _by_day(sandbox, "count(*)", time_min, time_max)
 
 
-@tool(
-    DOMAIN,
-    "Count each day's visits in which the visitor was engaged.",
-    time_min=_FROM,
-    time_max=_TO,
-)
+@tool(DOMAIN, "Count each day's visits in which the visitor was engaged.", **_PERIOD)
 def engaged_users_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
     """Days without visits are not in the result."""
     return _by_day(sandbox, "sum(user_engaged)", time_min, time_max)
@@ -87,8 +81,7 @@ def engaged_users_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = 
 @tool(
     DOMAIN,
     "Count each day's visits that came from one source.",
-    time_min=_FROM,
-    time_max=_TO,
+    **_PERIOD,
     traffic_source=optional("Where visitors came from; all sources if left out.", *SOURCES),
 )
 def traffic_source_count(
@@ -100,12 +93,7 @@ def traffic_source_count(
     return _by_day(sandbox, "sum(traffic_source = ?)", time_min, time_max, traffic_source)
 
 
-@tool(
-    DOMAIN,
-    "Average over each day's visits how many seconds they lasted.",
-    time_min=_FROM,
-    time_max=_TO,
-)
+@tool(DOMAIN, "Average over each day's visits how many seconds they lasted.", **_PERIOD)
 def get_average_session_duration(
     sandbox: Sandbox, time_min: Any = None, time_max: Any = None
 ) -> dict[str, float]:
@@ -133,16 +121,6 @@ def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> A
     return [
         {**visit, "user_engaged": bool(visit["user_engaged"])} for visit in visits
     ] or "Visitor not found."
-
-
-TOOLS = (
-    create_plot,
-    total_visits_count,
-    engaged_users_count,
-    traffic_source_count,
-    get_average_session_duration,
-    get_visitor_information_by_id,
-)
 
 
 def _by_visitor(visits: Sequence[Record]) -> dict[Any, list[Record]]:

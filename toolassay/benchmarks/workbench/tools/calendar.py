@@ -10,14 +10,22 @@ from toolassay.benchmarks.workbench.sandbox import CALENDAR, Sandbox
 from toolassay.benchmarks.workbench.tools.tool import (
     Search,
     ToolFailure,
+    look_up,
     optional,
     parse_moment,
+    remove_rows,
     required,
     tool,
 )
 
 DOMAIN = "calendar"
 _FIELDS = "event_name, participant_email, event_start or duration"
+_NEEDED = {
+    "event_name": "Event name",
+    "participant_email": "Participant email",
+    "event_start": "Event start",
+    "duration": "Event duration",
+}
 _AT_MOST = 5
 
 
@@ -30,27 +38,15 @@ _AT_MOST = 5
     event_start=required("When it starts: YYYY-MM-DD HH:MM:SS."),
     duration=required("How many minutes it lasts, e.g. 30."),
 )
-def create_event(
-    sandbox: Sandbox,
-    event_name: Any = None,
-    participant_email: Any = None,
-    event_start: Any = None,
-    duration: Any = None,
-) -> str:
+def create_event(sandbox: Sandbox, **given: Any) -> str:
     """The new event gets label 0, as in the published program, which does not renumber the calendar."""
-    if not event_name:
-        return "Event name not provided."
-    if not participant_email:
-        return "Participant email not provided."
-    if not event_start:
-        return "Event start not provided."
-    if not duration:
-        return "Event duration not provided."
-    participant = participant_email.lower()
+    for name, noun in _NEEDED.items():
+        if not given.get(name):
+            return f"{noun} not provided."
+    given["participant_email"] = given["participant_email"].lower()
     events = Records(sandbox, CALENDAR)
     event_id = f"{events.next_id():08d}"
-    cells = (event_id, event_name, participant, event_start, duration)
-    events.append(dict(zip(CALENDAR.columns, cells, strict=True)), label=0)
+    events.append({"event_id": event_id, **given}, label=0)
     return event_id
 
 
@@ -62,11 +58,7 @@ def create_event(
 )
 def delete_event(sandbox: Sandbox, event_id: Any = None) -> str:
     """Deletes every event with this id."""
-    if not event_id:
-        return "Event ID not provided."
-    if not Records(sandbox, CALENDAR).remove(event_id):
-        return "Event not found."
-    return "Event deleted successfully."
+    return remove_rows(sandbox, CALENDAR, "Event", event_id)
 
 
 @tool(
@@ -99,14 +91,7 @@ def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_
     field=required(f"Which detail: {_FIELDS}."),
 )
 def get_event_information_by_id(sandbox: Sandbox, event_id: Any = None, field: Any = None) -> Any:
-    if not event_id:
-        return "Event ID not provided."
-    if not field:
-        return "Field not provided."
-    event = Records(sandbox, CALENDAR).first(event_id)
-    if event is None:
-        return "Event not found."
-    return {field: event[field]} if field in event else "Field not found."
+    return look_up(sandbox, CALENDAR, "Event", event_id, field)
 
 
 @tool(
@@ -130,6 +115,3 @@ def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_
                 if start is not None and limit is not None and keeps(start, limit)
             ]
     return [dict(event) for event in found[:_AT_MOST]] or "No events found."
-
-
-TOOLS = (create_event, delete_event, update_event, get_event_information_by_id, search_events)

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from toolassay.benchmarks.workbench.records import Record, Records
 from toolassay.benchmarks.workbench.sandbox import CUSTOMERS, Sandbox
-from toolassay.benchmarks.workbench.tools.tool import Search, ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.tools.tool import (
+    Search,
+    ToolFailure,
+    optional,
+    remove_rows,
+    required,
+    tool,
+)
 
 DOMAIN = "customer_relationship_manager"
 STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
 PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
+_EMAILS = ("customer_email", "assigned_to_email")
 _AT_MOST = 5
 _FIELDS = (
     "customer_name, assigned_to_email, customer_email, customer_phone, last_contact_date, product_interest, "
@@ -47,7 +56,7 @@ def update_customer(
         return _WRONG_STATUS
     if field == "product_interest" and new_value not in PRODUCTS:
         return _WRONG_PRODUCT
-    if field in ("customer_email", "assigned_to_email"):
+    if field in _EMAILS:
         new_value = new_value.lower()
     customers = Records(sandbox, CUSTOMERS)
     if customers.first(customer_id) is None:
@@ -72,36 +81,14 @@ def update_customer(
     notes=optional("Anything else worth knowing."),
     follow_up_by=optional("By when somebody is to speak to the customer again: YYYY-MM-DD."),
 )
-def add_customer(
-    sandbox: Sandbox,
-    customer_name: Any = None,
-    assigned_to_email: Any = None,
-    status: Any = None,
-    customer_email: Any = None,
-    customer_phone: Any = None,
-    last_contact_date: Any = None,
-    product_interest: Any = None,
-    notes: Any = "",
-    follow_up_by: Any = None,
-) -> str:
+def add_customer(sandbox: Sandbox, **given: Any) -> str:
     """No value is checked, and all customers are relabelled, as in the published program."""
-    if not all((customer_name, assigned_to_email, status)):
+    if not all(map(given.get, ("customer_name", "assigned_to_email", "status"))):
         return "Please provide all required fields: customer_name, assigned_to_email, status."
     customers = Records(sandbox, CUSTOMERS)
     customer_id = f"{customers.next_id():08d}"
-    cells = {
-        "customer_id": customer_id,
-        "assigned_to_email": assigned_to_email.lower(),
-        "customer_name": customer_name,
-        "customer_email": customer_email.lower() if customer_email else customer_email,
-        "customer_phone": customer_phone,
-        "last_contact_date": last_contact_date,
-        "product_interest": product_interest,
-        "status": status,
-        "follow_up_by": follow_up_by,
-        "notes": notes,
-    }
-    customers.append(cells, label=len(customers))
+    emails = {name: given[name].lower() for name in _EMAILS if given.get(name)}
+    customers.append({"customer_id": customer_id, "notes": "", **given, **emails}, label=len(customers))
     customers.renumber()
     return customer_id
 
@@ -114,11 +101,7 @@ def add_customer(
 )
 def delete_customer(sandbox: Sandbox, customer_id: Any = None) -> str:
     """Deletes every customer with this id."""
-    if not customer_id:
-        return "Customer ID not provided."
-    if not Records(sandbox, CUSTOMERS).remove(customer_id):
-        return "Customer not found."
-    return "Customer deleted successfully."
+    return remove_rows(sandbox, CUSTOMERS, "Customer", customer_id)
 
 
 @tool(
@@ -134,54 +117,25 @@ def delete_customer(sandbox: Sandbox, customer_id: Any = None) -> str:
     follow_up_by_min=optional("To be spoken to on that day or later: YYYY-MM-DD."),
     follow_up_by_max=optional("To be spoken to on that day or earlier: YYYY-MM-DD."),
 )
-def search_customers(
-    sandbox: Sandbox,
-    customer_name: Any = None,
-    customer_email: Any = None,
-    product_interest: Any = None,
-    status: Any = None,
-    assigned_to_email: Any = None,
-    last_contact_date_min: Any = None,
-    last_contact_date_max: Any = None,
-    follow_up_by_min: Any = None,
-    follow_up_by_max: Any = None,
-) -> Any:
+def search_customers(sandbox: Sandbox, **given: Any) -> Any:
     """The first 5 matches, in table order."""
-    texts = {
-        "customer_name": customer_name,
-        "customer_email": customer_email,
-        "product_interest": product_interest,
-        "status": status,
-        "assigned_to_email": assigned_to_email,
-    }
-    days = {
-        "last_contact_date": (last_contact_date_min, last_contact_date_max),
-        "follow_up_by": (follow_up_by_min, follow_up_by_max),
-    }
-    if not any(texts.values()) and not any(bound for bounds in days.values() for bound in bounds):
+    if not any(given.values()):
         return "No search parameters provided. Please provide at least one parameter."
     search, found = Search(), list(Records(sandbox, CUSTOMERS).all())
-    for column, pattern in texts.items():
-        if pattern:
+    for column in ("customer_name", "customer_email", "product_interest", "status", "assigned_to_email"):
+        if pattern := given.get(column):
             found = search.contains(found, pattern, column)
-    for column, (first, last) in days.items():
-        found = _between(found, column, first, last)
+    for column in ("last_contact_date", "follow_up_by"):
+        found = _between(found, column, given.get(f"{column}_min"), given.get(f"{column}_max"))
     return [dict(customer) for customer in found[:_AT_MOST]]
-
-
-TOOLS = (update_customer, add_customer, delete_customer, search_customers)
 
 
 def _between(rows: list[Record], column: str, first: Any, last: Any) -> list[Record]:
     """The rows whose day is within the bounds. Days are compared as text; rows without a day are left out."""
-    for bound, sign in ((first, 1), (last, -1)):
+    for bound, keeps in ((first, operator.ge), (last, operator.le)):
         if not bound:
             continue
         if not isinstance(bound, str):
             raise ToolFailure(f"a day is text, not {type(bound).__name__}; write YYYY-MM-DD")
-        rows = [
-            row
-            for row in rows
-            if row[column] is not None and (row[column] >= bound if sign > 0 else row[column] <= bound)
-        ]
+        rows = [row for row in rows if row[column] is not None and keeps(row[column], bound)]
     return rows

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
@@ -11,8 +12,10 @@ from toolassay.benchmarks.workbench.sandbox import DIRECTORY, EMAILS, Sandbox
 from toolassay.benchmarks.workbench.tools.tool import (
     Search,
     ToolFailure,
+    look_up,
     optional,
     parse_moment,
+    remove_rows,
     required,
     tool,
 )
@@ -48,11 +51,7 @@ def send_email(sandbox: Sandbox, recipient: Any = None, subject: Any = None, bod
 )
 def delete_email(sandbox: Sandbox, email_id: Any = None) -> str:
     """Deletes every e-mail with this id."""
-    if not email_id:
-        return "Email ID not provided."
-    if not Records(sandbox, EMAILS).remove(email_id):
-        return "Email not found."
-    return "Email deleted successfully."
+    return remove_rows(sandbox, EMAILS, "Email", email_id)
 
 
 @tool(
@@ -100,14 +99,7 @@ def reply_email(sandbox: Sandbox, email_id: Any = None, body: Any = None) -> str
     field=required(f"Which detail: {_FIELDS}."),
 )
 def get_email_information_by_id(sandbox: Sandbox, email_id: Any = None, field: Any = None) -> Any:
-    if not email_id:
-        return "Email ID not provided."
-    if not field:
-        return "Field not provided."
-    mail = Records(sandbox, EMAILS).first(email_id)
-    if mail is None:
-        return "Email not found."
-    return {field: mail[field]} if field in mail else "Field not found."
+    return look_up(sandbox, EMAILS, "Email", email_id, field)
 
 
 @tool(
@@ -134,23 +126,11 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     if len({isinstance(mail["sent_datetime"], Moment) for mail in found}) > 1:
         raise ToolFailure("cannot order mail that was there and mail sent since: search for fewer e-mails")
     found.sort(key=lambda mail: mail["sent_datetime"], reverse=True)
-    if date_min and found:
-        first = _day(sandbox, date_min)
-        found = [mail for mail in found if _day(sandbox, mail["sent_datetime"]) >= first]
-    if date_max and found:
-        last = _day(sandbox, date_max)
-        found = [mail for mail in found if _day(sandbox, mail["sent_datetime"]) <= last]
+    for bound, keeps in ((date_min, operator.ge), (date_max, operator.le)):
+        if bound and found:
+            day = _day(sandbox, bound)
+            found = [mail for mail in found if keeps(_day(sandbox, mail["sent_datetime"]), day)]
     return [dict(mail) for mail in found[:_AT_MOST]] or "No emails found."
-
-
-TOOLS = (
-    send_email,
-    delete_email,
-    forward_email,
-    reply_email,
-    get_email_information_by_id,
-    search_emails,
-)
 
 
 def _day(sandbox: Sandbox, text: Any) -> date:
@@ -195,6 +175,3 @@ def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
         return "Name not provided."
     rows = Records(sandbox, DIRECTORY).all()
     return [row["email_address"] for row in Search().contains(rows, name.lower(), "email_address")]
-
-
-DIRECTORY_TOOLS = (find_email_address,)

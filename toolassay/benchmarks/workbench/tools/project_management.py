@@ -6,7 +6,7 @@ from typing import Any
 
 from toolassay.benchmarks.workbench.records import Records
 from toolassay.benchmarks.workbench.sandbox import TASKS, Sandbox
-from toolassay.benchmarks.workbench.tools.tool import Search, optional, required, tool
+from toolassay.benchmarks.workbench.tools.tool import Search, look_up, optional, remove_rows, required, tool
 
 DOMAIN = "project_management"
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")
@@ -27,28 +27,17 @@ _WRONG_BOARD = "Board not valid. Please choose from: 'Back end', 'Front end', 'D
     due_date=required("By when: YYYY-MM-DD."),
     board=required("Which board.", *BOARDS),
 )
-def create_task(
-    sandbox: Sandbox,
-    task_name: Any = None,
-    assigned_to_email: Any = None,
-    list_name: Any = None,
-    due_date: Any = None,
-    board: Any = None,
-) -> str:
+def create_task(sandbox: Sandbox, **given: Any) -> str:
     """All tasks are relabelled, as in the published program."""
-    if not all((task_name, assigned_to_email, list_name, due_date, board)):
+    if not all(map(given.get, TASKS.columns[1:])):
         return "Missing task details."
     tasks = Records(sandbox, TASKS)
-    assignee = assigned_to_email.lower()
-    if wrong := (
-        _wrong(tasks, "assigned_to_email", assignee)
-        or _wrong(tasks, "list_name", list_name)
-        or _wrong(tasks, "board", board)
-    ):
-        return wrong
+    given["assigned_to_email"] = given["assigned_to_email"].lower()
+    for field in ("assigned_to_email", "list_name", "board"):
+        if wrong := _wrong(tasks, field, given[field]):
+            return wrong
     task_id = f"{tasks.next_id():08d}"
-    cells = (task_id, task_name, assignee, list_name, due_date, board)
-    tasks.append(dict(zip(TASKS.columns, cells, strict=True)), label=len(tasks))
+    tasks.append({"task_id": task_id, **given}, label=len(tasks))
     tasks.renumber()
     return task_id
 
@@ -61,11 +50,7 @@ def create_task(
 )
 def delete_task(sandbox: Sandbox, task_id: Any = None) -> str:
     """Deletes every task with this id."""
-    if not task_id:
-        return "Task ID not provided."
-    if not Records(sandbox, TASKS).remove(task_id):
-        return "Task not found."
-    return "Task deleted successfully."
+    return remove_rows(sandbox, TASKS, "Task", task_id)
 
 
 @tool(
@@ -100,14 +85,7 @@ def update_task(sandbox: Sandbox, task_id: Any = None, field: Any = None, new_va
     field=required(f"Which detail: {_FIELDS}."),
 )
 def get_task_information_by_id(sandbox: Sandbox, task_id: Any = None, field: Any = None) -> Any:
-    if not task_id:
-        return "Task ID not provided."
-    if not field:
-        return "Field not provided."
-    task = Records(sandbox, TASKS).first(task_id)
-    if task is None:
-        return "Task not found."
-    return {field: task[field]} if field in task else "Field not found."
+    return look_up(sandbox, TASKS, "Task", task_id, field)
 
 
 @tool(
@@ -119,28 +97,15 @@ def get_task_information_by_id(sandbox: Sandbox, task_id: Any = None, field: Any
     due_date=optional("What the due date contains, e.g. 2023-12-01."),
     board=optional("What the board's name contains."),
 )
-def search_tasks(
-    sandbox: Sandbox,
-    task_name: Any = None,
-    assigned_to_email: Any = None,
-    list_name: Any = None,
-    due_date: Any = None,
-    board: Any = None,
-) -> Any:
+def search_tasks(sandbox: Sandbox, **given: Any) -> Any:
     """All matches, in table order."""
-    wanted = dict(
-        zip(TASKS.columns[1:], (task_name, assigned_to_email, list_name, due_date, board), strict=True)
-    )
-    if not any(wanted.values()):
+    if not any(given.values()):
         return "No search parameters provided."
     search, found = Search(), list(Records(sandbox, TASKS).all())
-    for column, pattern in wanted.items():
-        if pattern:
+    for column in TASKS.columns[1:]:
+        if pattern := given.get(column):
             found = search.contains(found, pattern, column)
     return [dict(task) for task in found]
-
-
-TOOLS = (create_task, delete_task, update_task, get_task_information_by_id, search_tasks)
 
 
 def _wrong(tasks: Records, field: Any, value: Any) -> str:

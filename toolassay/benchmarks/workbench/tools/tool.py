@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import regex
 
-from toolassay.benchmarks.workbench.records import Record
-from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.records import Record, Records
+from toolassay.benchmarks.workbench.sandbox import Layout, Sandbox
 from toolassay.files import readable
 
 Function = Callable[..., Any]
@@ -189,6 +189,25 @@ def required(description: str, *choices: str) -> ToolArgument:
 def optional(description: str, *choices: str) -> ToolArgument:
     """An argument that may be omitted."""
     return ToolArgument(description, choices=choices)
+
+
+def remove_rows(sandbox: Sandbox, table: Layout, noun: str, key: Any) -> str:
+    """Delete every row with this id. Returns the published reply, which calls the row `noun`."""
+    if not key:
+        return f"{noun} ID not provided."
+    return f"{noun} {'deleted successfully' if Records(sandbox, table).remove(key) else 'not found'}."
+
+
+def look_up(sandbox: Sandbox, table: Layout, noun: str, key: Any, field: Any) -> Any:
+    """One cell of the row with this id, or the published reply, which calls the row `noun`."""
+    if not key:
+        return f"{noun} ID not provided."
+    if not field:
+        return "Field not provided."
+    row = Records(sandbox, table).first(key)
+    if row is None:
+        return f"{noun} not found."
+    return {field: row[field]} if field in row else "Field not found."
 
 
 _LONGEST = 200

@@ -79,14 +79,23 @@ class Toolset:
         return tool.execute(sandbox, arguments)
 
 
-TOOLKITS: Mapping[str, tuple[WorkplaceTool, ...]] = {
-    room.DOMAIN: room.TOOLS for room in (email, calendar, analytics, project_management, customers)
-} | {email.DIRECTORY_DOMAIN: email.DIRECTORY_TOOLS}
-"""The published tools of each domain in the order of the published prompt."""
-
+_TOOLS = [
+    tool
+    for room in (email, calendar, analytics, project_management, customers)
+    for tool in vars(room).values()
+    if isinstance(tool, WorkplaceTool)
+]
+_LAST = email.DIRECTORY_DOMAIN  # of the domains in prompts
 # Some published tasks name the domain `crm`, which the published selector does not resolve; this one does.
-PUBLISHED = Toolset(TOOLKITS, everywhere=[email.DIRECTORY_DOMAIN], aliases={"crm": customers.DOMAIN})
-"""The published tools."""
+PUBLISHED = Toolset(
+    {
+        domain: [tool for tool in _TOOLS if tool.domain == domain]
+        for domain in dict.fromkeys([*(tool.domain for tool in _TOOLS if tool.domain != _LAST), _LAST])
+    },
+    everywhere=[email.DIRECTORY_DOMAIN],
+    aliases={"crm": customers.DOMAIN},
+)
+"""The published tools, of each domain in the order of the published prompt."""
 
 TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools
 """Every published tool by its name."""
@@ -118,27 +127,10 @@ def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
     return toolset_of(sandbox).call(sandbox, name, arguments)
 
 
-def find_tool(name: str) -> WorkplaceTool | None:
-    """Look up a published tool by name or function name (`calendar__create_event`); None if unknown."""
-    return PUBLISHED.find(name)
-
-
-def tools_for(domains: Iterable[str] | None) -> list[WorkplaceTool]:
-    """The published tools of some domains plus the directory; all tools for None.
-
-    Raises:
-        UsageError: a domain is unknown.
-
-    >>> [tool.name for tool in tools_for(["calendar"])][-2:]
-    ['calendar.search_events', 'company_directory.find_email_address']
-    """
-    return PUBLISHED.of_domains(domains)
-
-
 def listing(tools: Iterable[WorkplaceTool]) -> str:
     """The tools as text for prompts without native tool calling.
 
-    >>> print(listing(tools_for([])))
+    >>> print(listing(PUBLISHED.of_domains([])))
     company_directory.find_email_address(name) - Find colleagues' e-mail addresses.
       name: A first name or a last name.
     """
