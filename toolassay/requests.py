@@ -17,22 +17,36 @@ from toolassay.files import read_json, read_text, stamp_of
 class Requests:
     """The requests of a file, in file order; only the last request of a repeated id.
 
-    The constructor validates the whole file with eight bytes of memory per request; afterwards only the
-    numbers of superseded lines are kept.
-
-    Attributes:
+    Args:
+        path: The file.
+        stamp: Of the file when it was read.
+        count: Number of requests.
+        superseded: The lines whose id a later line has too.
         repeated: Repeated ids, by first appearance.
-
-    Raises:
-        UsageError: The file is missing or malformed, or changed since it was first read.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self._stamp = stamp_of(path)
+    def __init__(
+        self,
+        path: Path,
+        stamp: tuple[int, int] | None,
+        count: int,
+        superseded: set[int],
+        repeated: list[RequestId],
+    ) -> None:
+        self.path, self.repeated = path, repeated
+        self._stamp, self._count, self._superseded = stamp, count, superseded
+
+    @classmethod
+    def read(cls, path: Path) -> Requests:
+        """Validate a whole file with eight bytes of memory per request.
+
+        Raises:
+            UsageError: The file is missing or malformed, or changed since it was first read.
+        """
+        stamp = stamp_of(path)
         codes = array("q", (hash(key_of(request.id)) for request in read_requests(path)))
-        self._superseded, self.repeated = self._repeated(_met_twice(codes))
-        self._count = len(codes) - len(self._superseded)
+        superseded, repeated = _repeated(path, _met_twice(codes))
+        return cls(path, stamp, len(codes) - len(superseded), superseded, repeated)
 
     def __len__(self) -> int:
         return self._count
@@ -43,26 +57,6 @@ class Requests:
         for request in read_requests(self.path):
             if request.line not in self._superseded:
                 yield request
-
-    def _repeated(self, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
-        """The superseded lines and their ids.
-
-        Different ids may have one hash, so that ids with an equal hash are compared.
-        """
-        if not suspects:
-            return set(), []
-        last: dict[str, int] = {}
-        superseded: set[int] = set()
-        repeated: dict[str, RequestId] = {}
-        for request in read_requests(self.path):
-            key = key_of(request.id)
-            if hash(key) not in suspects:
-                continue
-            if key in last:
-                superseded.add(last[key])
-                repeated.setdefault(key, request.id)
-            last[key] = request.line
-        return superseded, [repeated[key] for key in last if key in repeated]
 
 
 class Chosen:
@@ -146,6 +140,27 @@ def key_of(request_id: RequestId) -> str:
     ('1', '"1"')
     """
     return json.dumps(request_id, ensure_ascii=False)
+
+
+def _repeated(path: Path, suspects: set[int]) -> tuple[set[int], list[RequestId]]:
+    """The superseded lines and their ids.
+
+    Different ids may have one hash, so that ids with an equal hash are compared.
+    """
+    if not suspects:
+        return set(), []
+    last: dict[str, int] = {}
+    superseded: set[int] = set()
+    repeated: dict[str, RequestId] = {}
+    for request in read_requests(path):
+        key = key_of(request.id)
+        if hash(key) not in suspects:
+            continue
+        if key in last:
+            superseded.add(last[key])
+            repeated.setdefault(key, request.id)
+        last[key] = request.line
+    return superseded, [repeated[key] for key in last if key in repeated]
 
 
 def _met_twice(codes: array[int]) -> set[int]:

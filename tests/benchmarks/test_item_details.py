@@ -15,7 +15,7 @@ from running import Capture, inside
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.taskbench.item_details import drawn_plans
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
-from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.calls.execution_record import Change, ExecutedCall, Execution, StateSummary
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, Section, confused, drawn_in_order
 from toolassay.files import write_json_lines
@@ -164,8 +164,8 @@ def test_calls_in_order_are_right_once_each() -> None:
 def test_executed_plans_are_shown_with_results_and_changes(tmp_path: Path) -> None:
     folder = scored_folder(tmp_path, {"1": plan("a"), "2": plan("b")}, {"m": {"1": plan("a")}})
     call = ExecutedCall(0, "a", {"text": "hi"}, "read")
-    changes = {"notes/1.txt": {"before": None, "after": "sha256:12"}}
-    ran = Execution("1", "ran", "mcp", calls=(call,), state_after={"changes": changes})
+    changes = {"notes/1.txt": Change(before=None, after="sha256:12")}
+    ran = Execution("1", "ran", "mcp", calls=(call,), state_after=StateSummary("d", 1, changes))
     refused = Execution("2", "failed", "mcp", reason="there is no tool 'b'")
     write_json_lines(folder / "executions.jsonl", [ran.to_json(), refused.to_json()])
     write_json_lines(folder / "predictions/executions/m.jsonl", [ran.to_json()])

@@ -10,9 +10,10 @@ from typing import Any
 from toolassay.calls.call_plan import Argument, Call, CallPlan, references
 from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder
-from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
-from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules
+from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, recorded_execution, run_plans
+from toolassay.runs.journal import Journal
+from toolassay.runs.runner import Loop
 from toolassay.tools import Tool, ToolLibrary
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
@@ -63,10 +64,10 @@ async def run_with(
     tools: Sequence[Tool] = (),
 ) -> dict[str | int, Execution]:
     """Run plans with an open executor, to the end of the journal; the executions by id."""
-    with ExecutionJournal(journal) as book:
-        runner = PlanRunner(ready, "test", library_of(items, tools), rules, book)
-        await runner.run_all(items, workers, lambda: None)
-        return {item.id: book.execution(item.id) for item in items if book.outcome(item.id, item.fingerprint)}
+    with Journal(journal) as book:
+        work = ExecutionWork(ready, "test", library_of(items, tools), rules)
+        await run_plans(work, items, book, Loop(workers))
+        return {item.id: done for item in items if (done := recorded_execution(book, item))}
 
 
 async def executed(

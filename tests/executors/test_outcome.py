@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome, StateSummary
 from toolassay.executors.outcome import OutcomeVerdict, judge
 
 NEW = {"b": {"before": None, "after": 1}}
@@ -22,7 +22,7 @@ def execution(
     outcome: Outcome = "ran",
     *,
     answer: Sequence[Any] | None = None,
-    varies: Sequence[int] | None = None,
+    varies: tuple[int, ...] | None = None,
     arguments: Sequence[Mapping[str, Any]] = (),
 ) -> Execution:
     """An execution whose calls return `results`, of which the last is the answer."""
@@ -31,7 +31,7 @@ def execution(
         for number, result in enumerate(results)
     )
     given_answer = tuple(results[-1:] if answer is None else answer)
-    after = None if changes is None else {"changes": changes}
+    after = None if changes is None else StateSummary("d", 1, dict(changes))
     return Execution(1, outcome, "test", "p", calls, "why", given_answer, None, after, None, varies)
 
 

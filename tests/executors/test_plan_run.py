@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+import signal
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from hypothesis import strategies as st
 from plan_runs import WRITES, library_of, planned, run_with
 
 from toolassay.calls.execution_record import ExecutedCall
-from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -26,11 +26,14 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.plan_run import (
     TRIES,
+    ExecutionWork,
     PlannedItem,
-    PlanRunner,
     RunRules,
+    run_plans,
     with_mistake,
 )
+from toolassay.runs.journal import Journal
+from toolassay.runs.runner import Loop
 from toolassay.tools import Parameter, Tool
 
 Answer = Callable[[str, Mapping[str, Any], int], Any]
@@ -47,7 +50,6 @@ class Shop(OpenExecutor):
         self.shelf: dict[str, Any] = {"oak": 1}
         self.open = 0
         self.environments = 0
-        self.prepared: list[list[str]] = []
 
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
@@ -57,9 +59,6 @@ class Shop(OpenExecutor):
             yield Shelf(self, dict(self.shelf) if self.is_isolated else self.shelf)
         finally:
             self.open -= 1
-
-    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
-        self.prepared.append([tool.id for tool in tools])
 
     def is_read_only(self, tool: Tool) -> bool:
         return tool.id == "read"
@@ -140,7 +139,7 @@ async def test_calls_results_answer_and_state_are_recorded(tmp_path: Path) -> No
     ]
     assert done.calls[1].arguments == {"name": "elm", "value": 1}
     assert done.answer == ({"name": "elm", "value": 1}, {"name": "ash", "value": 1})
-    assert done.state_before["places"] == 1 and done.state_after["places"] == 3
+    assert (done.state_before.places, done.state_after.places) == (1, 3)
     assert done.changes == {"ash": {"before": None, "after": 1}, "elm": {"before": None, "after": 1}}
     assert done.varies is done.wrong_call is None
 
@@ -224,41 +223,74 @@ async def test_a_write_without_a_result_is_in_doubt_where_effects_last(tmp_path:
 async def test_a_server_that_is_gone_stops_the_run(tmp_path: Path) -> None:
     shop = Shop(answer=failing(*range(10_000)))
     items = [planned(number, READ) for number in range(40)]
-    with ExecutionJournal(tmp_path / "journal.jsonl") as journal:
-        runner = PlanRunner(shop, "test", library_of(items), WRITES, journal)
-        summary = await runner.run_all(items, 1, lambda: None)
-    assert summary.new == 8
-    assert summary.stopped.startswith("8 plans in a row have no result; the last: call ")
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        work, loop = ExecutionWork(shop, "test", library_of(items), WRITES), Loop(1)
+        await run_plans(work, items, journal, loop)
+    assert loop.summary.outcomes == {"provider_error": 8, "not run": 32}
+    assert (loop.summary.stop or "").startswith("8 plans in a row have no result; the last: call ")
 
 
 # Interrupts
 
 
-async def interrupted(shop: Shop, path: Path, item: PlannedItem, calling: asyncio.Event) -> None:
-    """Cancel a run in its call."""
-    task = asyncio.ensure_future(run_with(shop, path / "journal.jsonl", [item]))
-    await calling.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert shop.open == 0
+async def test_a_run_that_is_cut_off_anywhere_repeats_no_write(tmp_path: Path) -> None:
+    item = planned("r", READ, ADD, PUT)
+    await ran(Shop(isolated=False), tmp_path, item)
+    whole = (tmp_path / "journal.jsonl").read_bytes()
+    lines = whole.splitlines(keepends=True)
+    assert len(lines) == 7  # each call, its result, the end
+    for length in sorted({len(b"".join(lines[:n])) + torn for n in range(8) for torn in (0, 40)}):
+        (tmp_path / "journal.jsonl").write_bytes(whole[:length])
+        complete = whole[:length].count(b"\n")
+        shop = Shop(isolated=False)
+        done = await ran(shop, tmp_path, item)
+        # Calls 0 and 2 are idempotent: they are made again unless their result is known.
+        wanted = {3: []}.get(complete, [READ, ADD, PUT][complete // 2 :])
+        assert (done.outcome, shop.calls) == ("in_doubt" if complete == 3 else "ran", wanted)
+        assert shop.environments == (complete not in (3, 7))
+
+
+async def test_a_call_that_must_not_be_repeated_is_on_the_disk_before_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, synced = tmp_path / "journal.jsonl", [0]
+    monkeypatch.setattr("os.fsync", lambda descriptor: synced.append(path.stat().st_size))
+
+    def answer(tool: str, arguments: Mapping[str, Any], number: int) -> None:
+        assert (synced[-1] == path.stat().st_size) == (tool == "add")
+
+    assert (await ran(Shop(isolated=False, answer=answer), tmp_path, planned("r", READ, ADD, PUT))).calls
+    synced[:] = [0]
+    await run_with(Shop(answer=lambda *_: None), path, [planned("isolated", ADD)])
+    assert synced == [0]
+
+
+async def test_an_isolated_plan_that_was_cut_off_runs_again_from_its_first_call(tmp_path: Path) -> None:
+    item = planned("r", ADD, PUT)
+    await ran(Shop(), tmp_path, item)
+    lines = (tmp_path / "journal.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "journal.jsonl").write_bytes(b"".join(lines[:3]))
+    shop = Shop()
+    assert (await ran(shop, tmp_path, item)).outcome == "ran"
+    assert shop.calls == [ADD, PUT]
 
 
 @pytest.mark.parametrize(("tool", "calls"), [(ADD, 1), (PUT, 2)])
-async def test_an_interrupt_waits_for_a_write_that_must_not_be_repeated(
+async def test_ctrl_c_waits_for_a_call_that_must_not_be_repeated(
     tmp_path: Path, tool: tuple[str, dict[str, Any]], calls: int
 ) -> None:
-    calling = asyncio.Event()
+    async def slow(number: int) -> None:
+        if number == 1:
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(0.05)
 
-    async def slow() -> Any:
-        calling.set()
-        await asyncio.sleep(0.05)
-
-    shop = Shop(isolated=False, answer=lambda *_: slow())
-    item = planned("r", tool)
-    await interrupted(shop, tmp_path, item, calling)
+    shop = Shop(isolated=False, answer=lambda tool, arguments, number: slow(number))
+    item = planned("r", tool, READ)
+    with pytest.raises(KeyboardInterrupt):
+        await ran(shop, tmp_path, item)
+    assert shop.open == 0 and len(shop.calls) == 1  # no further call is made
     assert (await ran(shop, tmp_path, item)).outcome == "ran"
-    assert len(shop.calls) == calls
+    assert [name for name, _ in shop.calls].count(tool[0]) == calls
 
 
 async def test_an_error_of_our_own_ends_the_run_and_all_environments(tmp_path: Path) -> None:
@@ -364,7 +396,7 @@ async def test_plans_that_see_what_others_left_are_counted(
     shop = Shop(isolated=isolated is True, answer=None if isolated is not None else remembering())
     shop.is_isolated, shop.is_shared = isolated is not False, isolated is not True
     items = [planned(number, *calls) for number, calls in enumerate(plans)]
-    with ExecutionJournal(tmp_path / "journal.jsonl") as journal:
-        runner = PlanRunner(shop, "test", library_of(items), WRITES, journal)
-        summary = await runner.run_all(items, 1, lambda: None)
-    assert (summary.new, summary.affected) == (len(plans), affected)
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        work = ExecutionWork(shop, "test", library_of(items), WRITES)
+        await run_plans(work, items, journal, Loop(1))
+    assert len(work.affected) == affected

@@ -24,6 +24,7 @@ from toolassay.executors.executor import (
     OpenExecutor,
     Refusal,
 )
+from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, ToolLibrary, parameters_of
 
 CUSTOMER = {
@@ -380,7 +381,7 @@ async def test_operations_are_known_by_method_and_path() -> None:
         await call("addPet", name="Rex")
         place = next(iter(await call.state()))
         made = int(place.removeprefix("pet/"))
-        assert "Rex" in await call("showPetById", pet_id=made)
+        assert (await call("showPetById", pet_id=made))["name"] == "Rex"
         await call("deletePet", pet_id=made)
         assert await call.refusal("showPetById", pet_id=made) == f"no pet with id '{made}'"
 
@@ -405,6 +406,12 @@ async def test_a_typed_tool_returns_a_file_or_a_text(
     assert made.endswith(end)
     assert await result_of(maker, input="a.txt") == made
     assert await result_of(maker, input="b.txt") != made
+
+
+async def test_arguments_in_a_result_are_no_refusal() -> None:
+    create = tool("create_ticket", {"error": {"type": "string"}})
+    assert not is_refusal(await result_of(create, error="no paper"))
+    assert "no paper" in str(await result_of(create, error="no paper"))
 
 
 # What the executor says of tools

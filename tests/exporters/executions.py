@@ -47,7 +47,7 @@ def execution_of(
         calls.append(ExecutedCall(nodes[number], call.tool, arguments, results[number]))
         known[number] = results[number]
     answer = tuple(results[number] for number in plan.results())
-    return Execution(request_id, "ran", executor, plan.fingerprint, calls, answer=answer, **more)
+    return Execution(request_id, "ran", executor, plan.fingerprint, tuple(calls), answer=answer, **more)
 
 
 def results_of(plan: CallPlan, results: Sequence[Any], **more: Any) -> PlanResults:

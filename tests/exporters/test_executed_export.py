@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from executions import execution_of, plans_of, write_executions
 from gold_samples import TEMPORAL, label, write_folder
+from msgspec.structs import replace
 from running import inside, lines_of
 
 from toolassay.calls.execution_record import ExecutedCall, Execution

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from checking import background, gold, label
+from msgspec.structs import replace
 from running import inside, lines_of, write_lines
 
 from toolassay.calls.call_plan import plan_of
@@ -55,17 +55,6 @@ def test_the_execution_of_another_plan_is_not_taken_for_this_one(studio: Backgro
     (found,) = findings(studio, replace(executed(studio, "failed", "x"), plan="another"))
     assert found.state == "not applicable"
     assert "changed" in found.reason
-
-
-def test_an_error_that_was_recorded_as_a_result_is_a_failure(studio: Background) -> None:
-    error = ExecutedCall(0, "Painter", {}, {"error": "no such picture"})
-    old = replace(
-        executed(studio), calls=(error, ExecutedCall(1, "Captioner", {}, "a fox")), answer=("a fox",)
-    )
-    read = Execution.of(old.to_json())
-    assert (read.outcome, read.answer, [call.result for call in read.calls]) == ("failed", (), [None])
-    (found,) = findings(studio, read)
-    assert (found.state, found.where) == ("reject", "task_nodes[0]")
 
 
 def test_check_reads_the_executions_of_the_folder(

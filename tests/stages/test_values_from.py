@@ -15,7 +15,7 @@ from mcp_servers.notes_server import SEED
 from running import Finished, files_below, inside, lines_of
 
 from toolassay import generate
-from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError
 from toolassay.executors.mcp import McpExecution
@@ -162,8 +162,8 @@ def test_a_server_as_it_is_gets_only_calls_of_read_only_tools(place: Path) -> No
 
 
 def execution(*calls: ExecutedCall, changes: dict[str, Any] | None = None) -> Execution:
-    after = None if changes is None else {"digest": "d", "places": 1, "changes": changes}
-    return Execution("1", "ran", "mcp", "p", list(calls), state_after=after)
+    after = None if changes is None else StateSummary("d", 1, changes)
+    return Execution("1", "ran", "mcp", "p", calls, state_after=after)
 
 
 def test_a_plan_that_finds_or_changes_nothing_is_reported() -> None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict
+
+import msgspec
 
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
-from toolassay.tool_results import is_refusal
 
 FILE = "executions.jsonl"
 """The executions of gold plans, in a data folder."""
@@ -20,13 +19,9 @@ SIMULATOR = "simulate"
 """The executor whose results are simulated."""
 
 Outcome = Literal["ran", "failed", "not_allowed", "in_doubt", "provider_error"]
-OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
-_FIX = "run toolassay execute again"
-_LONGEST_WORDS = 300  # characters of an error
 
 
-@dataclass(frozen=True, slots=True)
-class ExecutedCall:
+class ExecutedCall(msgspec.Struct, frozen=True):
     """One call that was executed.
 
     Attributes:
@@ -48,29 +43,29 @@ class ExecutedCall:
     seconds: float = 0.0
     text: str | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The object in a line of `executions.jsonl`."""
-        value = {name: getattr(self, name) for name in ExecutedCall.__slots__}
-        return value if self.text is not None else {key: item for key, item in value.items() if key != "text"}
 
-    @classmethod
-    def of(cls, value: Mapping[str, Any]) -> ExecutedCall:
-        """Parse the object.
+class Change(TypedDict):
+    """A place that differs from before; null stands for a place that is not there."""
 
-        Raises:
-            KeyError, TypeError: It is malformed.
-        """
-        if not isinstance(value["arguments"], Mapping) or not isinstance(value["tool"], str):
-            raise TypeError("a malformed call")
-        call = cls(**{name: value[name] for name in cls.__slots__ if name != "text"}, text=value.get("text"))
-        if call.error is None and is_refusal(call.result):  # earlier versions took it for a result
-            text = call.text or (call.result if isinstance(call.result, str) else json.dumps(call.result))
-            return replace(call, result=None, error=" ".join(text.split())[:_LONGEST_WORDS])
-        return call
+    before: Any
+    after: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Execution:
+class StateSummary(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The state of an environment.
+
+    Attributes:
+        digest: Hash of the state.
+        places: Number of places.
+        changes: What differs from the state before the plan, by place; None for that state itself.
+    """
+
+    digest: str
+    places: int
+    changes: dict[str, Change] | None = None
+
+
+class Execution(msgspec.Struct, frozen=True):
     """The execution of one plan.
 
     Attributes:
@@ -84,9 +79,8 @@ class Execution:
         calls: The calls, in the order in which they were executed.
         reason: Why it did not run; empty if it did.
         answer: The results of the calls that no other call needs, which is what the user gets.
-        state_before: `{"digest", "places"}` of the environment; None if it cannot be seen.
-        state_after: The same, with `changes`: by place `{"before", "after"}`, null for a place that is not
-            there.
+        state_before: That of the environment; None if it cannot be seen.
+        state_after: The same, with its changes.
         wrong_call: A call with a mistake that was executed and refused before the right one, on request.
         varies: Numbers of the calls whose result differed in a second execution; None if there was none.
     """
@@ -95,18 +89,18 @@ class Execution:
     outcome: Outcome
     executor: str
     plan: str = ""
-    calls: Sequence[ExecutedCall] = ()
+    calls: tuple[ExecutedCall, ...] = ()
     reason: str = ""
-    answer: Sequence[Any] = ()
-    state_before: Mapping[str, Any] | None = None
-    state_after: Mapping[str, Any] | None = None
+    answer: tuple[Any, ...] = ()
+    state_before: StateSummary | None = None
+    state_after: StateSummary | None = None
     wrong_call: ExecutedCall | None = None
-    varies: Sequence[int] | None = field(default=None)
+    varies: tuple[int, ...] | None = None
 
     @property
-    def changes(self) -> Mapping[str, Any] | None:
+    def changes(self) -> Mapping[str, Change] | None:
         """What changed, by place; None if the state cannot be seen."""
-        return None if self.state_after is None else self.state_after.get("changes", {})
+        return None if self.state_after is None else self.state_after.changes or {}
 
     def result_of(self, node: int) -> ExecutedCall | None:
         """The call of a node; None if it was not reached."""
@@ -114,42 +108,20 @@ class Execution:
 
     def to_json(self) -> dict[str, Any]:
         """The line of `executions.jsonl`."""
-        value = {name: getattr(self, name) for name in Execution.__slots__}
-        value["calls"] = [call.to_json() for call in self.calls]
-        value["answer"] = list(self.answer)
-        value["wrong_call"] = None if self.wrong_call is None else self.wrong_call.to_json()
-        optional = ("wrong_call", "varies")
-        return {key: item for key, item in value.items() if item is not None or key not in optional}
+        line: dict[str, Any] = msgspec.to_builtins(self)
+        return line
 
     @classmethod
-    def of(cls, value: Mapping[str, Any]) -> Execution:
+    def of(cls, line: Mapping[str, Any]) -> Execution:
         """Parse a line.
 
         Raises:
-            KeyError, TypeError, ValueError: It is malformed.
+            ValueError: It is malformed.
         """
-        if value["outcome"] not in OUTCOMES:
-            raise ValueError("an unknown outcome")
-        wrong = value.get("wrong_call")
-        calls = tuple(ExecutedCall.of(call) for call in value["calls"])
-        execution = cls(
-            value["id"],
-            value["outcome"],
-            str(value["executor"]),
-            str(value.get("plan", "")),
-            calls,
-            str(value.get("reason", "")),
-            tuple(value["answer"]),
-            value.get("state_before"),
-            value.get("state_after"),
-            None if wrong is None else ExecutedCall.of(wrong),
-            value.get("varies"),
-        )
-        failed = next((number for number, call in enumerate(calls) if call.error is not None), None)
-        if execution.outcome != "ran" or failed is None:
-            return execution
-        reason = f"call {calls[failed].node} ({calls[failed].tool}): {calls[failed].error}"
-        return replace(execution, outcome="failed", calls=calls[: failed + 1], reason=reason, answer=())
+        try:
+            return msgspec.convert(line, cls)
+        except msgspec.ValidationError as error:
+            raise ValueError(str(error)) from None
 
 
 def read_executions(path: Path) -> Iterator[Execution]:
@@ -161,5 +133,10 @@ def read_executions(path: Path) -> Iterator[Execution]:
     for number, value in read_json_lines(path, fix="make it with toolassay execute"):
         try:
             yield Execution.of(value)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise UsageError("is no execution of a plan", file=path, line=number, fix=_FIX) from None
+        except ValueError as error:
+            raise UsageError(
+                f"is no execution of a plan: {error}",
+                file=path,
+                line=number,
+                fix="run toolassay execute again",
+            ) from None

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 from toolassay.data_folder import DataFolder
 from toolassay.extras import NoOptions, Option
+from toolassay.runs.items import Unsent
 from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, ToolLibrary
 
@@ -58,7 +59,7 @@ class EnvironmentFailure(Exception):
     """
 
 
-class NotCalled(EnvironmentFailure):
+class NotCalled(EnvironmentFailure, Unsent):
     """A call has no result, and it did not reach its tool: it may be made again, whatever the tool does."""
 
 
@@ -175,10 +176,8 @@ class OpenExecutor(ABC):
             EnvironmentFailure: It cannot be opened.
         """
 
-    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
-        """Connect an environment of this executor to what some tools need, before one of them is called.
-
-        Only where an interrupted call must not be repeated; elsewhere a call connects.
+    async def prepare(self, environment: Environment, tool: Tool) -> None:
+        """Connect an environment of this executor to what a tool needs, before it is called.
 
         Raises:
             EnvironmentFailure: It cannot be reached; nothing was called.

@@ -32,10 +32,9 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    digest_of,
+    content_of,
     folder_of,
     is_path,
-    state_of,
 )
 from toolassay.extras import Option
 from toolassay.files import read_text
@@ -124,7 +123,7 @@ class McpExecutor(Executor):
         needs_copy = any(PLACEHOLDER in word for word in chain.from_iterable(words))
         if needs_copy and source is None:
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
-        opened = _OpenMcp(configs, source, options.fresh, context.limits)
+        opened = _OpenMcp(configs, source, content_of(source), options.fresh, context.limits)
         try:
             await opened.list_tools()
             yield opened
@@ -166,11 +165,16 @@ def _absolute(word: str) -> str:
     return str(Path(word).absolute()) if is_file else word
 
 
-class _OpenMcp(PooledExecutor):
+class _OpenMcp(PooledExecutor["_McpEnvironment"]):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
     def __init__(
-        self, configs: Mapping[str, ServerConfig], source: Path | None, fresh: str, limits: CallLimits
+        self,
+        configs: Mapping[str, ServerConfig],
+        source: Path | None,
+        content: str | None,
+        fresh: str,
+        limits: CallLimits,
     ) -> None:
         # An address is used as it is. A server that is started here serves further plans until one writes.
         self.is_shared = fresh == "worker" or any(config.url for config in configs.values())
@@ -184,7 +188,7 @@ class _OpenMcp(PooledExecutor):
         self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
-            "workspace": None if source is None else digest_of(state_of(source)),
+            "workspace": content,
             "fresh": fresh if source is not None or fresh == "worker" else None,
         }
 
@@ -192,7 +196,6 @@ class _OpenMcp(PooledExecutor):
         """List the tools of all servers, with their own annotations."""
         try:
             async with self.environment() as environment:
-                assert isinstance(environment, _McpEnvironment)
                 for name in self.configs:
                     listed = await environment.on(name, lambda connection: connection.list_tools())
                     named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
@@ -200,16 +203,15 @@ class _OpenMcp(PooledExecutor):
         except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
-    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+    async def made(self, workspace: Workspace | None) -> _McpEnvironment:
         """Servers start when a call needs them."""
         return _McpEnvironment(self, workspace)
 
-    async def prepare(self, environment: Environment, tools: Sequence[Tool]) -> None:
-        """Connect to the servers of the tools, unless each plan has servers of its own."""
+    async def prepare(self, environment: Environment, tool: Tool) -> None:
+        """Connect to the server of the tool."""
         assert isinstance(environment, _McpEnvironment)
-        if not self.is_isolated:
-            for server in dict.fromkeys(found[0] for tool in tools if (found := self.find(tool))):
-                await environment.connected(server)
+        if found := self.find(tool):
+            await environment.connected(found[0])
 
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""
@@ -257,7 +259,6 @@ class _OpenMcp(PooledExecutor):
         """The resources of all servers."""
         found: list[Mapping[str, Any]] = []
         async with self.environment() as environment:
-            assert isinstance(environment, _McpEnvironment)
             for name in self.configs:
                 listed = await environment.on(name, lambda connection: connection.list_resources())
                 found += [one for one in listed if isinstance(one, Mapping)]
@@ -365,15 +366,14 @@ class _Answered(Exception):
 
 
 class _Session:
-    """A connection in a task of its own: the scopes of the SDK must end in the task in which they began."""
+    """A connection that a task of its own opens and ends, as the scopes of the SDK need."""
 
     def __init__(self, config: ServerConfig, limits: CallLimits) -> None:
         self._config, self._limits = config, limits
-        self._jobs: asyncio.Queue[tuple[Callable[[Connection], Awaitable[Any]], asyncio.Future[Any]] | None]
-        self._jobs = asyncio.Queue()
         self._ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
+        self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
-        self._current: asyncio.Future[Any] | None = None
+        self._failure: Exception | None = None
         self._is_busy = True  # connecting, or doing something
 
     @property
@@ -395,49 +395,38 @@ class _Session:
     async def _serve(self) -> None:
         message = max(self._limits.result_bytes + 2**16, _LEAST_MESSAGE)
         limits = ServerLimits(message_bytes=message, total_bytes=4 * message)
-        failure: Exception | None = None
         try:
             async with connect(self._config, limits) as connection:
                 self._ready.set_result(connection)
                 self._is_busy = False
-                while (job := await self._jobs.get()) is not None:
-                    work, done = job
-                    try:
-                        result = await work(connection)
-                    except Exception as error:
-                        if not done.done():
-                            done.set_exception(error)
-                    else:
-                        if not done.done():
-                            done.set_result(result)
-                    self._is_busy = False
+                await self._ending.wait()
         except Exception as error:
-            failure = error
-        finally:
-            reason = failure or EnvironmentFailure("the connection ended")
+            self._failure = error
             if not self._ready.done():
-                self._ready.set_exception(reason)
-            if self._current is not None and not self._current.done():
-                self._current.set_exception(reason)
+                self._ready.set_exception(error)
+        finally:
+            self._ready.cancel()
 
     async def do(self, work: Callable[[Connection], Awaitable[Result]]) -> Result:
         """Do something with the connection; the memory of the server is watched meanwhile."""
         if self._task is None or self._task.done():
             raise NotCalled("the connection ended")
-        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._current, self._is_busy = done, True
-        self._jobs.put_nowait((work, done))
-        connection = self._ready.result()
+        connection, self._is_busy = self._ready.result(), True
+        job = asyncio.ensure_future(work(connection))
+        job.add_done_callback(lambda job: job.cancelled() or job.exception())  # asyncio reports unread ones
         try:
-            while not (await asyncio.wait({done}, timeout=_POLL))[0]:
+            while not (await asyncio.wait({job}, timeout=_POLL))[0]:
                 used = connection.memory_bytes
                 if used > self._limits.memory_bytes:
                     raise EnvironmentFailure(
                         f"the server uses {used / 2**20:,.0f} MiB of memory, more than --max_memory allows"
                     )
-            return done.result()
+                if self._task.done():
+                    raise self._failure or EnvironmentFailure("the connection ended")
+            self._is_busy = False
+            return job.result()
         finally:
-            done.cancel()  # where nothing waits for it any more
+            job.cancel()
 
     async def close(self, *, at_once: bool = False) -> None:
         """End the server.
@@ -447,7 +436,7 @@ class _Session:
         """
         if self._task is None:
             return
-        self._jobs.put_nowait(None)
+        self._ending.set()
         try:
             if not at_once and not self._is_busy:
                 await asyncio.wait({self._task}, timeout=_CLOSING)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 from typing import Any
+
+import msgspec
 
 from toolassay.calls.execution_record import Execution
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeVerdict:
+class OutcomeVerdict(msgspec.Struct, frozen=True):
     """The verdict on one plan that was executed.
 
     Attributes:
@@ -36,10 +36,6 @@ class OutcomeVerdict:
     missed: int
     extra_calls: int
     reason: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        """The verdict as an object."""
-        return {name: getattr(self, name) for name in OutcomeVerdict.__slots__}
 
 
 def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
@@ -91,8 +87,7 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeSummary:
+class OutcomeSummary(msgspec.Struct, frozen=True):
     """The verdicts on the plans of a model.
 
     Attributes:
@@ -133,7 +128,3 @@ class OutcomeSummary:
             sum(seen) if seen else None,
             sum(one.unwanted > 0 for one in every),
         )
-
-    def to_json(self) -> Mapping[str, Any]:
-        """The counts as an object."""
-        return {name: getattr(self, name) for name in OutcomeSummary.__slots__}

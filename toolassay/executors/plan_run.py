@@ -1,36 +1,42 @@
-"""Runs plans: each in an environment of its own, call by call, every intent and result in the journal."""
+"""Plans as items of a run: each in an environment of its own, every call and result in the journal."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import copy
 import fnmatch
 import json
 import random
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import msgspec
+from msgspec.structs import replace
 
 from toolassay.argument_schemas import Schema, kinds_of, schema_at
 from toolassay.calls.call_plan import CallPlan
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome, StateSummary
 from toolassay.dataset import RequestId
-from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import (
     CallResult,
     Environment,
     EnvironmentFailure,
-    NotCalled,
     OpenExecutor,
     Refusal,
     State,
     call_tool,
 )
 from toolassay.executors.workspace import changes_of, digest_of
+from toolassay.models import ChatRequest
+from toolassay.models.concurrency import waiting
 from toolassay.output_paths import EACH, Part, Reference, parse_reference, path_text
+from toolassay.requests import key_of
+from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item
+from toolassay.runs.journal import Journal
+from toolassay.runs.runner import Loop, run_items
 from toolassay.tools import Tool, ToolLibrary, is_required
 
 # A reference to a whole result inside a longer text: the one in "about <node-0>"; not "<node-x>".
@@ -114,19 +120,17 @@ def _typed(result: CallResult, kinds: frozenset[str]) -> Any:
     value, wanted = result.value, kinds - {"null"}
     if value is None or not wanted:
         return value  # a missing value is not the text "null"
-    if _fits(value, wanted):
-        return result.text if wanted == {"string"} else value
-    if isinstance(value, float) and value.is_integer() and "integer" in wanted:
-        return int(value)
     if "string" in wanted:
-        return result.text
+        return result.text if wanted == {"string"} or not _fits(value, wanted) else value
+    readings = [value]
     if isinstance(value, str):
-        with contextlib.suppress(ValueError, RecursionError):
-            read = json.loads(value)
-            if read is not None and _fits(read, wanted):
-                return read
-            if isinstance(read, float) and read.is_integer() and "integer" in wanted:
-                return int(read)
+        with suppress(ValueError, RecursionError):
+            readings.append(json.loads(value))
+    for one in readings:
+        if one is not None and _fits(one, wanted):
+            return one
+        if isinstance(one, float) and one.is_integer() and "integer" in wanted:
+            return int(one)
     return value
 
 
@@ -142,7 +146,6 @@ _KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list:
 TRIES = 3
 """How often a plan is tried in one start if it has no result through no fault of its own."""
 _MOST_FAILURES = 8  # plans in a row without a result: the server is gone
-_GRACE = 5.0  # seconds for the calls in flight after an interrupt
 _WRONG_TRIES = 4  # wrong calls that are tried for a plan, until one is refused
 
 
@@ -164,6 +167,11 @@ class PlannedItem:
     def fingerprint(self) -> str:
         """That of the plan; empty without one."""
         return "" if self.plan is None else self.plan.fingerprint
+
+    @property
+    def key(self) -> str:
+        """Its key in a journal: another plan for the request is another item."""
+        return f"{key_of(self.id)} {self.fingerprint}"
 
 
 class PlanSet(NamedTuple):
@@ -198,156 +206,154 @@ class RunRules:
     ignore: Sequence[str] = ()
     seed: int = 0
 
+    @property
+    def passes(self) -> int:
+        """How often `run_plans` goes through the plans."""
+        return 2 if self.twice or self.wrong_calls else 1
 
-@dataclass
-class PlanRunSummary:
-    """What a start did.
 
-    Attributes:
-        new: Number of plans executed in this start.
-        stopped: Why it stopped before the last plan; empty if it did not.
-        affected: Number of plans that may depend on state that other plans left in a process.
+def recorded_execution(journal: Journal, item: PlannedItem) -> Execution | None:
+    """How a plan ended; None if its end is not recorded."""
+    entry = journal.get(item.key)
+    return Execution.of(entry["execution"]) if entry else None
+
+
+async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop) -> None:
+    """Run the plans that have not ended, several at a time; their order does not matter.
+
+    Second executions come after all first ones, so that some time has passed between the two.
+
+    Args:
+        work: What is done with a plan.
+        items: The plans.
+        journal: Receives every call, result and end.
+        loop: Number of plans at a time, and callbacks; `done` is called after each plan of each pass, and
+            `summary.stop` says why it stopped before the last plan.
+
+    Raises:
+        KeyboardInterrupt: At Ctrl-C, when the calls in flight have ended.
     """
+    failures = 0
 
-    new: int = 0
-    stopped: str = ""
-    affected: int = 0
-    _failures: int = field(default=0, repr=False)
+    def unsettled() -> Iterator[PlannedItem]:
+        for item in items:
+            if work.is_settled(journal.get(item.key)):
+                loop.done()
+            else:
+                yield item
 
-    def count(self, execution: Execution) -> None:
-        """Count a plan; a server that is gone ends the start."""
-        self.new += 1
-        self._failures = self._failures + 1 if execution.outcome == "provider_error" else 0
-        if self._failures >= _MOST_FAILURES:
-            self.stopped = f"{_MOST_FAILURES} plans in a row have no result; the last: {execution.reason}"
+    async def first(item: PlannedItem) -> str:
+        nonlocal failures
+        outcome = await answer_item(work, item, journal, loop, _no_model)
+        failures = failures + 1 if outcome == "provider_error" else 0
+        if failures >= _MOST_FAILURES and (last := recorded_execution(journal, item)):
+            loop.summary.stop = f"{failures} plans in a row have no result; the last: {last.reason}"
+        return outcome
+
+    async def second(item: PlannedItem) -> str:
+        execution = recorded_execution(journal, item)
+        if execution is None or execution.outcome != "ran":
+            return "skipped"
+        examined = await work.examined(item, execution)
+        if examined != execution:
+            journal.append(item.key, _entry(examined))
+        return examined.outcome
+
+    passes: list[tuple[Iterable[PlannedItem], Callable[[PlannedItem], Awaitable[str]]]]
+    passes = [(unsettled(), first), (items, second)]
+    for these, run in passes[: work.rules.passes]:
+        await run_items(
+            these,
+            run,
+            concurrency=loop.concurrency,
+            done=loop.done,
+            interrupted=loop.interrupted,
+            summary=loop.summary,
+        )
+        if loop.summary.interrupted:
+            raise KeyboardInterrupt
 
 
-class PlanRunner:
-    """Runs plans with an executor.
+async def run_plan(work: ExecutionWork, item: PlannedItem, journal: Journal) -> Execution:
+    """Run one plan outside a run; its end is not recorded."""
+    return await work.executed(item, Ask(item.key, journal, _no_model))
+
+
+async def _no_model(request: ChatRequest, by: str | None) -> NoReturn:
+    raise AssertionError("plans ask no model")
+
+
+def _entry(execution: Execution) -> dict[str, Any]:
+    return {"outcome": execution.outcome, "execution": execution.to_json()}
+
+
+class ExecutionWork(ItemWork[PlannedItem]):
+    """Runs a plan with an executor; each call and its result are lines of the journal.
+
+    It holds the executor, so it is done in the process that has opened it.
 
     Args:
         opened: The executor.
         name: Its name.
         library: The tools.
         rules: How plans are run.
-        journal: Receives every intent and result.
+
+    Attributes:
+        affected: The plans that may depend on state that other plans left in a process.
     """
 
-    def __init__(
-        self,
-        opened: OpenExecutor,
-        name: str,
-        library: ToolLibrary,
-        rules: RunRules,
-        journal: ExecutionJournal,
-    ) -> None:
-        self._opened, self._name, self._library = opened, name, library
-        self._rules, self._journal = rules, journal
+    final = ("ran", "failed", "not_allowed", "in_doubt")
+
+    def __init__(self, opened: OpenExecutor, name: str, library: ToolLibrary, rules: RunRules) -> None:
+        self._opened, self._name, self._library, self.rules = opened, name, library, rules
+        self.affected: set[RequestId] = set()
         self._first_state: State | None = None
         self._has_written = False
         self._outcomes: dict[str, int] = {}  # the hash of a result, by the calls of the plan up to it
-        self._affected: set[RequestId] = set()
 
-    @property
-    def passes(self) -> int:
-        """How often `run_all` goes through the plans."""
-        return 2 if self._rules.twice or self._rules.wrong_calls else 1
+    def key_of(self, item: PlannedItem) -> str:
+        """See `PlannedItem.key`."""
+        return item.key
 
-    async def run_all(
-        self, items: Sequence[PlannedItem], workers: int, advance: Callable[[], None]
-    ) -> PlanRunSummary:
-        """Run the plans that have not ended, several at a time; their order does not matter.
+    async def answer(self, item: PlannedItem, ask: Ask) -> dict[str, Any]:
+        """Run a plan, several times if it has no result through no fault of its own."""
+        return _entry(await self.executed(item, ask))
 
-        Second executions come after all first ones, so that some time has passed between the two.
-
-        Args:
-            items: The plans.
-            workers: Number of plans at a time.
-            advance: Called after each plan of each pass.
-        """
-        summary = PlanRunSummary()
-
-        async def first(item: PlannedItem) -> None:
-            if self._journal.outcome(item.id, item.fingerprint) in (None, "provider_error"):
-                execution = await self._executed(item)
-                self._journal.end(execution)
-                summary.count(execution)
-
-        async def second(item: PlannedItem) -> None:
-            if self._journal.outcome(item.id, item.fingerprint) == "ran":
-                execution = self._journal.execution(item.id)
-                examined = await self._examined(item, execution)
-                if examined != execution:
-                    self._journal.end(examined)
-
-        for work in (first, second)[: self.passes]:
-            await self._each(work, items, workers, advance, summary)
-        summary.affected = len(self._affected)
-        return summary
-
-    async def _each(
-        self,
-        work: Callable[[PlannedItem], Awaitable[None]],
-        items: Sequence[PlannedItem],
-        workers: int,
-        advance: Callable[[], None],
-        summary: PlanRunSummary,
-    ) -> None:
-        waiting = iter(items)
-
-        async def go_on() -> None:
-            for item in waiting:
-                if summary.stopped:
-                    return
-                await work(item)
-                advance()
-
-        tasks = [asyncio.ensure_future(go_on()) for _ in range(workers)]
-        try:
-            await asyncio.gather(*tasks)
-        finally:
-            for task in tasks:
-                if not task.cancelling():  # a second time would interrupt the end of its server
-                    task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def run(self, item: PlannedItem) -> Execution:
-        """Run one plan, several times if it has no result through no fault of its own."""
-        execution = await self._executed(item)
-        return await self._examined(item, execution) if execution.outcome == "ran" else execution
-
-    async def _executed(self, item: PlannedItem) -> Execution:
+    async def executed(self, item: PlannedItem, ask: Ask) -> Execution:
+        """Like `answer`; the record itself."""
         plan = item.plan
         if plan is None:
             return self._ended(item, "failed", item.fault)
         tools = [self._library[call.tool] for call in plan.calls]
-        for tool in tools:
-            if reason := self._opened.missing(tool):
-                return self._ended(item, "failed", reason)
-        if not self._rules.allow_writes:
+        if reason := next(filter(None, map(self._opened.missing, tools)), ""):
+            return self._ended(item, "failed", reason)
+        if not self.rules.allow_writes:
             writing = [tool.id for tool in tools if not self._opened.is_read_only(tool)]
             if writing:
                 return self._ended(item, "not_allowed", f"'{writing[0]}' is not marked read-only")
-        reason = ""
+        calls: list[ExecutedCall] = []
         for _ in range(TRIES):
-            if doubt := self._doubt(item, tools):
-                return self._ended(item, "in_doubt", doubt, self._done(item))
+            ask.restart(forget=self._opened.is_isolated)
+            calls.clear()
             try:
-                async with self._opened.environment() as environment:
-                    return await self._attempt(item, plan, tools, environment)
+                async with _Place(self._opened) as place:
+                    return await self._attempt(item, plan, tools, place, ask, calls)
             except EnvironmentFailure as error:
                 reason = str(error)
-        return self._ended(item, "provider_error", reason, self._done(item))
+            except InDoubt:
+                call = f"call {len(calls)} ({tools[len(calls)].id})"
+                reason = f"whether {call} took effect is unknown, and it is not marked idempotent"
+                return self._ended(item, "in_doubt", reason, calls)
+        return self._ended(item, "provider_error", reason, calls)
 
-    async def _examined(self, item: PlannedItem, execution: Execution) -> Execution:
+    async def examined(self, item: PlannedItem, execution: Execution) -> Execution:
         """An execution that ran, with what a second one and a wrong call show, where these are wanted."""
         plan = item.plan
-        if plan is None:
-            return execution
+        assert plan is not None
         tools = [self._library[call.tool] for call in plan.calls]
         # An environment that fails here says nothing of the plan, which ran; the next start tries again.
-        with contextlib.suppress(EnvironmentFailure):
-            if self._rules.twice and execution.varies is None:
+        with suppress(EnvironmentFailure):
+            if self.rules.twice and execution.varies is None:
                 execution = replace(execution, varies=await self._varying(plan, tools, execution))
             if self._is_chosen(item) and execution.wrong_call is None:
                 execution = replace(execution, wrong_call=await self._wrong_call(plan, tools, execution))
@@ -356,105 +362,75 @@ class PlanRunner:
     def _ended(
         self, item: PlannedItem, outcome: Outcome, reason: str, calls: Sequence[ExecutedCall] = ()
     ) -> Execution:
-        return Execution(item.id, outcome, self._name, item.fingerprint, calls, reason)
-
-    def _done(self, item: PlannedItem) -> list[ExecutedCall]:
-        done = self._journal.unfinished(item.id, item.fingerprint).done
-        return [done[number] for number in sorted(done)]
-
-    def _doubt(self, item: PlannedItem, tools: Sequence[Tool]) -> str:
-        """Why a plan must not be continued; empty if it may."""
-        if self._opened.is_isolated:
-            return ""
-        number = self._journal.unfinished(item.id, item.fingerprint).intended
-        if number is None or self._opened.is_idempotent(tools[number]):
-            return ""
-        name = tools[number].id
-        return f"whether call {number} ({name}) took effect is unknown, and it is not marked idempotent"
+        return Execution(item.id, outcome, self._name, item.fingerprint, tuple(calls), reason)
 
     async def _attempt(
-        self, item: PlannedItem, plan: CallPlan, tools: Sequence[Tool], environment: Environment
+        self,
+        item: PlannedItem,
+        plan: CallPlan,
+        tools: Sequence[Tool],
+        place: _Place,
+        ask: Ask,
+        calls: list[ExecutedCall],
     ) -> Execution:
-        """Run the plan in an environment; where effects last, calls with a result are not repeated."""
-        done: dict[int, ExecutedCall] = {}
-        if not self._opened.is_isolated:
-            done = dict(self._journal.unfinished(item.id, item.fingerprint).done)
-        before = await self._state_before(environment)
-        await self._opened.prepare(environment, [tools[n] for n in range(len(tools)) if n not in done])
-        if not done:
-            self._journal.start(item.id, plan.fingerprint)
+        """Run the plan, and add its calls to `calls`; the first one that is made opens the place."""
+        before: State | None = None
+
+        async def opened() -> Environment:
+            nonlocal before
+            if place.environment is None:
+                before = await self._state_before(await place.opened())
+            return await place.opened()
+
         results: dict[int, CallResult] = {}
-        calls: list[ExecutedCall] = []
         reason = ""
         is_after_write = self._has_written and not self._opened.is_isolated
         for number, tool in enumerate(tools):
-            call = done.get(number)
-            if call is None:
-                try:
-                    call = self._prepared(plan, number, tool, results)
-                except Unresolvable as error:
-                    reason = f"call {_node(plan, number)} ({tool.id}): {error}"
-                    break
-                call = await self._recorded(item, number, tool, call, environment)
+            try:
+                call = self._prepared(plan, number, tool, results)
+            except Unresolvable as error:
+                reason = f"call {_node(plan, number)} ({tool.id}): {error}"
+                break
+            call = await self._recorded(tool, call, opened, ask)
             calls.append(call)
             if self._opened.is_shared and (self._is_new_outcome(calls) or is_after_write):
-                self._affected.add(item.id)
+                self.affected.add(item.id)
             self._has_written |= not self._opened.is_read_only(tool)
             if call.error is not None:
                 reason = f"call {call.node} ({tool.id}): {call.error}"
                 break
             results[number] = result_of(call)
-        after = self._compared(await environment.state())
-        return Execution(
-            item.id,
-            "failed" if reason else "ran",
-            self._name,
-            plan.fingerprint,
-            calls,
-            reason,
-            () if reason else tuple(calls[number].result for number in plan.results()),
-            None if before is None else {"digest": digest_of(before), "places": len(before)},
-            None
+        after = self._compared(await (await opened()).state())
+        ended = self._ended(item, "failed" if reason else "ran", reason, calls)
+        return replace(
+            ended,
+            answer=() if reason else tuple(calls[number].result for number in plan.results()),
+            state_before=None if before is None else StateSummary(digest_of(before), len(before)),
+            state_after=None
             if before is None or after is None
-            else {"digest": digest_of(after), "places": len(after), "changes": changes_of(before, after)},
+            else StateSummary(digest_of(after), len(after), changes_of(before, after)),
         )
+
+    async def _recorded(
+        self, tool: Tool, call: ExecutedCall, opened: Callable[[], Awaitable[Environment]], ask: Ask
+    ) -> ExecutedCall:
+        """A call with its result, from the journal if an earlier start made it."""
+
+        async def ready() -> None:
+            await self._opened.prepare(await opened(), tool)
+
+        async def make() -> Any:
+            return msgspec.to_builtins(await _made(await opened(), tool, call))
+
+        repeatable = self._opened.is_isolated or self._opened.is_idempotent(tool)
+        made = await ask.perform(msgspec.to_builtins(call), make, ready, repeatable=repeatable)
+        return msgspec.convert(made, ExecutedCall)
 
     def _is_new_outcome(self, calls: Sequence[ExecutedCall]) -> bool:
         """Whether the same calls, from the start of a plan, ended otherwise in an earlier plan."""
         key = digest_of({"calls": [[call.tool, call.arguments] for call in calls]})
         outcome = hash(repr((calls[-1].result, calls[-1].error)))
         return self._outcomes.setdefault(key, outcome) != outcome
-
-    async def _recorded(
-        self, item: PlannedItem, number: int, tool: Tool, call: ExecutedCall, environment: Environment
-    ) -> ExecutedCall:
-        """Make a call, with its intent and its result in the journal.
-
-        After an interrupt, a call that must not be repeated has some seconds to return: without its result,
-        the plan would be in doubt.
-        """
-        self._journal.intend(item.id, number, call)
-        making = asyncio.ensure_future(_made(environment, tool, call))
-        try:
-            call = await asyncio.shield(making)
-        except NotCalled:
-            self._journal.withdraw(item.id, number)
-            raise
-        except asyncio.CancelledError:
-            try:
-                if not self._opened.is_isolated and not self._opened.is_idempotent(tool):
-                    await asyncio.wait({making}, timeout=_GRACE)
-                error = making.exception() if making.done() and not making.cancelled() else None
-                if isinstance(error, NotCalled):
-                    self._journal.withdraw(item.id, number)
-                elif making.done() and not making.cancelled() and error is None:
-                    self._journal.returned(item.id, number, making.result())
-            finally:
-                making.cancel()
-                await asyncio.gather(making, return_exceptions=True)
-            raise
-        self._journal.returned(item.id, number, call)
-        return call
 
     async def _state_before(self, environment: Environment) -> State | None:
         """The state in which a plan starts; the same for every one where environments are isolated."""
@@ -465,12 +441,12 @@ class PlanRunner:
         return self._first_state
 
     def _compared(self, state: State | None) -> State | None:
-        if state is None or not self._rules.ignore:
+        if state is None or not self.rules.ignore:
             return state
         return {
             place: value
             for place, value in state.items()
-            if not any(fnmatch.fnmatchcase(place, pattern) for pattern in self._rules.ignore)
+            if not any(fnmatch.fnmatchcase(place, pattern) for pattern in self.rules.ignore)
         }
 
     def _prepared(
@@ -502,8 +478,8 @@ class PlanRunner:
         """The nodes whose result differs in a second execution; None where there must not be one."""
         if not self._opened.is_isolated and not all(map(self._opened.is_read_only, tools)):
             return None
-        async with self._opened.environment() as environment:
-            results = await self._rerun(plan, tools, environment, len(tools))
+        async with _Place(self._opened) as place:
+            results = await self._rerun(plan, tools, await place.opened(), len(tools))
         return tuple(
             call.node
             for number, call in enumerate(execution.calls)
@@ -511,14 +487,14 @@ class PlanRunner:
         )
 
     def _is_chosen(self, item: PlannedItem) -> bool:
-        chance = random.Random(f"{self._rules.seed} wrong call {item.id!r}").random()
-        return self._opened.is_isolated and chance < self._rules.wrong_calls
+        chance = random.Random(f"{self.rules.seed} wrong call {item.id!r}").random()
+        return self._opened.is_isolated and chance < self.rules.wrong_calls
 
     async def _wrong_call(
         self, plan: CallPlan, tools: Sequence[Tool], execution: Execution
     ) -> ExecutedCall | None:
         """A call with a mistake, made in a fresh environment and refused there; None if none was refused."""
-        rng = random.Random(f"{self._rules.seed} mistake {plan.id}")
+        rng = random.Random(f"{self.rules.seed} mistake {plan.id}")
         numbers = [number for number, call in enumerate(execution.calls) if call.arguments]
         for _ in range(_WRONG_TRIES if numbers else 0):
             number = rng.choice(numbers)
@@ -528,7 +504,8 @@ class PlanRunner:
                 continue
             wrong = ExecutedCall(right.node, right.tool, arguments)
             try:
-                async with self._opened.environment() as environment:
+                async with _Place(self._opened) as place:
+                    environment = await place.opened()
                     if len(await self._rerun(plan, tools, environment, number)) < number:
                         continue
                     wrong = await _made(environment, tools[number], wrong)
@@ -537,6 +514,22 @@ class PlanRunner:
             if wrong.error is not None:
                 return wrong
         return None
+
+
+class _Place(AsyncExitStack):
+    """The environment of one plan, which is opened when it is first needed."""
+
+    def __init__(self, opened: OpenExecutor) -> None:
+        super().__init__()
+        self._opened = opened
+        self.environment: Environment | None = None
+
+    async def opened(self) -> Environment:
+        """The environment; Ctrl-C ends the wait for it."""
+        if self.environment is None:
+            with waiting():
+                self.environment = await self.enter_async_context(self._opened.environment())
+        return self.environment
 
 
 def _node(plan: CallPlan, number: int) -> int:

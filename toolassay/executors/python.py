@@ -1,17 +1,15 @@
 """Executes calls of Python functions, in a process of their own with bounds on time, output and memory.
 
-Run as a program, this module is that process: it reads a call a line and writes a signed result a line.
+Run as a program, this module is that process: it reads a call a line and writes a result a line.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import hmac
 import inspect
 import json
 import os
-import secrets
 import sys
 import threading
 import time
@@ -39,9 +37,8 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    digest_of,
+    content_of,
     folder_of,
-    state_of,
 )
 from toolassay.extras import Option
 from toolassay.mcp_client.server_config import ServerConfig
@@ -51,8 +48,7 @@ from toolassay.tools import Tool
 _START_SECONDS = 60.0  # to import the module of the functions
 _END_SECONDS = 5.0  # until the status of a process that was killed arrives
 _LONGEST_ESCAPE = 6  # bytes in JSON for a byte of a text: "\\u0007"
-_PIECE = 400  # bytes of an answer in a line: POSIX writes 512 at once, whatever else is written
-_LAST = b"."  # begins the last piece of an answer
+_READ = 2**16  # bytes at once
 _PARENT_SECONDS = 0.5  # between two looks at whether the parent lives
 
 
@@ -118,7 +114,7 @@ class PythonExecutor(Executor):
                 )
         functions = _absolute(options.functions)
         passed = {name: os.environ[name] for name in sorted(options.pass_env)}
-        opened = _OpenPython(functions, source, options.fresh, context.limits, passed)
+        opened = _OpenPython(functions, source, content_of(source), options.fresh, context.limits, passed)
         try:
             await opened.list_functions()
             yield opened
@@ -138,11 +134,12 @@ def _absolute(functions: str) -> str:
     return functions
 
 
-class _OpenPython(PooledExecutor):
+class _OpenPython(PooledExecutor["_PythonEnvironment"]):
     def __init__(
         self,
         functions: str,
         source: Path | None,
+        content: str | None,
         fresh: str,
         limits: CallLimits,
         passed: Mapping[str, str],
@@ -154,7 +151,7 @@ class _OpenPython(PooledExecutor):
         self._names: frozenset[str] = frozenset()
         self.identity = {
             "functions": Path(functions).name,
-            "workspace": None if source is None else digest_of(state_of(source)),
+            "workspace": content,
             "fresh": fresh,
             **({"pass_env": list(passed)} if passed else {}),
         }
@@ -163,12 +160,11 @@ class _OpenPython(PooledExecutor):
         """Start a process and ask it for the names of its functions."""
         try:
             async with self.environment() as environment:
-                assert isinstance(environment, _PythonEnvironment)
                 self._names = frozenset(environment.names)
         except EnvironmentFailure as error:
             raise UsageError(str(error), fix="correct the module of --functions, or --pass_env") from None
 
-    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+    async def made(self, workspace: Workspace | None) -> _PythonEnvironment:
         """Start a process."""
         environment = _PythonEnvironment(self, workspace)
         await environment.start()
@@ -185,7 +181,6 @@ class _PythonEnvironment(CopiedEnvironment):
         super().__init__(workspace, opened.keys)
         self._opened = opened
         self._server: ServerProcess | None = None
-        self._calls: asyncio.WriteTransport | None = None
         self.names: list[str] = []
 
     @property
@@ -208,12 +203,8 @@ class _PythonEnvironment(CopiedEnvironment):
             env={**opened.passed, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             cwd=None if self.workspace is None else str(self.workspace.path),
         )
-        # A pipe of one direction: asyncio's own would be a socket, which a function could write to.
-        reading, writing = os.pipe()
-        loop = asyncio.get_running_loop()
         try:
-            self._calls, _ = await loop.connect_write_pipe(asyncio.BaseProtocol, os.fdopen(writing, "wb", 0))
-            self._server = await ServerProcess.start(config, stdin=reading, stderr=asyncio.subprocess.DEVNULL)
+            self._server = await ServerProcess.start(config, stderr=asyncio.subprocess.DEVNULL)
             source = {"functions": opened.functions, "memory": opened.limits.memory_bytes}
             ready = await self._answer(source, _START_SECONDS)
             if "names" not in ready:
@@ -222,33 +213,24 @@ class _PythonEnvironment(CopiedEnvironment):
         except BaseException:
             await self.close()
             raise
-        finally:
-            os.close(reading)
 
     async def _answer(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Send a message; the answer, whose pieces are signed with its key. Functions wrote other lines."""
-        assert (
-            self._server is not None and self._server.process.stdout is not None and self._calls is not None
-        )
-        key, text = secrets.token_bytes(), bytearray()
+        """Send a message; the answer."""
+        assert self._server is not None
+        calls, results = self._server.process.stdin, self._server.process.stdout
+        assert calls is not None and results is not None
+        text, piece = bytearray(), b""
         longest = _LONGEST_ESCAPE * self._opened.limits.result_bytes + 2**16
-        sent = json.dumps({"key": key.hex(), **message})
-        self._calls.write(sent.encode(errors="surrogatepass") + b"\n")
+        calls.write(json.dumps(message).encode(errors="surrogatepass") + b"\n")
         try:
             async with asyncio.timeout(seconds):
-                while not self._server.process.stdout.at_eof():
-                    line = b""
-                    with contextlib.suppress(ValueError):  # too long for a piece
-                        line = await self._server.process.stdout.readline()
-                    signature, _, piece = line.removesuffix(b"\n").partition(b" ")
-                    if not hmac.compare_digest(signature, _signature(key, piece)):
-                        continue
-                    text += piece[1:]
+                while not piece.endswith(b"\n") and (piece := await results.read(_READ)):
+                    text += piece
                     if len(text) > longest:
                         raise EnvironmentFailure("the result is larger than --max_result allows")
-                    if piece.startswith(_LAST):
-                        answer: dict[str, Any] = self.stored(json.loads(text))
-                        return answer
+            if piece:
+                answer: dict[str, Any] = self.stored(json.loads(text))
+                return answer
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
         with contextlib.suppress(TimeoutError):
@@ -275,17 +257,11 @@ class _PythonEnvironment(CopiedEnvironment):
     async def close(self) -> None:
         """End the process with its children and delete the copy."""
         try:
-            if self._calls is not None and not self._calls.is_closing():
-                self._calls.abort()
             if self._server is not None:
                 await self._server.stop(0)
         finally:
             if self.workspace is not None:
                 self.workspace.remove()
-
-
-def _signature(key: bytes, text: bytes) -> bytes:
-    return hmac.digest(key, text, "sha256").hex().encode()
 
 
 def _function_name(tool: Tool) -> str:
@@ -297,13 +273,12 @@ def _function_name(tool: Tool) -> str:
 
 
 def main() -> None:
-    """Serve the functions of a module: a call a line from the standard input, a signed result a line.
+    """Serve the functions of a module: a call a line from the standard input, a result a line.
 
-    The first line has the source of the functions, and the bytes of memory. The key of each line signs its
-    answer. So what a function, its threads and its children write to any descriptor is no answer.
+    The first line has the source of the functions, and the bytes of memory.
     """
     _end_with_parent()
-    # What functions print must not reach the results.
+    # What functions and their children print must not reach the results.
     results = os.dup(1)
     calls = os.fdopen(os.dup(0), encoding="utf-8", errors="surrogatepass")
     null = os.open(os.devnull, os.O_RDWR)
@@ -311,13 +286,11 @@ def main() -> None:
     os.dup2(null, 1)
     process = os.getpid()
 
-    def answer(call: Mapping[str, Any], value: Mapping[str, Any]) -> None:
+    def answer(value: Mapping[str, Any]) -> None:
         if os.getpid() != process:  # a fork of a function that returned as well
             os._exit(1)
-        text = json.dumps(value, ensure_ascii=True).encode()
-        for start in range(0, len(text), _PIECE):
-            piece = (_LAST if start + _PIECE >= len(text) else b"+") + text[start : start + _PIECE]
-            os.write(results, b"\n%s %s\n" % (_signature(bytes.fromhex(call["key"]), piece), piece))
+        with open(results, "wb", closefd=False) as stream:
+            stream.write(json.dumps(value, ensure_ascii=True).encode() + b"\n")
 
     import pydantic  # noqa: F401  # before the limit, which is for the functions
     import pydantic_core  # noqa: F401
@@ -335,13 +308,13 @@ def main() -> None:
         try:
             module = stack.enter_context(imported_module(first["functions"]))
         except UsageError as error:
-            answer(first, {"error": str(error)})
+            answer({"error": str(error)})
             return
         functions = {name: value for name, value in vars(module).items() if callable(value)}
-        answer(first, {"names": [name for name in functions if not name.startswith("_")]})
+        answer({"names": [name for name in functions if not name.startswith("_")]})
         for line in calls:
             call = json.loads(line)
-            answer(call, _called(functions.get(call["function"]), call["arguments"]))
+            answer(_called(functions.get(call["function"]), call["arguments"]))
 
 
 def _end_with_parent() -> None:

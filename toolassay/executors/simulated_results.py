@@ -6,7 +6,6 @@ Schemas come from outside: every walk is bounded, and `jsonschema` decides wheth
 from __future__ import annotations
 
 import copy
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
@@ -15,7 +14,6 @@ from typing import Any, NamedTuple
 from toolassay.argument_schemas import ArgumentValidator, kinds_of, properties_at
 from toolassay.argument_values.drawn_values import drawn_value
 from toolassay.argument_values.places import SchemaWalk
-from toolassay.executors.executor import one_line
 from toolassay.graph.derive import fields
 from toolassay.graph.derive.fields import (
     IDENTITIES,
@@ -30,8 +28,6 @@ from toolassay.graph.derive.fields import (
 )
 from toolassay.tools import Tool, ToolLibrary, is_required
 
-_SHOWN_FIELDS = 5  # of an object in a text
-_LONGEST_SHOWN = 60  # characters of a value in a text
 # Verbs of no group in `words.json` that change something outside, unlike "calculate" and "click".
 _EFFECTS = frozenset({
     "apply", "approve", "assign", "attach", "commit", "invite", "join", "merge", "push", "send", "submit"
@@ -164,16 +160,6 @@ class Resource:
         names = () if self.key == "" else (self.attribute, "_".join((*self.thing, self.attribute)))
         return self.fields | dict.fromkeys(names, self.key)
 
-    @property
-    def label(self) -> str:
-        """The resource in words: "customer 7"."""
-        return " ".join(filter(None, (" ".join(self.thing), shown(self.key))))
-
-    def described(self) -> str:
-        """The object in one line: "customer 7: name Ann Lee"."""
-        some = [f"{name} {shown(one)}" for name, one in self.fields.items() if str(one) != str(self.key)]
-        return f"{self.label}: {', '.join(some[:_SHOWN_FIELDS])}" if some else self.label
-
     def write(self, values: dict[str, Any]) -> None:
         """Set fields by a call of the plan."""
         self.fields, self.written = self.fields | values, self.written | values
@@ -217,12 +203,6 @@ class ResourceStore:
                 elif not one.is_deleted and (one.is_new or one.written):
                     places[place] = own | copy.deepcopy(one.written)
         return places
-
-
-def shown(value: Any) -> str:
-    """A value in a text, cut to a length."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return one_line(text, _LONGEST_SHOWN)
 
 
 _MOST_VALUES = 600  # of one result
@@ -278,10 +258,6 @@ class ResultMaker:
                         around.pop(str(parts[-1]), None)
         raise UnmakeableError(reason)
 
-    def is_valid(self, value: Any) -> bool:
-        """Whether a value is a valid result."""
-        return not self._validator.problems(value)
-
     def fill(self, value: Any, *wanted: tuple[Sequence[str | int], Mapping[str, Any]]) -> None:
         """Set fields of the objects at paths in a valid result, where names match and it stays valid."""
         changes: list[tuple[Any, Any, Any]] = []
@@ -299,7 +275,7 @@ class ResultMaker:
             is_new = isinstance(container, dict) and key not in container
             before.append((container, key, is_new, None if is_new else container[key]))
             container[key] = part
-        if not before or self.is_valid(value):
+        if not before or not self._validator.problems(value):
             return True
         for container, key, is_new, part in reversed(before):
             if is_new:
@@ -394,25 +370,24 @@ class _Draw:
 
 
 class ResultPlace(NamedTuple):
-    """The paths of a resource in a result: of the object, a list of objects, and a free text, if any."""
+    """The paths of a resource in a result: of the object, and of a list of objects, if any."""
 
     object: Path
     listed: Path | None
-    text: Path | None
 
 
 def place_of(value: Any, thing: Words) -> ResultPlace:
     """Where a result has a thing.
 
     >>> place_of({"page": 1, "users": [{"id": 7}]}, ("user",))
-    ResultPlace(object=(), listed=('users',), text=None)
+    ResultPlace(object=(), listed=('users',))
     """
 
     def is_list(value: Any) -> bool:
         return isinstance(value, list) and all(isinstance(one, dict) for one in value)
 
     if not isinstance(value, dict):
-        return ResultPlace((), () if is_list(value) else None, () if isinstance(value, str) else None)
+        return ResultPlace((), () if is_list(value) else None)
     objects = [(name,) for name, one in value.items() if isinstance(one, dict)]
     paths = [*((name,) for name in value), *((*path, name) for path in objects for name in value[path[0]])]
 
@@ -423,12 +398,7 @@ def place_of(value: Any, thing: Words) -> ResultPlace:
     best = max(objects, key=fit, default=())
     is_inside = bool(best) and fit(best) > 1 and identity_in(value, thing) is None
     lists = [path for path in paths if is_list(value_at(value, path))]
-    is_single = len(value) == 1 and not thing_of(next(iter(value)))
-    text = "message" if isinstance(value.get("message"), str) else next(iter(value)) if is_single else ""
-    has_text = isinstance(value.get(text), str)
-    return ResultPlace(
-        best if is_inside else (), max(lists, key=fit, default=None), (text,) if has_text else None
-    )
+    return ResultPlace(best if is_inside else (), max(lists, key=fit, default=None))
 
 
 def identity_in(value: Any, thing: Words, attribute: str = "id") -> Any:

@@ -32,10 +32,8 @@ from toolassay.executors.simulated_results import (
     ResourceStore,
     ResultMaker,
     UnmakeableError,
-    shown,
 )
 from toolassay.graph.derive.fields import IDENTITIES, meaning_of, name_words, words_of
-from toolassay.text_formatting import count_of
 from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, declares_parameters, is_required
 
@@ -73,7 +71,7 @@ class OpenSimulation(OpenExecutor):
     """The simulator for the tools of a folder."""
 
     def __init__(self, context: ExecutionContext) -> None:
-        self.seed, self.most_bytes = context.seed, context.limits.result_bytes
+        self.seed, self.limits = context.seed, context.limits
         self.identity = {"seed": context.seed}
         self.actions = Actions(context.library)
         self._tools: dict[str, _SimulatedTool] = {}
@@ -128,9 +126,7 @@ class _Simulation:
             result = CallResult.of(_successful(call.result(), simulated.maker))
         except UnmakeableError as error:
             raise EnvironmentFailure(one_line(f"no result of '{tool.id}' can be made: {error}")) from None
-        size = len(result.text.encode(errors="surrogatepass"))
-        if size > self.opened.most_bytes:
-            raise EnvironmentFailure(f"the result has {size:,} bytes, more than --max_result allows")
+        self.opened.limits.check(result.text)
         return result
 
 
@@ -165,10 +161,8 @@ class _Call:
         one = self._named()
         if self._action.kind == "change":
             return self._change(one)
-        said = one.described() if one.fields.keys() - self._given.keys() - {one.attribute} else ""
-        if self._action.kind == "remove":
-            one.is_deleted, said = True, f"Deleted {one.label}."
-        return self._answer(self._made(), one, said)
+        one.is_deleted = self._action.kind == "remove"
+        return self._answer(self._made(), one)
 
     def _rng(self, *parts: Any) -> Random:
         """Random numbers that depend on the seed and the parts alone."""
@@ -185,7 +179,7 @@ class _Call:
         given = {name: one for name, one in self._given.items() if name.casefold() not in _LIMITS}
         parts = ("result", self._tool.id, given, number)
         value = self._maker.make(self._rng(*parts))
-        if len(json.dumps(value)) > self._opened.most_bytes // 2:
+        if len(json.dumps(value)) > self._opened.limits.result_bytes // 2:
             value = self._maker.make(self._rng(*parts), small=True)
         return value
 
@@ -193,7 +187,7 @@ class _Call:
         """The object that the arguments name; Refusal if it was deleted. One never seen existed before."""
         action = self._action
         # Without a key, what is removed is known by all arguments.
-        otherwise = " ".join(map(shown, self._given.values())) if action.kind == "remove" else ""
+        otherwise = " ".join(map(str, self._given.values())) if action.kind == "remove" else ""
         value = self._given.get(action.key, otherwise)
         one = self._store.find(action.resource, action.attribute, value, self._scope)
         if one is not None and one.is_deleted:
@@ -227,19 +221,19 @@ class _Call:
         one = Resource(action.resource, action.thing, self._primary, key, self._scope, is_new=True)
         one.write(self._given)
         self._those.append(one)
-        return self._answer(value, one, f"Created {one.label}{self._arguments(' ({})', one.key)}.")
+        return self._answer(value, one)
 
     def _change(self, one: Resource) -> Any:
         kept = {self._action.key, *self._scope}
         changes = {name: value for name, value in self._given.items() if name not in kept}
         one.write(changes or {self._action.verb or "changed": True})
-        return self._answer(self._made(), one, f"Updated {one.label}{self._arguments(' ({})', one.key)}.")
+        return self._answer(self._made(), one)
 
-    def _answer(self, value: Any, one: Resource | None = None, said: str = "") -> Any:
+    def _answer(self, value: Any, one: Resource | None = None) -> Any:
         """The result of a call, with the object that it is about."""
         path = results.place_of(value, self._action.thing).object
         own = self._repeated() | (one.own if one else {})
-        value = self._filled(value, said, [((), self._given), (path, own)])
+        value = self._filled(value, one and one.own, [((), self._given), (path, own)])
         if one is not None:
             one.remember(results.value_at(value, path))
         return value
@@ -260,15 +254,14 @@ class _Call:
             if not one.is_deleted and all(one is not other for other in found):
                 found.append(one)
                 items.append(item)
-        said = count_of(len(found), self._thing)
-        said += ": " * bool(found) + "; ".join(one.described() for one in found)
+        plain = [one.own for one in found]
         total = dict.fromkeys(("count", "total", "total_count", "total_results"), len(found))
         wanted: list[_Fields] = [((), {"page": 1, "total_pages": 1} | self._given | total)]
         if self._maker is None or path is None:
-            return self._filled(value, said, wanted)
+            return self._filled(value, plain, wanted)
         if self._maker.change(value, [(results.value_at(value, path), slice(None), items)]):
             wanted += [((*path, number), self._repeated() | one.own) for number, one in enumerate(found)]
-        value = self._filled(value, said, wanted)
+        value = self._filled(value, plain, wanted)
         for one, (place, _) in zip(found, wanted[1:], strict=False):
             one.remember(results.value_at(value, place))
         return value
@@ -293,25 +286,20 @@ class _Call:
             if name.casefold() not in _LIMITS | _QUERIES and meaning_of(name).attribute not in IDENTITIES
         }
 
-    def _filled(self, value: Any, said: str, wanted: list[_Fields]) -> Any:
-        """The drawn result with fields, and with a text in its place for one; the text without a schema."""
-        if self._tool.outputs:
-            said = self._typed()
-        elif not said:
-            said = f"Result of {' '.join(name_words(self._tool))}{self._arguments(' for {}')}."
-        said = one_line(said, _LONGEST_TEXT)
+    def _filled(self, value: Any, plain: Any, wanted: list[_Fields]) -> Any:
+        """The drawn result with fields; without a schema files and texts, the plain value, or a sentence."""
         if self._maker is None:
-            return said
-        text = results.place_of(value, self._action.thing).text
-        if text == ():
-            return said if self._maker.is_valid(said) else value
-        self._maker.fill(value, *wanted, *([((), {text[0]: said})] if text else []))
+            if self._tool.outputs:
+                return self._typed()
+            # What the arguments say must not read as a failure of the call: `error="no paper"`.
+            is_plain = plain is not None and not is_refusal(plain)
+            return plain if is_plain else self._sentence(f"Result of {' '.join(name_words(self._tool))}")
+        self._maker.fill(value, *wanted)
         return value
 
-    def _arguments(self, form: str, key: Any = None) -> str:
-        """The arguments but the key in words, in place of `{}` in a form; empty without one."""
-        given = [f"{name} {shown(one)}" for name, one in self._given.items() if key is None or one != key]
-        return form.format(", ".join(given)) if given else ""
+    def _sentence(self, about: str) -> str:
+        given = ", ".join(f"{name} {value}" for name, value in self._given.items())
+        return one_line(f"{about} for {given}." if given else f"{about}.", _LONGEST_TEXT)
 
     def _typed(self) -> str:
         """File names and sentences, one for each declared type of output."""
@@ -319,6 +307,6 @@ class _Call:
         for number, kind in enumerate(self._tool.outputs):
             mark = f"{self._rng('typed', self._tool.id, self._given, number).getrandbits(24):06x}"
             name = re.sub(r"\W+", "-", kind.casefold()).strip("-") or "file"
-            text = f"Text {mark} of {self._tool.id}{self._arguments(' for {}')}."
+            text = self._sentence(f"Text {mark} of {self._tool.id}")
             found.append(text if name == "text" else f"{name}-{mark}.{_FILES.get(name, 'txt')}")
         return ", ".join(found)

@@ -20,12 +20,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
+from toolassay.calls.execution_record import Change
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
-    CallResult,
     Environment,
     EnvironmentFailure,
     OpenExecutor,
@@ -35,7 +35,6 @@ from toolassay.extras import Option
 from toolassay.locks import delete, temporary_folder
 from toolassay.models.redaction import without
 from toolassay.models.wire_format import map_texts
-from toolassay.tools import Tool
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
@@ -179,6 +178,11 @@ def folder_of(workspace: str | Path) -> Path | None:
     if not Path(workspace).is_dir():
         raise UsageError("is not a folder", file=Path(workspace), fix="give --workspace the folder to copy")
     return Path(workspace)
+
+
+def content_of(source: Path | None) -> str | None:
+    """A hash of the state of a folder that is copied, for the identity of a run; None without one."""
+    return None if source is None else digest_of(state_of(source))
 
 
 def is_path(word: str) -> bool:
@@ -399,8 +403,8 @@ def digest_of(state: State) -> str:
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
 
-def changes_of(before: State, after: State) -> dict[str, dict[str, Any]]:
-    """The places that differ between two states; null stands for a place that is not there.
+def changes_of(before: State, after: State) -> dict[str, Change]:
+    """The places that differ between two states.
 
     >>> changes_of({"a": 1, "b": 1}, {"b": 2, "c": 3})
     {'a': {'before': 1, 'after': None}, 'b': {'before': 1, 'after': 2}, 'c': {'before': None, 'after': 3}}
@@ -412,7 +416,7 @@ def changes_of(before: State, after: State) -> dict[str, dict[str, Any]]:
     }
 
 
-class CopiedEnvironment(ABC):
+class CopiedEnvironment(Environment, ABC):
     """An environment that works in a copy of a folder, if it has one.
 
     Attributes:
@@ -428,10 +432,6 @@ class CopiedEnvironment(ABC):
     @abstractmethod
     def is_usable(self) -> bool:
         """Whether nothing has failed in it, and its process or connection lives."""
-
-    @abstractmethod
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
-        """See `Environment.call`."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -459,7 +459,10 @@ class CopiedEnvironment(ABC):
         return state
 
 
-class PooledExecutor(OpenExecutor):
+Copied = TypeVar("Copied", bound=CopiedEnvironment)
+
+
+class PooledExecutor(OpenExecutor, Generic[Copied]):
     """Makes environments, and keeps those that are still usable for later plans.
 
     Args:
@@ -472,14 +475,14 @@ class PooledExecutor(OpenExecutor):
     def __init__(self, source: Path | None, limits: CallLimits, *, is_isolated: bool, reuses: bool) -> None:
         self._source, self.limits = source, limits
         self.is_isolated, self._reuses = is_isolated, reuses
-        self._idle: list[CopiedEnvironment] = []
+        self._idle: list[Copied] = []
 
     @abstractmethod
-    async def made(self, workspace: Workspace | None) -> CopiedEnvironment:
+    async def made(self, workspace: Workspace | None) -> Copied:
         """A new environment with a copy."""
 
     @asynccontextmanager
-    async def environment(self) -> AsyncIterator[Environment]:
+    async def environment(self) -> AsyncIterator[Copied]:
         """An environment for one plan: a new one, or one that an earlier plan has used."""
         environment = await self._restored()
         if environment is None:
@@ -494,7 +497,7 @@ class PooledExecutor(OpenExecutor):
             else:
                 await environment.close()
 
-    async def _restored(self) -> CopiedEnvironment | None:
+    async def _restored(self) -> Copied | None:
         """One that an earlier plan has used; None if there is none. What cannot be used is closed."""
         while self._idle:
             environment, is_ready = self._idle.pop(), False

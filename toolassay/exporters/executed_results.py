@@ -72,23 +72,32 @@ class ExecutedResults:
 
     Args:
         path: The file.
+        lines: The place of each id's line; results may be larger than memory.
         library: The tools.
         kind: The dependency type.
-
-    Raises:
-        UsageError: The file is missing, or a line is malformed (names its number).
     """
 
-    def __init__(self, path: Path, library: ToolLibrary, kind: DependencyType) -> None:
-        self._path, self._library, self._kind = path, library, kind
+    def __init__(
+        self, path: Path, lines: Mapping[str, LineRange], library: ToolLibrary, kind: DependencyType
+    ) -> None:
+        self._path, self._lines, self._library, self._kind = path, lines, library, kind
         self._validators: dict[str, ArgumentValidator] = {}
-        self._lines: dict[str, LineRange] = {}  # results may be larger than memory
+
+    @classmethod
+    def index(cls, path: Path, library: ToolLibrary, kind: DependencyType) -> ExecutedResults:
+        """Find the line of each id.
+
+        Raises:
+            UsageError: The file is missing, or a line is malformed (names its number).
+        """
+        places: dict[str, LineRange] = {}
         fix = "make it with toolassay execute, or use --results references"
         for lines in line_ranges(path, 1, fix=fix):
             for number, value in read_json_lines(path, lines=lines):
                 if not isinstance(value, dict) or "id" not in value:
                     raise _malformed(path, number)
-                self._lines[_key(value["id"])] = lines
+                places[_key(value["id"])] = lines
+        return cls(path, places, library, kind)
 
     def of(self, request_id: RequestId, plan: CallPlan) -> PlanResults:
         """The results of a plan.
@@ -125,7 +134,7 @@ class ExecutedResults:
         ((number, value),) = read_json_lines(self._path, lines=lines)
         try:
             return Execution.of(value)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except ValueError:
             raise _malformed(self._path, number) from None
 
     def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -53,12 +53,27 @@ class RefusedSample(NamedTuple):
         return f"{self.gold.id} (line {self.gold.line}): {self.where} {self.reason}"
 
 
+def last_lines(path: Path) -> tuple[dict[str, int], int]:
+    """The number of the last line of each id in a file of labels, and how many lines a later one replaces.
+
+    Raises:
+        UsageError: The file is missing or malformed.
+    """
+    last: dict[str, int] = {}
+    lines = 0
+    for number, label in read_labels(path):
+        lines += 1
+        last[str(label["id"])] = number
+    return last, lines - len(last)
+
+
 @dataclass
 class SampleSelection:
     """The samples of a file of labels; of several lines with one id, the last counts.
 
     Attributes:
         path: the file of labels.
+        last: the last line of each id (`last_lines`).
         library: all tools.
         kind: the dependency type.
         splits: returns the split of a sample; None puts all samples into `DEFAULT_SPLIT`.
@@ -66,10 +81,10 @@ class SampleSelection:
         wanted: the levels to export; None for all.
         executed: the results of the plans; None to export plans without results.
         left_out: number of samples with another level, counted during each iteration.
-        repeated: number of lines whose id a later line has too.
     """
 
     path: Path
+    last: Mapping[str, int]
     library: ToolLibrary
     kind: DependencyType
     splits: KnowsSplits | None = None
@@ -77,24 +92,15 @@ class SampleSelection:
     wanted: frozenset[str] | None = None
     executed: ExecutedResults | None = None
     left_out: int = 0
-    repeated: int = 0
-    _last: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        lines = 0
-        for number, label in read_labels(self.path):
-            lines += 1
-            self._last[str(label["id"])] = number
-        self.repeated = lines - len(self._last)
 
     def __len__(self) -> int:
-        return len(self._last)
+        return len(self.last)
 
     def __iter__(self) -> Iterator[SelectedPlan | RefusedSample | None]:
         """Each sample: a selected plan, a refusal, or None if its level is not wanted."""
         self.left_out = 0
         for number, label in read_labels(self.path):
-            if self._last[str(label["id"])] == number:
+            if self.last[str(label["id"])] == number:
                 yield self._one(Gold.of(label, number))
 
     def _one(self, gold: Gold) -> SelectedPlan | RefusedSample | None:

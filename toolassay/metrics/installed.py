@@ -44,20 +44,25 @@ def installed_metrics() -> tuple[str, ...]:
 
 
 class InstalledMetrics:
-    """Some of the installed metrics, loaded.
+    """Some of the installed metrics, by name."""
 
-    Args:
-        names: those to load.
-        taken: names that a metric must not have, since metrics of this package have them.
+    def __init__(self, metrics: Mapping[str, ItemMetric]) -> None:
+        self.names = tuple(metrics)
+        self._metrics = metrics
 
-    Raises:
-        UsageError: a metric cannot be loaded, or its name is invalid or taken.
-    """
+    @classmethod
+    def load(cls, names: Sequence[str], taken: Collection[str] = ()) -> InstalledMetrics:
+        """Load metrics.
 
-    def __init__(self, names: Sequence[str], taken: Collection[str] = ()) -> None:
+        Args:
+            names: those to load.
+            taken: names that a metric must not have, since metrics of this package have them.
+
+        Raises:
+            UsageError: a metric cannot be loaded, or its name is invalid or taken.
+        """
         points = {point.name: point for point in installed_entry_points(GROUP)} if names else {}
-        self.names = tuple(names)
-        self._metrics: list[ItemMetric] = [_loaded(points[name], taken) for name in names]
+        return cls({name: _loaded(points[name], taken) for name in names})
 
     def scores(self, label: Mapping[str, Any], result: Mapping[str, Any]) -> list[float]:
         """The score of an item by each metric, in the order of `names`; NaN if one does not apply.
@@ -65,10 +70,7 @@ class InstalledMetrics:
         Raises:
             ToolassayError: a metric failed, or returned no number from 0 to 1; the error names the item.
         """
-        return [
-            self._score(name, metric, label, result)
-            for name, metric in zip(self.names, self._metrics, strict=True)
-        ]
+        return [self._score(name, metric, label, result) for name, metric in self._metrics.items()]
 
     @staticmethod
     def _score(name: str, metric: ItemMetric, label: Mapping[str, Any], result: Mapping[str, Any]) -> float:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future
 from contextvars import ContextVar, copy_context
 from typing import Any, Generic, TypeVar
+from weakref import WeakKeyDictionary
 
 Result = TypeVar("Result")
 
@@ -57,11 +58,11 @@ def interrupt_calls(first: Callable[[], None]) -> Iterator[bool]:
     if worker is None:
         yield False
         return
-    worker.first = first
+    before, worker.first = worker.first, first
     try:
         yield True
     finally:
-        worker.first = None
+        worker.first = before
 
 
 class _Worker(Generic[Result]):
@@ -161,13 +162,20 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
 
     This works where the running loop may handle signals (in the main thread) or where its caller forwards
     interrupts (in a notebook); elsewhere nothing changes. A signal that the process ignores (in the
-    background of a script, under nohup) stays ignored.
+    background of a script, under nohup) stays ignored. A block within another one has the signals meanwhile.
     """
     with interrupt_calls(call) as passed_on:
         if passed_on:
             yield
             return
     loop = asyncio.get_running_loop()
+    if loop in _CALLS:
+        _CALLS[loop].append(call)
+        try:
+            yield
+        finally:
+            _CALLS[loop].pop()
+        return
     before = {number: signal.getsignal(number) for number in SIGNALS}
 
     told = False
@@ -182,8 +190,9 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
         if not told:
             told = True
             restore(*(set(SIGNALS) - {signal.SIGINT} if number != signal.SIGINT else ()))
-            call()
+            calls[-1]()
 
+    calls = [call]
     try:
         for number, handler in before.items():
             if handler != signal.SIG_IGN:
@@ -191,10 +200,16 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
     except (NotImplementedError, RuntimeError, ValueError):
         yield
         return
+    _CALLS[loop] = calls
     try:
         yield
     finally:
+        del _CALLS[loop]
         restore()
+
+
+# What the first interrupt of a loop calls, the innermost block last.
+_CALLS: WeakKeyDictionary[asyncio.AbstractEventLoop, list[Callable[[], None]]] = WeakKeyDictionary()
 
 
 async def interruptible(coroutine: Coroutine[Any, Any, Result]) -> Result:

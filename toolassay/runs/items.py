@@ -11,11 +11,12 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import fields, replace
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import TOOL, Journal, LineAddress
@@ -60,6 +61,14 @@ Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
 not the one under test."""
 
 
+class Unsent(Exception):
+    """A call did not reach its tool, so it may be made again."""
+
+
+class InDoubt(Exception):
+    """A call may have taken effect, its result is unknown, and it must not be repeated."""
+
+
 class Ask:
     """What an item is given to send its requests with.
 
@@ -89,6 +98,7 @@ class Ask:
         self._key, self._journal, self._send, self._again = key, journal, send, again
         self._earlier, self._replayed = earlier or {}, replayed
         self._numbers = Counter[str]()
+        self._forgets = False
         self.changed = self.unlike = 0
 
     async def __call__(self, request: ChatRequest, by: str | None = None) -> ChatResponse:
@@ -131,6 +141,59 @@ class Ask:
             line = {"result": await call()}
             self._journal.add_answer(address, line)
         return line["result"]
+
+    async def perform(
+        self,
+        call: Any,
+        make: Callable[[], Awaitable[Any]],
+        ready: Callable[[], Awaitable[None]],
+        *,
+        repeatable: bool,
+    ) -> Any:
+        """The result of a call that may change something (JSON); a recorded one is not made again.
+
+        The journal has the call before it is made.
+
+        Args:
+            call: What is called (JSON).
+            make: Makes it.
+            ready: Called before that, e.g. to connect; until it returns, nothing is written down.
+            repeatable: Whether it may be made again when its result is not known. Ctrl-C ends such a call at
+                once; another one has some seconds to return.
+
+        Raises:
+            InDoubt: It was made before, its result is not known, and it must not be repeated.
+            Unsent: As `make` raises it; the call counts as not made.
+            ModelError: The run is ending; the call was not made.
+        """
+        address = self._next(TOOL)
+        line = {} if self._forgets else self._line(address)
+        if "result" in line:
+            return line["result"]
+        if "call" in line and not repeatable:
+            raise InDoubt
+        await ready()
+        with waiting():
+            self._journal.add_answer(address, {"call": call})
+            if not repeatable:
+                self._journal.force()
+        try:
+            with waiting() if repeatable else nullcontext():
+                result = await make()
+        except Unsent:
+            self._journal.add_answer(address, {})
+            raise
+        self._journal.add_answer(address, {"result": result})
+        return result
+
+    def restart(self, *, forget: bool) -> None:
+        """Go through the calls from the first one again.
+
+        Args:
+            forget: Whether recorded results do not count, because what the calls changed is gone.
+        """
+        self._numbers.clear()
+        self._forgets = forget
 
     def _line(self, address: LineAddress) -> dict[str, Any]:
         line = self._journal.answer(address)
@@ -253,40 +316,13 @@ def answer_items(
     async def send(request: ChatRequest, by: str | None) -> ChatResponse:
         return await (model if by is None else helpers[by]).complete(request)
 
-    def failed(item: Item, error: ModelError) -> None:
-        entry = {"outcome": error.outcome, "problem": str(error)}
-        journal.append(work.key_of(item), {**work.identity(item), **entry})
-
-    async def answer(item: Item) -> str:
-        kept = work.entry_of(journal, item)
-        ended, ask = work.has_ended(kept), work.ask(item, journal, kept, send)
-        try:
-            entry = await work.answer(item, ask)
-        except ModelError as error:
-            if error.settles and kept.get("outcome") not in ENDED:  # else the earlier answer stays valid
-                failed(item, error)
-                if error.outcome in work.final:
-                    return error.outcome
-            raise
-        finally:
-            loop.summary.changed += ask.changed
-        if ended and entry["outcome"] == OVERFLOW:  # the earlier answer stays valid
-            raise ModelError(str(entry["error"]), outcome=OVERFLOW)
-        if ended:
-            loop.retry.replaced += 1
-            entry[COUNT] = kept.get(COUNT, 0) + 1
-        elif COUNT in kept:
-            entry[COUNT] = kept[COUNT]
-        journal.append(work.key_of(item), {**entry, **work.identity(item)})
-        return AT_A_LIMIT if "limit" in entry else str(entry["outcome"])
-
     def stopped(item: Item, error: ModelError) -> None:
         if not work.entry_of(journal, item):
-            failed(item, error)
+            _append_failure(work, item, journal, error)
 
     return run_unsettled(
         items,
-        answer,
+        lambda item: answer_item(work, item, journal, loop, send),
         settled=lambda item: (
             skip(work.key_of(item)) or work.skips(work.entry_of(journal, item), journal, loop.retry)
         ),
@@ -294,6 +330,50 @@ def answer_items(
         loop=loop,
         stopped=stopped,
     )
+
+
+async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: Loop, send: Send) -> str:
+    """Run one item and write its entry.
+
+    Args:
+        work: What is done with it.
+        item: The item.
+        journal: Of the run.
+        loop: Counts changed and replaced answers.
+        send: Source of answers that the journal does not have.
+
+    Returns:
+        Its outcome.
+
+    Raises:
+        ModelError: A request got no answer.
+    """
+    kept = work.entry_of(journal, item)
+    ended, ask = work.has_ended(kept), work.ask(item, journal, kept, send)
+    try:
+        entry = await work.answer(item, ask)
+    except ModelError as error:
+        if error.settles and kept.get("outcome") not in ENDED:  # else the earlier answer stays valid
+            _append_failure(work, item, journal, error)
+            if error.outcome in work.final:
+                return error.outcome
+        raise
+    finally:
+        loop.summary.changed += ask.changed
+    if ended and entry["outcome"] == OVERFLOW:  # the earlier answer stays valid
+        raise ModelError(str(entry["error"]), outcome=OVERFLOW)
+    if ended:
+        loop.retry.replaced += 1
+        entry[COUNT] = kept.get(COUNT, 0) + 1
+    elif COUNT in kept:
+        entry[COUNT] = kept[COUNT]
+    journal.append(work.key_of(item), {**entry, **work.identity(item)})
+    return AT_A_LIMIT if "limit" in entry else str(entry["outcome"])
+
+
+def _append_failure(work: ItemWork[Item], item: Item, journal: Journal, error: ModelError) -> None:
+    entry = {"outcome": error.outcome, "problem": str(error)}
+    journal.append(work.key_of(item), {**work.identity(item), **entry})
 
 
 def preview_items(

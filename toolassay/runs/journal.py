@@ -394,6 +394,14 @@ class Journal(Closable):
         """Whether any answer has a line of its own."""
         return len(self._answers) > 0
 
+    def force(self) -> None:
+        """Sync all lines to the disk, so that they survive a power failure.
+
+        Raises:
+            ToolassayError: The disk reports an error.
+        """
+        self._lines.force()
+
     def extend(self, lines: bytes) -> None:
         """Append lines of another journal; otherwise like `append`."""
         offset = self._lines.append_lines(lines)

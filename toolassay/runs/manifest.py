@@ -129,7 +129,7 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
     if batches.exists() and batches.stat().st_size:
         return True
     with Journal(path, read_only=read_only) as journal:
-        kinds = {"response", "answers", "adopted", "execution"}
+        kinds = {"response", "answers", "adopted", "execution", "event"}
         return journal.has_answers or any(kinds & entry.keys() for _, entry in journal.entries())
 
 

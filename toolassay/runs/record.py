@@ -107,7 +107,7 @@ class RunRecord:
         if (self._options.client == "openai" or self._options.batch == "openai") and served:
             packages.append("openai")
         secrets = self._options.secrets
-        self._start = Start(
+        self._start = Start.begin(
             self._folder,
             {
                 "command": None if self._command is None else without_secrets(self._command, secrets),

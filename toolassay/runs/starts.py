@@ -23,24 +23,30 @@ SCHEMA_FORMS = "structured_output"
 class Start:
     """One start of a run, added to the manifest that `open_run` has written.
 
-    Create it while the journal is open, so that no other process writes the manifest.
-
     Args:
-        folder: Folder of the run.
+        path: The manifest.
+        manifest: What it holds.
         facts: Fields that are known at the beginning.
-
-    Raises:
-        ToolassayError: The manifest cannot be written; also raised by every method.
     """
 
-    def __init__(self, folder: Path, facts: Mapping[str, Any]) -> None:
-        self._path = folder / MANIFEST
-        self._manifest: dict[str, Any] = _without_secrets(read_json(self._path))
+    def __init__(self, path: Path, manifest: dict[str, Any], facts: Mapping[str, Any]) -> None:
+        self._path, self._manifest = path, manifest
         self._facts = {"time": _now(), **facts}
         self._retry: RetryPlan | None = None
         self._retry_fact: dict[str, Any] = {}
         self._manifest[STARTS] = [*_listed(self._manifest, STARTS), self._facts]
-        self._write()
+
+    @classmethod
+    def begin(cls, folder: Path, facts: Mapping[str, Any]) -> Start:
+        """Add a start while the journal is open, so that no other process writes the manifest.
+
+        Raises:
+            ToolassayError: The manifest cannot be written; also raised by every method.
+        """
+        path = folder / MANIFEST
+        start = cls(path, _without_secrets(read_json(path)), facts)
+        start._write()
+        return start
 
     def refused(
         self,

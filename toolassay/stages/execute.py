@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
 from toolassay.calls.execution_record import FILE, Execution, read_executions
 from toolassay.data_folder import DataFolder
@@ -17,13 +19,21 @@ from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.evaluation.places import metrics_folder, prediction_file
 from toolassay.executors import executor_named
-from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
-from toolassay.executors.plan_run import PlannedItem, PlanRunner, PlanRunSummary, PlanSet, RunRules
+from toolassay.executors.plan_run import (
+    ExecutionWork,
+    PlannedItem,
+    PlanSet,
+    RunRules,
+    recorded_execution,
+    run_plans,
+)
 from toolassay.files import atomic_writer, sha256_of, write_json
 from toolassay.runs.event_loop import interruptible, run_coroutine
+from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
+from toolassay.runs.runner import Loop
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
@@ -149,18 +159,24 @@ def execute(
     )
     items = _selected(plans, gold, rules.limit)
     run = _Run(chosen, own, context, rules, place, folder.path / RUN, predictions, screen)
-    summary, records = run_coroutine(interruptible(run.carry_out(items, path)))
-    counts = Counter(one.outcome for one in records())
-    _report(path, counts, records, summary, screen)
-    result = Executed(path, counts, not summary.stopped and not counts["provider_error"])
+    stop, affected = run_coroutine(interruptible(run.carry_out(items, path)))
+    if stop:
+        screen.say(f"{WARNING}stopped: {stop}. The same command goes on")
+    if affected:
+        screen.say(
+            f"{WARNING}{count_of(affected, 'plan')} ran on a server with state of earlier plans: "
+            "results depend on the order. --fresh plan starts a new server for each plan"
+        )
+    counts = Counter[str](one.outcome for one in read_executions(path))
+    _report(path, counts, screen)
+    is_complete = not stop and not counts["provider_error"]
     if gold is None or file is None:
-        return result
+        return Executed(path, counts, is_complete)
     target = metrics_folder(folder.path, file.parent) / "outcomes" / f"{file.stem}.json"
     made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
     made_from |= {"predictions": benchmark.scores.fingerprint(file), "gold": sha256_of(folder.path / FILE)}
     parts = {"executor": chosen.name, **{name: value[:12] for name, value in made_from.items()}}
-    outcome = _judged(gold, records, target, parts, screen)
-    return Executed(path, counts, result.complete, outcome)
+    return Executed(path, counts, is_complete, _judged(gold, path, target, parts, screen))
 
 
 def _gold(folder: DataFolder) -> dict[Any, Execution]:
@@ -206,8 +222,12 @@ class _Run:
     predictions: str | None
     screen: Screen
 
-    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[PlanRunSummary, Any]:
-        """Execute the plans; returns what was done, and a function that yields the executions."""
+    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[str | None, int]:
+        """Execute the plans and write what is known of them to `path`.
+
+        Returns:
+            Why it stopped early, if it did, and the number of plans that state of others may have affected.
+        """
         async with self.executor.open(self.context, self.own) as opened:
             self._open_run(opened)
             rules = self.settings
@@ -218,14 +238,15 @@ class _Run:
                 rules.ignore,
                 rules.seed,
             )
-            with ExecutionJournal(self.place / JOURNAL, is_durable=not opened.is_isolated) as journal:
-                runner = PlanRunner(opened, self.executor.name, self.context.library, run_rules, journal)
+            work = ExecutionWork(opened, self.executor.name, self.context.library, run_rules)
+            with Journal(self.place / JOURNAL) as journal:
                 try:
-                    with self.screen.progress("executing plans", len(items) * runner.passes) as advance:
-                        summary = await runner.run_all(items, rules.workers, advance)
+                    with self.screen.progress("executing plans", len(items) * run_rules.passes) as advance:
+                        loop = Loop(rules.workers, advance, self.screen.interrupted)
+                        await run_plans(work, items, journal, loop)
                 finally:  # also after an interrupt: what was done is there to see
                     _write(path, journal, items)
-        return summary, lambda: read_executions(path)
+        return loop.summary.stop, len(work.affected)
 
     def _open_run(self, opened: OpenExecutor) -> None:
         """Create or continue the run of the folder.
@@ -236,6 +257,7 @@ class _Run:
         rules = self.settings
         identity = {
             "executor": self.executor.name,
+            "journal_format": 2,
             **opened.identity,
             "ignore": list(rules.ignore),
             "allow_writes": rules.allow_writes,
@@ -255,30 +277,20 @@ class _Run:
             self.screen.say(f"kept the earlier executions in {kept}")
 
 
-def _write(path: Path, journal: ExecutionJournal, items: Sequence[PlannedItem]) -> None:
+def _write(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
     """Write the executions in the order of the plans."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_writer(path) as stream:
         for item in items:
-            if journal.outcome(item.id, item.fingerprint) is not None:
-                line = json.dumps(journal.execution(item.id).to_json(), ensure_ascii=False)
-                stream.write(line + "\n")
+            if (execution := recorded_execution(journal, item)) is not None:
+                stream.write(json.dumps(execution.to_json(), ensure_ascii=False) + "\n")
 
 
-def _report(
-    path: Path, counts: Mapping[str, int], records: Any, summary: PlanRunSummary, screen: Screen
-) -> None:
+def _report(path: Path, counts: Mapping[str, int], screen: Screen) -> None:
     total = sum(counts.values())
-    if summary.stopped:
-        screen.say(f"{WARNING}stopped: {summary.stopped}. The same command goes on")
-    if summary.affected:
-        screen.say(
-            f"{WARNING}{count_of(summary.affected, 'plan')} ran on a server with state of earlier plans: "
-            "results depend on the order. --fresh plan starts a new server for each plan"
-        )
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
     screen.show(f"{path}: {count_of(total, 'plan')}: {text}")
-    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in records() if one.reason)
+    reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in read_executions(path) if one.reason)
     if reasons:
         table = Table(("plans", "reason"), [(f"{n:,}", why) for why, n in reasons.most_common(_MOST_REASONS)])
         screen.table(table.markdown())
@@ -299,22 +311,19 @@ def _kind(execution: Execution) -> str:
 
 
 def _judged(
-    gold: Mapping[Any, Execution],
-    records: Any,
-    target: Path,
-    parts: Mapping[str, str],
-    screen: Screen,
+    gold: Mapping[Any, Execution], path: Path, target: Path, parts: Mapping[str, str], screen: Screen
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans."""
-    verdicts = {one.id: verdict for one in records() if (verdict := judge(gold[one.id], one)) is not None}
+    executions = read_executions(path)
+    verdicts = {one.id: verdict for one in executions if (verdict := judge(gold[one.id], one)) is not None}
     summary = OutcomeSummary.of(verdicts.values(), len(gold))
     counts = {"n": str(summary.judged), "of": str(summary.requests)}
     signature = f"outcome|{Signature({'toolassay': __version__, **parts, **counts}).text}"
     unjudged = [one for one in gold if one not in verdicts]
-    write_json(target, {"signature": signature, **summary.to_json(), "unjudged": unjudged})
+    write_json(target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged})
     with atomic_writer(items_path(target)) as stream:
         for name, verdict in verdicts.items():
-            stream.write(json.dumps({"id": name, **verdict.to_json()}, ensure_ascii=False) + "\n")
+            stream.write(json.dumps({"id": name, **msgspec.to_builtins(verdict)}, ensure_ascii=False) + "\n")
     screen.table(_outcome_table(summary).markdown())
     screen.show(f"{target} ({signature})")
     if summary.judged < summary.requests:

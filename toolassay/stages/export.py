@@ -29,7 +29,7 @@ from toolassay.exporters.formats import (
     Rows,
     parquet_libraries,
 )
-from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
+from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan, last_lines
 from toolassay.files import read_json, read_json_lines, write_text
 from toolassay.gates.gate import Level
 from toolassay.runs.settings import gather, refuse_unknown
@@ -149,10 +149,13 @@ def export(
     tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
     split_file = _split_file(folder, splits)
     levels = _levels(folder.path / "gates.jsonl", level)
-    executed = ExecutedResults(executions, library, kind) if results == "executed" else None
-    selection = SampleSelection(folder.data, library, kind, split_file, levels, _wanted(level), executed)
-    if selection.repeated:
-        screen.say(f"{WARNING}{count_of(selection.repeated, 'line')} left out: a later one has the same id")
+    executed = ExecutedResults.index(executions, library, kind) if results == "executed" else None
+    last, repeated = last_lines(folder.data)
+    selection = SampleSelection(
+        folder.data, last, library, kind, split_file, levels, _wanted(level), executed
+    )
+    if repeated:
+        screen.say(f"{WARNING}{count_of(repeated, 'line')} left out: a later one has the same id")
     written = Chats(library, kind, style, tools, form.seed)
     name = folder.path.resolve().name
     with destination.folder() as new:

@@ -20,9 +20,8 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors import executor_named
-from toolassay.executors.execution_journal import ExecutionJournal
 from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
-from toolassay.executors.plan_run import PlannedItem, PlanRunner, RunRules, result_of
+from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, result_of, run_plan
 from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
@@ -36,6 +35,8 @@ from toolassay.live_values.facts import Fact
 from toolassay.live_values.results import is_empty, values_with_errors
 from toolassay.locks import temporary_folder
 from toolassay.runs.event_loop import interruptible, run_coroutine
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
 from toolassay.text_formatting import count_of
@@ -304,12 +305,12 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
     options = live.options if live.options is not None else executor.options()
     with (
         temporary_folder() as place,
-        ExecutionJournal(place / "journal.jsonl") as journal,
+        Journal(place / JOURNAL) as journal,
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(executor.open(context, options)) as opened,
     ):
         consent = (live.allow_writes or executor.is_harmless) and opened.is_isolated
-        runner = PlanRunner(opened, executor.name, library, RunRules(allow_writes=consent), journal)
+        work = ExecutionWork(opened, executor.name, library, RunRules(allow_writes=consent))
 
         free = asyncio.Semaphore(_AT_ONCE)
         changing = changing_tools(folder)
@@ -321,7 +322,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
 
         async def run(item: PlannedItem) -> Execution:
             async with free:
-                return await runner.run(item)
+                return await run_plan(work, item, journal)
 
         async def review(sample: Sample, record: Mapping[str, Any]) -> Carried:
             label, _ = labeller.label(record)

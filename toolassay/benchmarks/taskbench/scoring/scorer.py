@@ -250,7 +250,7 @@ class ChunkScorer:
         self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
-        self._installed = InstalledMetrics(job.installed, taken=RESERVED)
+        self._installed = InstalledMetrics.load(job.installed, taken=RESERVED)
         self._run = RunOutcomes(job.run, entry_of_label)
         self._compat_reader = job.compat_reader()
         # The steps of compat and strict are the same in most items.
