@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.importing import import_taskbench as import_taskbench
     from toolassay.cli.screen import SCREEN as SCREEN
     from toolassay.graph.edits import Edit as Edit
-    from toolassay.link_review import ReviewOptions as ReviewOptions
+    from toolassay.link_review import ProposeOptions as ProposeOptions
     from toolassay.link_review.schema_links import LinkOptions as LinkOptions
     from toolassay.runs.budget import Budget as Budget
     from toolassay.runs.settings import Limits as Limits
@@ -62,7 +62,7 @@ _HOMES = {
     "Limits": "runs.settings",
     "LinkOptions": "link_review.schema_links",
     "ModelSettings": "runs.settings",
-    "ReviewOptions": "link_review",
+    "ProposeOptions": "link_review",
     "RunChoices": "runs.settings",
     "SCREEN": "cli.screen",
     "SILENT": "screen",

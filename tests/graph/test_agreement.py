@@ -32,9 +32,9 @@ def library(*tools: dict[str, Any], path: str = "d/tool_desc.json") -> ToolLibra
     [
         ([PAINT], "the graph also has 'read'"),
         ([PAINT, READ, MAIL], "'mail' is not in the graph"),
-        ([PAINT, {**READ, "output-type": ["audio"]}], "'read' has output-type audio (in the graph: text)"),
-        ([PAINT, {**READ, "input-type": []}], "'read' has input-type none (in the graph: image)"),
-        ([PAINT, {**READ, "input-type": ["image", "image"]}], "image, image (in the graph: image)"),
+        ([PAINT, {**READ, "output-type": ["audio"]}], "'read' has other types of outputs"),
+        ([PAINT, {**READ, "input-type": []}], "'read' has other types of inputs"),
+        ([PAINT, {**READ, "input-type": ["image", "image"]}], "'read' has other types of inputs"),
     ],
 )
 def test_other_ids_or_types_are_named(tools: list[dict[str, Any]], difference: str) -> None:
@@ -47,20 +47,16 @@ def test_other_ids_or_types_are_named(tools: list[dict[str, Any]], difference: s
 
 
 @pytest.mark.parametrize(
-    ("parameters", "difference"),
+    "parameters",
     [
-        (["city"], "no parameter 'day' (in the graph: one)"),
-        ([*BOOK["parameters"], {"name": "hotel"}], "a parameter 'hotel' (in the graph: none)"),
-        (
-            [{"name": "city", "type": "enum"}, BOOK["parameters"][1]],
-            "parameter 'city' of type enum (in the graph: string)",
-        ),
+        ["city"],
+        [*BOOK["parameters"], {"name": "hotel"}],
+        [{"name": "city", "type": "enum"}, BOOK["parameters"][1]],
     ],
 )
-def test_other_parameters_are_named(parameters: list[Any], difference: str) -> None:
-    with pytest.raises(ToolFilesDiffer) as caught:
+def test_other_parameters_are_named(parameters: list[Any]) -> None:
+    with pytest.raises(ToolFilesDiffer, match="'book' has other parameters"):
         agreed_tools(library({**BOOK, "parameters": parameters}), library(BOOK))
-    assert f"'book' has {difference}" in str(caught.value)
 
 
 def test_other_descriptions_are_used_with_one_notice() -> None:
@@ -122,12 +118,10 @@ def imported(*required: str, **changes: Any) -> dict[str, Any]:
 
 def test_another_required_set_or_type_of_an_input_schema_differs() -> None:
     graph = library(imported("city"), path="d/graph_desc.json")
-    with pytest.raises(
-        ToolFilesDiffer, match=r"'stay' has parameter 'city' optional .in the graph: required."
-    ):
+    with pytest.raises(ToolFilesDiffer, match="'stay' has other required parameters"):
         agreed_tools(library(imported()), graph)
     text = imported("city", properties={"city": {"type": "string"}, "n": {"type": "string"}})
-    with pytest.raises(ToolFilesDiffer, match=r"parameter 'n' of type string .in the graph: integer."):
+    with pytest.raises(ToolFilesDiffer, match="'stay' has other parameters"):
         agreed_tools(library(text), graph)
 
 

@@ -118,6 +118,17 @@ def test_an_observed_link_feeds_nothing_and_is_always_possible() -> None:
     assert found == {("a", "c"): [("id", "movie")], ("b", "c"): []}
 
 
+def test_arguments_that_an_order_shares_yield_to_a_value_that_flows() -> None:
+    order = replace(link("b", "c", kind="observed"), shared=(FieldPair("film", "movie"),))
+    pairs = {
+        (one.source, shared)
+        for first in (link("a", "c", ("id", "movie")), link("a", "c", ("lang", "language")))
+        for sample in [Sampler(joined(first, order, optional=False), 1).draw("dag", 3)]
+        for one, shared in zip(sample.links, sample.shared or ((), ()), strict=True)
+    }
+    assert pairs == {("a", ()), ("b", ()), ("b", order.shared)}
+
+
 @pytest.mark.parametrize(
     ("filled", "free"),
     [

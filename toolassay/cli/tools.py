@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,46 +17,42 @@ from toolassay.exporters.exported_tools import TOOL_FORMS
 from toolassay.importers import importers
 from toolassay.importers.importer import Importer
 
-if TYPE_CHECKING:
-    from toolassay.link_review import ReviewOptions
 
-
-def link_review() -> options.Decorator[Any]:
-    """The critic of doubtful links, its server and its limits; `with_review` collects their values."""
+def proposals() -> options.Decorator[Any]:
+    """The model that proposes links, its server and its limits; `with_proposals` collects their values."""
     return options.together(
         options.option(
-            "critic",
+            "propose",
             default=None,
             metavar="LLM",
-            help="Served model that judges doubtful links. Verdicts are kept in DATA_DIR/graph_review and "
-            "applied to every later graph.",
+            help="Served model that proposes links, and the fields of results that are not declared; one "
+            "request per tool. Proposals are kept in DATA_DIR/graph_proposals and applied to later graphs.",
         ),
         options.server(),
         options.multiworker(),
-        options.budget("for the critic, earlier starts included"),
-        options.flag("force", "Restart a critic's run whose settings differ; the old one is kept."),
-        options.flag("dry_run", "Show what the critic would receive and its cost. Sends and writes nothing."),
+        options.budget("for the proposals, earlier starts included"),
+        options.flag("force", "Restart a run whose settings differ; the old one is kept."),
+        options.flag("dry_run", "Show what the model would receive and its cost. Sends and writes nothing."),
     )
 
 
-def with_review(settings: dict[str, Any]) -> dict[str, Any]:
-    """Replace the options of `link_review` in `settings` by one `review`: None without a critic.
+def with_proposals(settings: dict[str, Any]) -> dict[str, Any]:
+    """Replace the options of `proposals` in `settings` by one `propose`: None without a model.
 
     Raises:
-        UsageError: A file of `server` is malformed.
+        UsageError: A file of `server` is malformed, or `--dry_run` has no model.
     """
-    from toolassay.link_review import ReviewOptions
+    from toolassay.link_review import ProposeOptions
     from toolassay.runs.settings import Limits
 
     settings = options.with_budget(options.with_model_options(settings))
     limits = Limits(**{name: settings.pop(name) for name in ("budget", "prices", "multiworker")})
-    review: ReviewOptions = ReviewOptions(
-        critic=settings.pop("critic"),
-        limits=limits,
-        command=options.typed(),
-        **{name: settings.pop(name) for name in ("options", "force", "dry_run")},
-    )
-    return {**settings, "review": review if review.critic is not None or review.dry_run else None}
+    model = settings.pop("propose")
+    chosen = {name: settings.pop(name) for name in ("options", "force", "dry_run")}
+    if model is None and chosen["dry_run"]:
+        raise UsageError("--dry_run shows what a model would receive", fix="add --propose MODEL, or omit it")
+    made = model and ProposeOptions(model, limits=limits, command=options.typed(), **chosen)
+    return {**settings, "propose": made}
 
 
 def _command(importer: Importer) -> click.Command:
@@ -195,7 +191,7 @@ def _pairs(name: str, text: str) -> Any:
         "edits", type=options.PATH, multiple=True, help="Add the corrections of a file; can be repeated."
     ),
 )
-@options.section("Review of doubtful links by a model", link_review())
+@options.section("Links that a model proposes", proposals())
 def graph_command(data_dir: Path | None, **settings: Any) -> None:
     """Build the tool graph of a library.
 
@@ -203,7 +199,7 @@ def graph_command(data_dir: Path | None, **settings: Any) -> None:
     """
     from toolassay.stages.graph import build_graph
 
-    build_graph(data_dir, screen=SCREEN, **with_review(_with_changes(settings)))
+    build_graph(data_dir, screen=SCREEN, **with_proposals(_with_changes(settings)))
 
 
 def _with_changes(settings: dict[str, Any]) -> dict[str, Any]:

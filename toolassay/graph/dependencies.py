@@ -17,10 +17,10 @@ import msgspec
 from toolassay.graph.links import FieldPair, NumberedLink
 
 Kind = Literal["dependency", "observed"]
-Origin = Literal["schema", "description", "trace", "user", "critic"]
+Origin = Literal["schema", "description", "trace", "user", "proposed", "critic"]
 
 ORDER = "order"
-"""The type of a link that carries no value: one tool was observed after another."""
+"""The type of a link that carries no value: one tool comes after another."""
 
 DEFAULT_MIN_CONFIDENCE = 0.4
 """Least score of the links that `graph` writes."""
@@ -37,13 +37,13 @@ class Dependency:
         score: How certain the dependency is, from 0 to 1.
         fields: The values that flow, one for each argument that they fill, the most certain first.
         reasons: Why the link is there, one clause each.
-        kind: "dependency" if a value flows, "observed" if only the order was seen.
+        kind: "dependency" if a value flows, "observed" if only the order is known.
         origin: Where it comes from: schemas of both tools, names and descriptions, recorded calls, a person,
-            or a model that reviewed it.
+            a model that proposed it, or one that reviewed it (earlier versions).
         count: How often it was seen in recorded calls.
         shared: Arguments of both tools that take the same value, such as the show of which a season and then
             an episode is requested: `FieldPair(argument of the source, argument of the target)`.
-        further: Other keys of its object, such as `verdict` and `pinned`.
+        further: Other keys of its object, such as `pinned` and the `model` that proposed it.
     """
 
     source: str
@@ -95,12 +95,6 @@ class Dependency:
         further = tuple((key, item) for key, item in value.items() if key not in _Link.__struct_fields__)
         known = link.score, fields, tuple(link.reasons or ()), link.kind, link.origin, link.count
         return cls(link.source, link.target, type_, *known, shared, further)
-
-    @property
-    def verdict(self) -> Mapping[str, Any] | None:
-        """The verdict of a critic, if one judged the link."""
-        found = dict(self.further).get("verdict")
-        return found if isinstance(found, Mapping) else None
 
     def with_further(self, **values: Any) -> Dependency:
         """A copy with further keys; None removes a key."""
@@ -202,7 +196,7 @@ def strongest(
 
 
 def fields_of(link: Dependency) -> tuple[FieldPair, ...]:
-    """The values that flow through a link; none if only the order of its tools was observed."""
+    """The values that flow through a link; none if only the order of its tools is known."""
     return link.fields if link.kind == "dependency" else ()
 
 

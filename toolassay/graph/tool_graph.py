@@ -8,7 +8,7 @@ gives. *temporal*: any order is possible. *schema*: a field of a tool's result c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -78,33 +78,24 @@ def _differences(tools: ToolLibrary, nodes: ToolLibrary, schemas: bool) -> Itera
     for tool in tools:
         if tool.id not in nodes:
             yield f"'{tool.id}' is not in the graph"
-        elif what := "; ".join(_difference(tool, nodes[tool.id])):
-            yield f"'{tool.id}' has {what}"
-        elif schemas:
-            for name in ("input_schema", "output_schema"):
-                here, there = getattr(tool, name), getattr(nodes[tool.id], name)
-                if here != there and _without_texts(here) != _without_texts(there):
-                    yield f"'{tool.id}' has another {name}"
+            continue
+        ours, theirs = _facts(tool, nodes[tool.id], schemas), _facts(nodes[tool.id], tool, schemas)
+        if others := [name for name, value in ours.items() if value != theirs[name]]:
+            yield f"'{tool.id}' has other {some_of(others, _MOST_NAMED)}"
     yield from (f"the graph also has '{node.id}'" for node in nodes if node.id not in tools)
 
 
-def _difference(tool: Tool, node: Tool) -> Iterator[str]:
-    for name, here, there in (
-        ("input-type", tool.inputs, node.inputs),
-        ("output-type", tool.outputs, node.outputs),
-    ):
-        if [*map(normal_type, here)] != [*map(normal_type, there)]:
-            yield f"{name} {_listed(here)} (in the graph: {_listed(there)})"
-    ours, theirs = ({one.name: one for one in side.parameters} for side in (tool, node))
-    for name in dict.fromkeys([*ours, *theirs]):
-        if name not in theirs or name not in ours:
-            words = ("a", "none") if name in ours else ("no", "one")
-            yield f"{words[0]} parameter '{name}' (in the graph: {words[1]})"
-        elif (kind := ours[name].type) != theirs[name].type:
-            yield f"parameter '{name}' of type {kind} (in the graph: {theirs[name].type})"
-        elif None not in (needs := (ours[name].required, theirs[name].required)) and needs[0] != needs[1]:
-            words = ("required", "optional") if needs[0] else ("optional", "required")
-            yield f"parameter '{name}' {words[0]} (in the graph: {words[1]})"
+def _facts(tool: Tool, other: Tool, schemas: bool) -> dict[str, Any]:
+    """What two files must say alike of a tool; which parameters are required only if both say it."""
+    both = tool.input_schema is not None and other.input_schema is not None
+    return {
+        "types of inputs": [*map(normal_type, tool.inputs)],
+        "types of outputs": [*map(normal_type, tool.outputs)],
+        "parameters": {one.name: one.type for one in tool.parameters},
+        "required parameters": {one.name for one in tool.parameters if both and one.required},
+        **({"input_schema": _without_texts(tool.input_schema)} if schemas else {}),
+        **({"output_schema": _without_texts(tool.output_schema)} if schemas else {}),
+    }
 
 
 def _without_texts(schema: Any, place: str = "") -> Any:
@@ -114,10 +105,6 @@ def _without_texts(schema: Any, place: str = "") -> Any:
     texts = ("description", "title", "examples", "$comment")
     kept = {key: value for key, value in schema.items() if key not in texts}
     return with_subschemas(kept, _without_texts)
-
-
-def _listed(types: Sequence[str]) -> str:
-    return ", ".join(types) or "none"
 
 
 def _shown(path: Path | None, beside: Path | None) -> str:

@@ -1,276 +1,472 @@
-"""A model judges doubtful links of a schema graph; its verdicts are kept in the data folder."""
+"""A model proposes links of a schema graph and shapes of unknown results; the data folder keeps them.
+
+Each tool is one request, which shows the tool with a bounded number of others. What the model answers is
+checked against the schemas whenever the graph is built, so that a changed tool needs no new answer.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from toolassay.answers import read_answer, shown_forms, without_reasoning
-from toolassay.argument_schemas import schema_at
+import msgspec
+
+from toolassay.answers import read_answer, shown_forms
+from toolassay.argument_schemas import kinds_of, schema_at
 from toolassay.errors import UsageError
-from toolassay.files import write_json_lines
-from toolassay.graph.dependencies import Dependency, is_pinned
-from toolassay.models import ChatRequest, ModelError, ModelOptions
+from toolassay.files import read_json, write_json, write_json_lines
+from toolassay.graph.dependencies import Dependency, fields_of, is_pinned
+from toolassay.graph.derive.evidence import Similarity
+from toolassay.graph.derive.fields import (
+    IDENTITIES,
+    attribute_fit,
+    meaning_of,
+    route_of,
+    same_thing,
+    thing_of,
+    things_of_tool,
+)
+from toolassay.graph.derive.given_fields import is_informative, scalar_of
+from toolassay.graph.edits import field_problem
+from toolassay.graph.links import FieldPair
+from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.structured_output import json_schema
-from toolassay.output_paths import EACH, parse_path
+from toolassay.output_paths import EACH, Part, parse_path
 from toolassay.runs import Journal
-from toolassay.runs.budget import Estimate
-from toolassay.runs.items import Ask, ItemWork, answer_items, preview_items
+from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.ledger import FREE
-from toolassay.runs.manifest import JOURNAL, MANIFEST, RetryPlan, recorded_settings
 from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.runs.work import OpenRun, Work, WorkFacts, Written
+from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.signatures import shown_tool
-from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
+from toolassay.text_formatting import count_of, some_of
+from toolassay.tools import Tool, ToolLibrary
 
-DEFAULT_BAND = (0.2, 0.6)
-"""Least and greatest score of a doubtful link."""
-DEFAULT_LINKS = 500
-"""Maximum number of links that one review judges."""
-_ACCEPTED, _REJECTED = 0.85, 0.1
-"""Least score of a link that a critic found sensible, and greatest score of one that it did not."""
-_CONFIRMED = 3
-"""Number of recorded calls from which a link needs no review."""
+FOLDER = "graph_proposals"
+"""Folder of the proposals, below the data folder."""
+CANDIDATES = 20
+"""Maximum number of other tools that a request shows."""
+SCORE = 0.6
+"""Score of a proposed link; a derived link without a value that has more keeps it."""
+PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000}
+CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
+_MOST_FIELDS, _MOST_LINKS = 40, 20  # of one answer
+_DEEPEST = 8  # parts of a path
+_MOST_DESCRIPTION = 300  # characters of the description of another tool
+_MOST_REASON = 200  # characters
+_MOST_NAMED = 5  # refused links in a message
+_SCALARS = frozenset({"string", "integer", "number"})
+_AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
+_KEYS = ("fields", "links")
+# In `source` of a tool: where its output schema comes from, and the one that its server declares.
+_SHAPE, _PROPOSED, _DECLARED = "output_schema", "proposed", "declared_output_schema"
 
 
-class LinkVerdict(NamedTuple):
-    """The verdict of a model on one link.
+class ProposedField(msgspec.Struct, frozen=True):
+    """A text, number or truth value in a result, by its path."""
 
-    Attributes:
-        model: Name of the model.
-        sensible: Whether the values of the link can flow in a realistic task.
-        reason: Why, in the model's words; may be empty.
+    path: str
+    type: Literal["string", "integer", "number", "boolean"]
+
+
+class ProposedLink(msgspec.Struct, frozen=True):
+    """A value that fills an argument: `field` of the result of `source`, `argument` of `target`."""
+
+    source: str = msgspec.field(name="from")
+    field: str
+    target: str = msgspec.field(name="to")
+    argument: str
+    reason: str = ""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """What a model proposes about one tool: the fields of its result, and links from and to it."""
+
+    fields: list[ProposedField]
+    links: list[ProposedLink]
+    tool: str = ""
+    model: str = ""
+
+
+class WithProposals(NamedTuple):
+    """Links with the proposals, the tools with proposed shapes, and why proposed links were refused."""
+
+    dependencies: list[Dependency]
+    library: ToolLibrary
+    refused: list[str]
+
+
+def shape_of(fields: Iterable[ProposedField]) -> dict[str, Any]:
+    """The schema of a result that has these fields; the first of contradicting ones counts.
+
+    >>> shape_of([ProposedField("ids[]", "integer"), ProposedField("ids.x", "string")])
+    {'type': 'object', 'properties': {'ids': {'type': 'array', 'items': {'type': 'integer'}}}}
     """
-
-    model: str
-    sensible: bool
-    reason: str
+    found = [(parse_path(one.path)[:_DEEPEST], one.type) for one in fields]
+    return _shape(found[:_MOST_FIELDS]) if found else {}
 
 
-def doubtful_links(
-    dependencies: Iterable[Dependency],
-    *,
-    band: tuple[float, float] = DEFAULT_BAND,
-    most: int = DEFAULT_LINKS,
-) -> list[Dependency]:
-    """The links that a critic judges, the most doubtful first: those nearest to the middle of the band.
+def _shape(fields: Sequence[tuple[Sequence[Part], str]]) -> dict[str, Any]:
+    (first, kind) = fields[0]
+    if not first:
+        return {"type": kind}
+    inner: dict[Part, list[tuple[Sequence[Part], str]]] = defaultdict(list)
+    for parts, type_ in fields:
+        if parts:
+            inner[parts[0] if _is_name(parts[0]) else EACH].append((parts[1:], type_))
+    if not _is_name(first[0]):
+        return {"type": "array", "items": _shape(inner[EACH])}
+    names = {name: _shape(those) for name, those in inner.items() if name != EACH}
+    return {"type": "object", "properties": names}
+
+
+def _is_name(part: Part) -> bool:
+    return isinstance(part, str) and part != EACH
+
+
+def with_shape(tool: Tool, shape: Mapping[str, Any]) -> Tool:
+    """A tool with a proposed output schema; that which its server declares is kept in `source`."""
+    source = dict(tool.source)
+    if tool.output_schema is not None:
+        source[_DECLARED] = tool.output_schema
+    return _replaced(tool, shape, {**source, _SHAPE: _PROPOSED})
+
+
+def without_shape(tool: Tool) -> Tool:
+    """A tool as its server declares it."""
+    if tool.source.get(_SHAPE) != _PROPOSED:
+        return tool
+    source = {key: value for key, value in tool.source.items() if key not in (_SHAPE, _DECLARED)}
+    return _replaced(tool, tool.source.get(_DECLARED), source)
+
+
+def _replaced(tool: Tool, shape: Mapping[str, Any] | None, source: Mapping[str, Any]) -> Tool:
+    raw = {key: value for key, value in tool.raw.items() if key not in (_SHAPE, "source")}
+    return replace(tool, output_schema=shape, source=source, raw=raw)
+
+
+def write_shapes(path: Path, library: ToolLibrary) -> None:
+    """Write proposed output schemas into a tool file, and take those out that are proposed no more."""
+    content = read_json(path)
+    tools = {tool.id: tool for tool in library}
+    for node in content["nodes"] if isinstance(content, dict) else content:
+        tool = tools.get(node["id"])
+        before = node.get("source") or {}
+        if tool is not None and _PROPOSED in (tool.source.get(_SHAPE), before.get(_SHAPE)):
+            node |= {_SHAPE: tool.output_schema, "source": dict(tool.source)}
+            if tool.output_schema is None:
+                del node[_SHAPE]
+    write_json(path, content)
+
+
+def library_of(library: ToolLibrary, tools: Iterable[Tool]) -> ToolLibrary:
+    """The library with other tools."""
+    return ToolLibrary([*tools], path=library.path, list_name=library.list_name)
+
+
+def apply_proposals(
+    dependencies: Iterable[Dependency], proposals: Sequence[Proposal], library: ToolLibrary
+) -> WithProposals:
+    """Add proposed links and shapes that fit the tools.
+
+    A proposed link takes the place of one that says only the order. Links with values, and those that a
+    person decided on, stay as they are.
 
     Args:
-        dependencies: The links. Those that carry no value, that a person decided on, that recorded calls
-            confirm or that have a verdict are left out.
-        band: Least and greatest score.
-        most: Maximum number of links.
+        dependencies: The links without proposals.
+        proposals: What models proposed.
+        library: The tools, without proposed shapes.
     """
-    low, high = band
-    found = (link for link in dependencies if _is_open(link) and low <= link.score <= high)
-    # Rounded, so that 0.3 and 0.7 are equally far from 0.5.
-    return sorted(
-        found, key=lambda link: (round(abs(link.score - (low + high) / 2), 6), link.source, link.target)
-    )[:most]
+    if not proposals:
+        return WithProposals([*dependencies], library, [])
+    shapes = {
+        one.tool: shape
+        for one in proposals
+        if one.tool in library and is_unknown(library[one.tool]) and (shape := shape_of(one.fields))
+    }
+    shaped = library_of(
+        library, (with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library)
+    )
+    subjects = {one.thing[-1] for tool in library for one in things_of_tool(tool, route_of(tool))}
+    found: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)
+    refused = []
+    for proposal in proposals:
+        for one in proposal.links[:_MOST_LINKS]:
+            if problem := problem_of(one, shaped, subjects):
+                refused.append(f"{one.source} → {one.target}: {problem}")
+            else:
+                found[one.source, one.target].setdefault(one.argument, (one, proposal.model))
+    links = {(one.source, one.target): one for one in dependencies}
+    for pair, flows in found.items():
+        before = links.get(pair)
+        if before is None or not (fields_of(before) or is_pinned(before)):
+            links[pair] = _link(before, [one for one, _ in flows.values()], shaped).with_further(
+                model=next(model for _, model in flows.values())
+            )
+    return WithProposals([*links.values()], shaped, refused)
 
 
-def apply_verdicts(
-    dependencies: Iterable[Dependency], verdicts: Mapping[tuple[str, str], LinkVerdict]
-) -> list[Dependency]:
-    """The links with their verdicts, in the same order.
-
-    A verdict sets `origin` to "critic" and raises the score to at least 0.85, or lowers it to at most 0.1.
-    Links that need no review (see `doubtful_links`) keep theirs.
-
-    Args:
-        dependencies: The links.
-        verdicts: The verdicts by source and target.
-    """
-    return [_judged(link, verdicts.get((link.source, link.target))) for link in dependencies]
-
-
-def _judged(link: Dependency, verdict: LinkVerdict | None) -> Dependency:
-    if verdict is None or not _is_open(link):
-        return link
-    score = max(link.score, _ACCEPTED) if verdict.sensible else min(link.score, _REJECTED)
-    return replace(link, score=score, origin="critic").with_further(verdict=verdict._asdict())
-
-
-def _is_open(link: Dependency) -> bool:
-    """Whether a verdict counts: nothing stronger than the verdict of a model has settled the link."""
-    return (
-        link.kind == "dependency"
-        and link.origin in ("schema", "description", "trace")
-        and link.count < _CONFIRMED
-        and link.verdict is None
-        and not is_pinned(link)
+def _link(before: Dependency | None, flows: Sequence[ProposedLink], library: ToolLibrary) -> Dependency:
+    first = flows[0]
+    source, target = library[first.source], library[first.target]
+    names = {one.name for one in source.parameters}
+    shared = (
+        before.shared
+        if before
+        else (
+            FieldPair(one.name, one.name) for one in target.parameters if one.required and one.name in names
+        )
+    )
+    filled = {one.argument for one in flows}
+    return replace(
+        before or Dependency(source.id, target.id, score=SCORE),
+        type=first.argument,
+        score=max(SCORE, before.score if before else 0.0),
+        fields=tuple(FieldPair(one.field, one.argument) for one in flows),
+        reasons=tuple(one.reason[:_MOST_REASON] for one in flows if one.reason),
+        kind="dependency",
+        origin="proposed",
+        shared=tuple(pair for pair in shared if pair.target not in filled),
     )
 
 
-_VERDICTS = "verdicts"
-_MOST_DESCRIPTION = 300  # characters of the description of a field
-_MOST_REASON = 300  # characters of a reason in a verdict
-_WORDS = {"true": True, "yes": True, "false": False, "no": False}
+def is_unknown(tool: Tool) -> bool:
+    """Whether a tool does not say what is in its result."""
+    return tool.output_schema is None or not (
+        is_informative(tool.output_schema) or scalar_of(tool.output_schema).kinds
+    )
 
 
-class LinkKey(NamedTuple):
-    """Identifies a link as a critic saw it: a changed tool or other fields give another digest."""
+def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[str]) -> str:
+    """Why a proposed link cannot be; "" if it can.
 
-    source: str
-    target: str
-    digest: str
-
-    @classmethod
-    def of(cls, link: Dependency, library: ToolLibrary) -> LinkKey:
-        """The key of a link. Score and reasons do not count: they change with other tools of the library."""
-        shown = {**_shown_link(link, library), "reasons": None}
-        tools = [shown_tool(library[name]) for name in (link.source, link.target)]
-        text = json.dumps([shown, tools], sort_keys=True)
-        return cls(link.source, link.target, hashlib.sha256(text.encode()).hexdigest()[:24])
+    Args:
+        link: The link.
+        library: The tools, with proposed shapes.
+        subjects: The last words of the things that tools are about, each of which is another thing.
+    """
+    unknown = [name for name in (link.source, link.target) if name not in library]
+    if unknown or link.source == link.target:
+        return f"there is no tool '{unknown[0]}'" if unknown else "a tool does not feed itself"
+    source, target = library[link.source], library[link.target]
+    if problem := field_problem(FieldPair(link.field, link.argument), source, target):
+        return problem
+    given, taken = (
+        kinds_of(
+            schema_at([0 if part == EACH else part for part in parse_path(path)], schema or {}), schema or {}
+        )
+        for path, schema in ((link.field, source.output_schema), (link.argument, target.input_schema))
+    )
+    if given and not given & (_SCALARS | (taken & {"array", "object"})):
+        return f"'{link.field}' is no text or number"
+    parts = [part for part in parse_path(link.field) if isinstance(part, str) and part != EACH]
+    field, argument = (meaning_of(parts[-1] if parts else ""), meaning_of(link.argument.rpartition(".")[2]))
+    if field.attribute and argument.attribute and not attribute_fit(field.attribute, argument.attribute):
+        return f"'{link.field}' is no {argument.attribute}"
+    owners = (
+        field.thing,
+        *(thing_of(part) for part in parts[-2:-1]),
+        *(one.thing for one in things_of_tool(source, route_of(source))),
+    )
+    thing = next(filter(None, owners), ())
+    is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects} and not same_thing(thing, argument.thing)
+    if is_other and thing and argument.thing and argument.attribute in IDENTITIES:
+        return f"'{link.field}' is of {' '.join(thing)}, not of {' '.join(argument.thing)}"
+    return ""
 
 
 @cache
 def template() -> str:
-    """The text of `templates/link_review.txt`, with the placeholders $tools and $links."""
-    return (files("toolassay.link_review") / "templates" / "link_review.txt").read_text(encoding="utf-8")
+    """The text of `templates/proposals.txt`, with placeholders."""
+    return (files("toolassay.link_review") / "templates" / "proposals.txt").read_text(encoding="utf-8")
 
 
-def review_prompt(links: Sequence[Dependency], library: ToolLibrary) -> str:
-    """The prompt for some links, numbered from 1.
-
-    Each tool and each link is one line of JSON, so that no description can end its line or add a link.
-    """
-    names = dict.fromkeys(name for link in links for name in (link.source, link.target))
-    numbered = ({"link": number, **_shown_link(link, library)} for number, link in enumerate(links, start=1))
+def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:
+    """The prompt about a tool. Each tool is one line of JSON, so that no description can add another."""
+    fields = (
+        "its result is not declared: the texts, numbers and truth values that it most likely has, each with "
+        "its place and type."
+        if is_unknown(tool)
+        else "its result is declared: give an empty list."
+    )
     return Template(template()).substitute(
-        tools="\n".join(_json(shown_tool(library[name])) for name in names),
-        links="\n".join(_json(link) for link in numbered),
+        tool=_json(shown_tool(tool)),
+        others="\n".join(_json(_cut(shown_tool(one))) for one in others),
+        fields=fields,
+        most_fields=_MOST_FIELDS,
+        most_links=_MOST_LINKS,
     )
 
 
-def answer_schema(count: int) -> dict[str, Any]:
-    """The `response_format` parameter for the verdicts on `count` links."""
-    verdict = {"link": {"type": "integer"}, "reason": {"type": "string"}, "sensible": {"type": "boolean"}}
-    verdicts = {"type": "array", "items": _object(verdict), "maxItems": count}
-    return json_schema(_VERDICTS, _object({_VERDICTS: verdicts}))
-
-
-def read_verdicts(text: str, count: int, finish_reason: str | None = None) -> dict[int, tuple[bool, str]]:
-    """The verdicts in an answer, by the number of the link.
-
-    Left out are links without a readable verdict or with contradicting ones, and numbers that were not
-    shown. Of a truncated answer the last verdict is left out, because its number may be incomplete.
-
-    Args:
-        text: The answer: the object that the prompt shows, or only its list.
-        count: Number of links in the prompt.
-        finish_reason: Finish reason of the provider.
-
-    >>> read_verdicts('[{"link": 2, "sensible": false, "reason": "a page number"}, {"link": 3}]', 3)
-    {2: (False, 'a page number')}
-    """
-    forms = shown_forms((template(),), keys={_VERDICTS})
-    answer = read_answer(text, keys={_VERDICTS}, forms=forms, nested=False, finish_reason=finish_reason)
-    if answer.value is None:
-        text = without_reasoning(text)[0]
-        listed = f'{{"{_VERDICTS}": {text[text.find("[") : text.rfind("]") + 1]}}}'
-        answer = read_answer(listed, keys={_VERDICTS}, forms=forms, nested=False, finish_reason=finish_reason)
-    items = (answer.value or {}).get(_VERDICTS)
-    found: dict[int, tuple[bool, str]] = {}
-    contradicted = set()
-    for item in (items[:-1] if answer.truncated else items) if isinstance(items, list) else ():
-        given = item if isinstance(item, Mapping) else {}
-        number, sensible = _number(given.get("link")), _boolean(given.get("sensible"))
-        if number is None or sensible is None or not 1 <= number <= count:
-            continue
-        if number in found and found[number][0] != sensible:
-            contradicted.add(number)
-        reason = given.get("reason")
-        found[number] = sensible, _shortened(reason, _MOST_REASON) if isinstance(reason, str) else ""
-    return {number: found[number] for number in sorted(found) if number not in contradicted}
-
-
-def _shown_link(link: Dependency, library: ToolLibrary) -> dict[str, Any]:
-    source, target = library[link.source], library[link.target]
-    flows = [
-        {
-            "result": pair.source,
-            **_about(pair.source, source.output_schema),
-            "argument": pair.target,
-            **{f"argument_{key}": text for key, text in _about(pair.target, target.input_schema).items()},
-        }
-        for pair in sorted(link.fields)
-    ]
-    return {"from": link.source, "to": link.target, "flows": flows or link.type, "reasons": link.reasons}
-
-
-def _about(path: str, schema: Mapping[str, Any] | None) -> dict[str, str]:
-    """The description of the place in a result or of an argument, if it has one."""
-    parts = [0 if part == EACH else part for part in parse_path(path)]
-    text = schema_at(parts, schema or {}).get("description")
-    return {"description": _shortened(text, _MOST_DESCRIPTION)} if isinstance(text, str) and text else {}
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
-
-
-def _number(value: Any) -> int | None:
-    """The number of a link: 3, 3.0 or "3"."""
-    if isinstance(value, str) and value.strip().isdecimal():
-        value = int(value[:9])
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != value // 1:
-        return None
-    return int(value)
-
-
-def _boolean(value: Any) -> bool | None:
-    if isinstance(value, str):
-        return _WORDS.get(value.strip().lower())
-    return value if isinstance(value, bool) else None
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(properties),
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+def _cut(shown: dict[str, Any]) -> dict[str, Any]:
+    text = shown["desc"]
+    return {**shown, "desc": text if len(text) <= _MOST_DESCRIPTION else f"{text[: _MOST_DESCRIPTION - 1]}…"}
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-FOLDER = "graph_review"
-"""Folder of the reviews, below the data folder."""
-BATCH = 20
-"""Links of one request."""
-_SMALL_BATCH = 5
-"""Links of a second request. Smaller, because the first may have been too long, or refused for one link."""
-_TRIES = 2
-PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000}
-# Failures that are answers to these links; every other failure is sent again by the next start.
-_ABOUT_THE_LINKS = ("refused", "context overflow")
-CONFLICT_FIX = "use those settings, or --force true (keeps the old review, and judges its links again)"
+def answer_schema() -> dict[str, Any]:
+    """The `response_format` parameter of a request."""
+    text = {"type": "string"}
+    field = _object(path=text, type={"type": "string", "enum": ["string", "integer", "number", "boolean"]})
+    link = _object(**dict.fromkeys(("from", "field", "to", "argument", "reason"), text))
+    fields = {"type": "array", "items": field, "maxItems": _MOST_FIELDS}
+    links = {"type": "array", "items": link, "maxItems": _MOST_LINKS}
+    return json_schema("proposal", _object(fields=fields, links=links))
+
+
+def _object(**properties: Any) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*properties],
+        "additionalProperties": False,
+    }
+
+
+def read_proposal(text: str, finish_reason: str | None = None) -> Proposal | None:
+    """The proposal in an answer; None if it is cut off or is not the requested object.
+
+    >>> read_proposal('{"fields": [{"path": "id", "type": "string"}], "links": []}').fields[0].path
+    'id'
+    """
+    forms = shown_forms((template(),), keys=_KEYS)
+    answer = read_answer(text, keys=_KEYS, forms=forms, nested=False, finish_reason=finish_reason)
+    if answer.value is None or answer.truncated:
+        return None
+    try:
+        return msgspec.convert({key: answer.value[key] for key in _KEYS}, Proposal)
+    except (KeyError, msgspec.ValidationError):
+        return None
+
+
+def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> dict[str, list[Tool]]:
+    """The other tools that the request about each tool shows, by its id: at most `CANDIDATES`.
+
+    First those with which it is linked, the best links first, then those with similar names, descriptions and
+    arguments.
+    """
+    linked: dict[str, dict[str, None]] = defaultdict(dict)
+    for one in sorted(dependencies, key=lambda one: -one.score):
+        linked[one.source][one.target] = linked[one.target][one.source] = None
+    similarity = Similarity(
+        [f"{tool.id} {tool.description} {' '.join(one.name for one in tool.parameters)}" for tool in library]
+    )
+    places = range(len(library))
+    found: dict[str, list[Tool]] = {}
+    for place, tool in enumerate(library):
+        alike = similarity.of(place, places)
+        names = [*linked[tool.id], *(library.ids[n] for n in sorted(places, key=lambda n: -alike[n]))]
+        others = [library[name] for name in dict.fromkeys(names) if name != tool.id]
+        found[tool.id] = others[:CANDIDATES]
+    return found
 
 
 @dataclass(frozen=True)
-class ReviewOptions:
-    """Options of a link review.
+class ProposalItems(ItemWork[Tool]):
+    """The requests about single tools.
 
     Attributes:
-        critic: Model that judges doubtful links; None only applies the verdicts of earlier reviews.
-        critic_band: Least and greatest score of a doubtful link.
-        critic_links: Maximum number of links to judge, those judged before included.
+        others: The other tools that each request shows, by id of its tool.
+    """
+
+    others: Mapping[str, Sequence[Tool]]
+    final = FINAL
+
+    def key_of(self, item: Tool) -> str:
+        """The id of the tool."""
+        return item.id
+
+    def identity(self, item: Tool) -> dict[str, Any]:
+        """The prompt: a changed tool is asked about again."""
+        prompt = proposal_prompt(item, self.others[item.id])
+        return {"prompt": hashlib.sha256(prompt.encode(errors="replace")).hexdigest()[:24]}
+
+    async def answer(self, item: Tool, ask: Ask) -> dict[str, Any]:
+        """Ask for a proposal; once more if the answer is not the requested object."""
+        messages = [{"role": "user", "content": proposal_prompt(item, self.others[item.id])}]
+        for _ in range(2):
+            response = await ask(ChatRequest(messages, {**PARAMETERS, **answer_schema()}, role="proposer"))
+            proposal = read_proposal(response.text, response.finish_reason)
+            if proposal is not None:
+                return {"outcome": "answered", "proposal": msgspec.to_builtins(proposal)}
+            if response.refused:
+                return {"outcome": "refused"}
+            messages += [
+                {"role": "assistant", "content": response.text},
+                {"role": "user", "content": _AGAIN},
+            ]
+        return {"outcome": "malformed"}
+
+
+class ProposalWork(Work):
+    """The proposals of one model about all tools.
+
+    Args:
+        llm: Name of the model.
+        library: The tools, without proposed shapes.
+        dependencies: The links without proposals.
+    """
+
+    def __init__(self, llm: str, library: ToolLibrary, dependencies: Sequence[Dependency]) -> None:
+        self._llm, self._library, self._dependencies = llm, library, dependencies
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """Which tools there are is no setting: a run continues with others."""
+        wording = hashlib.sha256(template().encode()).hexdigest()
+        return WorkFacts(
+            "tool",
+            {"role": "proposer", **PARAMETERS, "candidates": CANDIDATES, "prompt_sha256": wording},
+            PARAMETERS,
+            len(self._library),
+            len(self._library),
+            {"prompt": wording},
+            stage="propose links",
+            not_counted="; a second request about tools without a readable answer",
+            conflict_fix=CONFLICT_FIX,
+        )
+
+    @cached_property
+    def items(self) -> ProposalItems:
+        """The requests."""
+        return ProposalItems(candidates_of(self._library, self._dependencies))
+
+    @property
+    def chosen(self) -> Sequence[Tool]:
+        """All tools."""
+        return self._library.tools
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Write one line for each tool with a proposal."""
+        entries = {tool.id: self.items.entry_of(journal, tool) for tool in self._library}
+        lines = [
+            {**entry["proposal"], "tool": name, "model": self._llm}
+            for name, entry in entries.items()
+            if "proposal" in entry
+        ]
+        unread = sum(entry.get("outcome") in FINAL and "proposal" not in entry for entry in entries.values())
+        return Written(write_json_lines(output, lines), unread)
+
+
+@dataclass(frozen=True)
+class ProposeOptions:
+    """Options of the proposals of links.
+
+    Attributes:
+        model: Model that proposes.
         options: Endpoint and HTTP client; None for the defaults and the environment variables.
         limits: Limits of the run.
         force: Start a new run if the settings differ from those of the existing run, which is kept.
@@ -278,9 +474,7 @@ class ReviewOptions:
         command: Command line, recorded in the manifest.
     """
 
-    critic: str | None = None
-    critic_band: tuple[float, float] = DEFAULT_BAND
-    critic_links: int = DEFAULT_LINKS
+    model: str
     options: ModelOptions | None = None
     limits: Limits = field(default_factory=Limits)
     force: bool = False
@@ -288,321 +482,70 @@ class ReviewOptions:
     command: Sequence[str] | None = None
 
 
-class LinkReview(NamedTuple):
-    """The result of a review.
-
-    Attributes:
-        dependencies: The links, with the verdicts applied.
-        complete: Whether every request was answered; if not, the same command continues.
-    """
-
-    dependencies: list[Dependency]
-    complete: bool
-
-
-def review_links(
+def propose(
     folder: Path,
     library: ToolLibrary,
     dependencies: Sequence[Dependency],
+    options: ProposeOptions,
     *,
-    options: ReviewOptions | None = None,
     screen: Screen = DEFAULT,
-) -> LinkReview:
-    """Let a critic judge doubtful links, and apply its verdicts and those of earlier reviews.
-
-    A link that any model judged is not judged again, unless its fields or its tools changed.
+) -> bool:
+    """Let a model propose links and shapes of results; returns whether every tool was answered.
 
     Args:
-        folder: Data folder; the review is in its subfolder `graph_review/`.
-        library: The tools.
-        dependencies: The derived links, without verdicts.
-        options: The critic, its limits and choices; without a critic only stored verdicts are applied.
+        folder: Data folder; the proposals are in its subfolder `graph_proposals/`.
+        library: The tools, without proposed shapes.
+        dependencies: The links without proposals.
+        options: The model, its limits and choices.
         screen: Receives messages, results and progress.
 
     Raises:
-        UsageError: The critic cannot judge links, or the settings differ from those of the existing run.
+        UsageError: The model is a built-in one, or the settings differ from those of the existing run.
         ToolassayError: The model cannot be reached.
     """
-    options = options or ReviewOptions()
-    complete = True
-    if options.critic is not None:
-        if options.critic in FREE:
-            raise UsageError(
-                f"'{options.critic}' cannot judge links", fix="name a served model: --critic MODEL"
-            )
-        complete = _ask(folder, library, dependencies, options, screen)
-    elif options.dry_run:
+    if options.model in FREE:
         raise UsageError(
-            "--dry_run shows what a critic would receive", fix="add --critic MODEL, or omit --dry_run"
+            f"'{options.model}' cannot propose links", fix="name a served model: --propose MODEL"
         )
-    verdicts = _fitting(stored_verdicts(folder), dependencies, library)
-    judged = apply_verdicts(dependencies, verdicts)
-    sensible = Counter(link.verdict.get("sensible") for link in judged if link.verdict is not None)
-    if sensible:
-        screen.say(f"critic: {count_of(sensible[True], 'link')} sensible, {sensible[False]:,} not sensible")
-    return LinkReview(judged, complete)
-
-
-def stored_verdicts(folder: Path, *, without: str | None = None) -> dict[LinkKey, LinkVerdict]:
-    """The verdicts of all reviews in a data folder, except those that `--force` has set aside.
-
-    Args:
-        folder: The data folder.
-        without: A model whose review is left out.
-
-    Raises:
-        UsageError: A manifest or journal is malformed.
-    """
-    found: dict[LinkKey, LinkVerdict] = {}
-    for manifest in sorted((folder / FOLDER / "runs").glob(f"*/{MANIFEST}")):
-        llm = (recorded_settings(manifest.parent) or {}).get("llm")
-        is_current = isinstance(llm, str) and _trial(folder, llm).run_folder == manifest.parent
-        if is_current and llm != without:
-            with Journal(manifest.parent / JOURNAL, read_only=True) as journal:
-                found = _Answers(str(llm), journal).verdicts | found
-    return found
-
-
-def _ask(
-    folder: Path,
-    library: ToolLibrary,
-    dependencies: Sequence[Dependency],
-    options: ReviewOptions,
-    screen: Screen,
-) -> bool:
-    """Request the missing verdicts; returns whether every request was answered."""
-    llm = str(options.critic)
-    doubtful = doubtful_links(dependencies, band=options.critic_band, most=options.critic_links)
-    others = stored_verdicts(folder, without=llm)
-    work = LinkReviewWork(
-        llm, library, [link for link in doubtful if LinkKey.of(link, library) not in others]
-    )
-    low, high = options.critic_band
-    known = f", {len(doubtful) - work.size:,} judged by other models" if others else ""
-    total = len(doubtful_links(dependencies, band=options.critic_band, most=len(dependencies)))
-    cut = f", the most doubtful of {total:,}" if total > len(doubtful) else ""
-    screen.say(f"{llm}: {count_of(len(doubtful), 'doubtful link')} (score {low:g} to {high:g}{cut}){known}")
-    if not work.size:
-        return True
     settings = RunSettings(
-        ModelSettings(llm, options.options),
+        ModelSettings(options.model, options.options),
         options.limits,
         RunChoices(force=options.force, dry_run=options.dry_run),
         options.command,
         screen,
     )
-    ended = Run(work, _trial(folder, llm), settings).carry_out()
-    if ended.malformed and ended.summary.complete and not options.dry_run:
-        screen.say(
-            f"{WARNING}{llm} gave no readable verdict on {count_of(ended.malformed, 'link')}, "
-            "which stay as they are (--force true asks again)"
-        )
+    work = ProposalWork(options.model, library, dependencies)
+    ended = Run(work, Trial(folder / FOLDER, options.model), settings).carry_out()
     return ended.summary.complete
 
 
-def _trial(folder: Path, llm: str) -> Trial:
-    return Trial(folder / FOLDER, llm)
+def stored_proposals(folder: Path) -> list[Proposal]:
+    """The proposals of all models in a data folder.
 
-
-def _fitting(
-    verdicts: Mapping[LinkKey, LinkVerdict], dependencies: Iterable[Dependency], library: ToolLibrary
-) -> dict[tuple[str, str], LinkVerdict]:
-    """The verdicts on links that are still as the critic saw them. Digests are computed only where needed."""
-    pairs = {(key.source, key.target) for key in verdicts}
-    found = (
-        LinkKey.of(link, library) for link in dependencies if pairs and (link.source, link.target) in pairs
-    )
-    return {(key.source, key.target): verdicts[key] for key in found if key in verdicts}
-
-
-class _Answers:
-    """The answers in the journal of a review.
-
-    Attributes:
-        verdicts: The verdicts by link.
-        tries: Number of answered requests by link.
+    Raises:
+        UsageError: A file is malformed.
     """
-
-    def __init__(self, llm: str, journal: Journal | None) -> None:
-        self._llm = llm
-        self.verdicts: dict[LinkKey, LinkVerdict] = {}
-        self.tries = Counter[LinkKey]()
-        if journal is not None:
-            for _, entry in journal.entries():
-                self.add(entry)
-
-    def add(self, entry: Mapping[str, Any]) -> None:
-        """Add the answers of an entry; those of earlier versions hold one each."""
-        for one in entry.get("requests", [entry]):
-            keys = [LinkKey(*key) for key in one.get("links", ())]
-            self.tries.update(keys)
-            if one["outcome"] == "answered" and keys:
-                found = read_verdicts(one["response"], len(keys), one["finish_reason"])
-                for number, (sensible, reason) in found.items():
-                    self.verdicts[keys[number - 1]] = LinkVerdict(self._llm, sensible, reason)
-
-    def is_open(self, key: LinkKey) -> bool:
-        """Whether a link is to be sent: it has no verdict, and was not sent twice."""
-        return key not in self.verdicts and self.tries[key] < _TRIES
+    found: list[Proposal] = []
+    for path in sorted((folder / FOLDER).glob("*.json")):
+        try:
+            found += msgspec.json.Decoder(Proposal).decode_lines(path.read_bytes())
+        except msgspec.DecodeError as error:
+            raise UsageError(
+                f"malformed proposal: {error}", file=path, fix="delete it, and give --propose again"
+            ) from None
+    return found
 
 
-class LinkBatch(NamedTuple):
-    """Links that are judged together.
-
-    Attributes:
-        key: In the journal: a hash of the first prompt, and the number of its try.
-        links: The links.
-    """
-
-    key: str
-    links: Sequence[LinkKey]
-
-
-@dataclass(frozen=True)
-class LinkBatches(ItemWork[LinkBatch]):
-    """The review of single batches of links that have no verdict.
-
-    Attributes:
-        links: The links by key.
-        library: The tools.
-        answers: What is known of the links; it grows with each answer.
-    """
-
-    links: Mapping[LinkKey, Dependency]
-    library: ToolLibrary
-    answers: _Answers
-
-    @property
-    def open(self) -> list[LinkBatch]:
-        """The links without a verdict, in batches."""
-        links = [key for key in self.links if self.answers.is_open(key)]
-        batches = [links[start : start + BATCH] for start in range(0, len(links), BATCH)]
-        codes = (hashlib.sha256(self.prompt(keys).encode(errors="replace")) for keys in batches)
-        return [
-            LinkBatch(f"{code.hexdigest()[:16]}-{self.answers.tries[keys[0]] + 1}", keys)
-            for code, keys in zip(codes, batches, strict=True)
-        ]
-
-    def key_of(self, item: LinkBatch) -> str:
-        """The key of a batch."""
-        return item.key
-
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
-        """Links with a verdict are in no batch."""
-        return False
-
-    def prompt(self, keys: Iterable[LinkKey]) -> str:
-        """The prompt about some links."""
-        return review_prompt([self.links[key] for key in keys], self.library)
-
-    async def answer(self, item: LinkBatch, ask: Ask) -> dict[str, Any]:
-        """Ask about the links of a batch, and again about those without a readable verdict."""
-        requests: list[dict[str, Any]] = []
-        while wanted := _next_request(item.links, self.answers):
-            message = {"role": "user", "content": self.prompt(wanted)}
-            parameters = {**PARAMETERS, **answer_schema(len(wanted))}
-            one: dict[str, Any] = {"links": [list(key) for key in wanted]}
-            try:
-                response = await ask(ChatRequest([message], parameters, role="critic"))
-            except ModelError as error:
-                if error.outcome not in _ABOUT_THE_LINKS:
-                    raise
-                one |= {"outcome": error.outcome, "problem": str(error)}
-            else:
-                outcome = "refused" if response.refused else "answered"
-                one |= {
-                    "outcome": outcome,
-                    "response": response.text,
-                    "finish_reason": response.finish_reason,
-                }
-            requests.append(one)
-            self.answers.add(one)
-        if all(key in self.answers.verdicts for key in item.links):
-            return {"outcome": "answered", "requests": requests}
-        last = requests[-1]["outcome"]
-        return {"outcome": "malformed" if last == "answered" else last, "requests": requests}
-
-
-class LinkReviewWork(Work):
-    """The review of some links by one model.
-
-    Args:
-        llm: Name of the model.
-        library: The tools.
-        links: The links, the most doubtful first.
-    """
-
-    def __init__(self, llm: str, library: ToolLibrary, links: Sequence[Dependency]) -> None:
-        self._llm, self._library = llm, library
-        self._links = {LinkKey.of(link, library): link for link in links}
-
-    @property
-    def size(self) -> int:
-        """Number of links."""
-        return len(self._links)
-
-    @cached_property
-    def facts(self) -> WorkFacts:
-        """Which links are judged is no setting: a review continues with a wider band or other tools."""
-        wording = hashlib.sha256(template().encode()).hexdigest()
-        return WorkFacts(
-            "request",
-            {"role": "critic", **PARAMETERS, "prompt_sha256": wording},
-            PARAMETERS,
-            -(-self.size // BATCH),
-            -(-self.size // BATCH),
-            {"prompt": wording},
-            stage="review links",
-            not_counted="; a second request for links without a readable verdict",
-            conflict_fix=CONFLICT_FIX,
-            extra={"links": self.size},
+def proposed(
+    folder: Path, library: ToolLibrary, dependencies: Sequence[Dependency], screen: Screen
+) -> WithProposals:
+    """The links with the stored proposals; refused ones are reported."""
+    applied = apply_proposals(dependencies, stored_proposals(folder), library)
+    if count := sum(one.origin == "proposed" for one in applied.dependencies):
+        screen.say(f"{count_of(count, 'proposed link')} ({folder / FOLDER})")
+    if applied.refused:
+        screen.say(
+            f"{WARNING}{count_of(len(applied.refused), 'proposed link')} refused: "
+            f"{some_of(applied.refused, _MOST_NAMED)}"
         )
-
-    @property
-    def items(self) -> LinkBatches:
-        """The work on single batches, before any is known."""
-        return self._batches_of(_Answers(self._llm, None))
-
-    @property
-    def chosen(self) -> list[LinkBatch]:
-        """All links, in batches."""
-        return self.items.open
-
-    def run(self, run: OpenRun) -> int:
-        """Request the missing verdicts; returns the number of requests that earlier starts saved."""
-        work = self._batches_of(_Answers(self._llm, run.journal))
-        batches = work.open
-        already = max(0, self.facts.size - len(batches))
-        for _ in range(already):
-            run.loop.done()
-        answer_items(work, batches, run.model, {}, run.journal, run.loop)
-        return already
-
-    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add the missing requests to the estimate; returns the number that earlier starts saved."""
-        work = self._batches_of(_Answers(self._llm, journal))
-        batches = work.open
-        return self.facts.size - len(batches) + preview_items(work, batches, journal, estimate, retry)
-
-    def _batches_of(self, answers: _Answers) -> LinkBatches:
-        return LinkBatches(self._links, self._library, answers)
-
-    def write(self, output: Path, journal: Journal) -> Written:
-        """Write one line for each link; `sensible` is null without a verdict."""
-        verdicts = _Answers(self._llm, journal).verdicts
-        lines = [
-            {
-                "source": key.source,
-                "target": key.target,
-                "sensible": verdicts[key].sensible if key in verdicts else None,
-                "reason": verdicts[key].reason if key in verdicts else None,
-            }
-            for key in self._links
-        ]
-        return Written(write_json_lines(output, lines), sum(key not in verdicts for key in self._links))
-
-
-def _next_request(batch: Sequence[LinkKey], answers: _Answers) -> Sequence[LinkKey]:
-    """The links of the next request: first all that were not sent, then the others in smaller batches."""
-    unsent = [key for key in batch if answers.is_open(key) and not answers.tries[key]]
-    return unsent or [key for key in batch if answers.is_open(key)][:_SMALL_BATCH]
+    return applied

@@ -25,7 +25,7 @@ from toolassay.graph.edits import (
     write_edits,
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
-from toolassay.link_review import ReviewOptions, review_links
+from toolassay.link_review import ProposeOptions, library_of, propose, proposed, without_shape
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -51,7 +51,7 @@ class LinkOptions:
         undo: Pairs of tools whose correction is taken back.
         edits: Files of corrections to add, e.g. exported by the HTML graph; those that do not fit are
             reported.
-        review: A model that judges doubtful links; None applies the verdicts of earlier reviews.
+        propose: A model that proposes links; None applies earlier proposals.
         explain: Pair of tools; the reasons why there is or is no link are shown, and nothing is written.
     """
 
@@ -61,7 +61,7 @@ class LinkOptions:
     changes: Sequence[Edit] = ()
     undo: Sequence[tuple[str, str]] = ()
     edits: Sequence[Path] = ()
-    review: ReviewOptions | None = None
+    propose: ProposeOptions | None = None
     explain: tuple[str, str] | None = None
 
     def __post_init__(self) -> None:
@@ -74,8 +74,8 @@ class LinkOptions:
         """The names of the options that differ from their defaults."""
         values = ((one.name, getattr(self, one.name)) for one in fields(self))
         names = [name for name, value in values if value is not None and value not in ((), [])]
-        shown = {"changes": self.changes[0].action if self.changes else "", "review": "critic"}
-        return [shown.get(name, name) for name in names]
+        action = self.changes[0].action if self.changes else ""
+        return [action if name == "changes" else name for name in names]
 
     @property
     def least(self) -> float:
@@ -118,13 +118,15 @@ class SchemaLinks:
     Attributes:
         edited: All links with the corrections, below the thresholds too.
         kept: The links of the graph.
-        complete: Whether the critic judged all links that it should.
+        shaped: The tools, with proposed shapes of results.
+        complete: Whether the model that proposes links was asked about every tool.
 
     Raises:
         UsageError: A file is missing or malformed, or a given correction does not fit.
     """
 
     def __init__(self, library: ToolLibrary, folder: Path, options: LinkOptions, screen: Screen) -> None:
+        library = library_of(library, map(without_shape, library))
         self.library, self.folder, self.options, self.screen = library, folder, options, screen
         pairs = [edit.pair for edit in options.changes]
         for pair in [*pairs, *([options.explain] if options.explain else [])]:
@@ -137,12 +139,14 @@ class SchemaLinks:
             derived = list(self._derivation.links())
         self.traced = self._traced()
         merged = merge(derived, self.traced)
-        # After recorded calls, which need no review, and before people's corrections, which overrule it.
-        self.merged, self.complete = review_links(
-            folder, library, merged, options=options.review, screen=screen
+        self.complete = options.propose is None or propose(
+            folder, library, merged, options.propose, screen=screen
         )
+        # After recorded calls, which show more, and before people's corrections, which overrule proposals.
+        applied = proposed(folder, library, merged, screen)
+        self.merged, self.shaped = applied.dependencies, applied.library
         self.edits = self._edits(stored)
-        self.edited: Edited = apply(self.edits, self.merged, library)
+        self.edited: Edited = apply(self.edits, self.merged, self.shaped)
         self._check_changes()
         self.kept = strongest(
             self.edited.dependencies,
@@ -196,8 +200,8 @@ class SchemaLinks:
             lines += [f"recorded calls: {reason}" for reason in traced.reasons]
             lines.append(f"recorded calls: score {traced.score:.2f}")
         merged, edited = _found(self.merged, pair), _found(self.edited.dependencies, pair)
-        if merged and merged.verdict:
-            lines.append(f"review: {merged.verdict.get('reason') or merged.verdict}")
+        if merged and merged.origin == "proposed":
+            lines += [f"proposed: {reason}" for reason in merged.reasons]
         if merged:
             lines.append(f"score before corrections: {merged.score:.2f}")
         lines += [

@@ -204,7 +204,8 @@ class Collector:
         for tool in self._library:
             results = [one.result.value for one in self._accepted[tool.id]]
             structured = [value for value in results if isinstance(value, dict | list) and value]
-            if tool.output_schema is None and structured and len(structured) == len(results):
+            is_declared = tool.output_schema and tool.source.get("output_schema") != "proposed"
+            if not is_declared and structured and len(structured) == len(results):
                 made.schemas[tool.id] = schema_of_results(structured)
         return made
 

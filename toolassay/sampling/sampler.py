@@ -23,6 +23,7 @@ from toolassay.sampling.search import (
     Neighbours,
     count_of_tools,
     draw,
+    free_fields,
     shape_weights,
     size_weights,
     smallest,
@@ -257,9 +258,7 @@ class Sampler:
         order = {tool: place for place, tool in enumerate(found.nodes)}
         links = sorted(found.links, key=lambda link: (order[link.source], order[link.target]))
         fields = self._fields(found.links) if self.graph.dependency_type == "schema" else {}
-        shared = tuple(
-            self._neighbours.shared(link.source, link.target) if fields.get(link) else () for link in links
-        )
+        shared = tuple(self._shared(link, fields) for link in links)
         return Sample(
             index,
             self.seed,
@@ -269,6 +268,17 @@ class Sampler:
             tuple(fields[link] for link in links) if fields else (),
             shared if any(shared) else (),
         )
+
+    def _shared(
+        self, link: NumberedLink, fields: Mapping[NumberedLink, tuple[FieldPair, ...]]
+    ) -> tuple[FieldPair, ...]:
+        """The arguments of a link's tools that take the same value; an order yields to values that flow."""
+        shared = self._neighbours.shared(link.source, link.target)
+        if fields.get(link):
+            return shared
+        fed = [pair.target for one, pairs in fields.items() if one.target == link.target for pair in pairs]
+        is_order = not self._neighbours.fields(link.source, link.target)
+        return free_fields(shared, fed) if is_order else ()
 
     def _fields(self, links: Sequence[NumberedLink]) -> dict[NumberedLink, tuple[FieldPair, ...]]:
         """The values that flow through each link; an argument belongs to the link that was added first."""

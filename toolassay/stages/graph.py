@@ -13,6 +13,7 @@ from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import atomic_writer, copy_file, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.graph.edits import EDITS, read_edits
+from toolassay.link_review import write_shapes
 from toolassay.link_review.schema_links import LinkOptions, SchemaLinks
 from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import gather, refuse_unknown
@@ -46,12 +47,12 @@ def build_graph(
         keywords: Fields of `links`; they replace the fields of the given object.
 
     Returns:
-        The graph, which is not written if `explain` or a dry run of the critic is given.
+        The graph, which is not written if `explain` or a dry run is given.
 
     Raises:
         UsageError: There are no tools, they do not allow such a graph, an option is for another kind of
             graph, or the graph would replace the tools.
-        IncompleteError: The critic did not judge all links; the graph is written.
+        IncompleteError: The model was not asked about every tool; the graph is written.
         TypeError: A keyword is unknown.
     """
     links = gather(links or LinkOptions(), keywords)
@@ -67,7 +68,7 @@ def build_graph(
         raise UsageError(
             "the tools would be overwritten by their graph", file=source, fix="give another --data_dir"
         )
-    is_reading = links.explain is not None or (links.review is not None and links.review.dry_run)
+    is_reading = links.explain is not None or (links.propose is not None and links.propose.dry_run)
     # Two corrections at the same time would lose one of them.
     lock = exclusive_folder(
         folder.path, ".graph.lock", what="another graph command", fix="repeat this one when that has ended"
@@ -87,12 +88,12 @@ def build_graph(
             _refuse_other_data(folder, kind)
             links = links.with_limits(folder.benchmark.get("links"))
             schema_links = SchemaLinks(library, folder.path, links, screen)
-            graph = ToolGraph.of_dependencies(library, schema_links.kept)
+            graph = ToolGraph.of_dependencies(schema_links.shaped, schema_links.kept)
             if links.explain is not None:
                 for line in schema_links.explanation(*links.explain):
                     screen.show(line)
                 return graph
-            if links.review is not None and links.review.dry_run:
+            if links.propose is not None and links.propose.dry_run:
                 return graph
             complete = schema_links.complete
             schema_links.write()
@@ -110,9 +111,11 @@ def build_graph(
             graph = ToolGraph.build(library, kind)
             _show_written(graph, folder, limit, screen)
         _complete(folder, source, graph, screen.say)
+        if graph.library.tools != library.tools:
+            write_shapes(folder.tool_desc, graph.library)
         if not complete:
             raise IncompleteError(
-                f"{folder.graph_desc} is written, but the critic has not judged every link",
+                f"{folder.graph_desc} is written, but the model was not asked about every tool",
                 fix="run the same command again, after a budget stop with a higher limit",
             )
         return graph

@@ -23,11 +23,8 @@ from graph.derive.libraries import (
     operation,
     pairs_of,
     record,
-    tool_of,
 )
-from toolassay.gates.references import output_part, takes
 from toolassay.graph.derive import Derivation
-from toolassay.output_paths import EACH, parse_path
 
 UUID = {"type": "string", "format": "uuid"}
 EMAIL = {"type": "string", "format": "email"}
@@ -152,50 +149,85 @@ NOTES = mcp_tool("search_notes", needs={"query": TEXT}, description="Searches th
 NOTE = mcp_tool("read_note", needs={"note_id": TEXT}, description="Reads one of the notes.")
 
 
-def test_tools_without_output_schema_have_weaker_links_from_their_names() -> None:
+def test_tools_without_output_schema_have_weaker_links_that_say_the_order() -> None:
     link = links_of(NOTES, NOTE)["search_notes", "read_note"]
-    assert (link.origin, link.type, pairs_of(link)) == ("description", "note_id", [("", "note_id")])
+    assert (link.origin, link.type, link.kind, link.fields) == ("description", "order", "observed", ())
     with_schema = {**NOTES, "output_schema": many(record("id", "text"))}
     assert 0.3 < link.score < score(with_schema, NOTE)
     assert links_of(with_schema, NOTE)["search_notes", "read_note"].origin == "schema"
 
 
 @pytest.mark.parametrize(
-    ("gives", "path"),
+    "gives",
     [
-        ({"type": "object"}, ""),
-        (many({}), ""),
-        (record(result={"type": "object", "additionalProperties": True}), ""),
-        (record(result={"anyOf": [many({}), {"type": "null"}]}), ""),
-        (
-            {
-                "$ref": "#/$defs/N",
-                "$defs": {"N": {"properties": {"data": {}, "next": {"$ref": "#/$defs/N"}}}},
-            },
-            "",
-        ),
-        (TEXT, ""),
-        (many(TEXT), "[]"),
-        (record(lines=many(TEXT)), "lines[]"),
-        ({"type": "boolean"}, None),
-        (record(done={"type": "boolean"}), None),
-        (record("author"), None),
-        (record("author", lines=many(record("author"))), None),
+        {"type": "object"},
+        many({}),
+        record(result={"type": "object", "additionalProperties": True}),
+        record(result={"anyOf": [many({}), {"type": "null"}]}),
+        {"$ref": "#/$defs/N", "$defs": {"N": {"properties": {"data": {}, "next": {"$ref": "#/$defs/N"}}}}},
+        TEXT,
     ],
 )
-def test_only_a_result_that_may_be_it_fills_an_argument_by_description(
-    gives: dict[str, Any], path: str | None
-) -> None:
+def test_no_value_flows_from_a_result_of_unknown_shape(gives: dict[str, Any]) -> None:
+    link = links_of({**NOTES, "output_schema": gives}, NOTE)["search_notes", "read_note"]
+    assert (link.kind, link.fields) == ("observed", ())
+
+
+@pytest.mark.parametrize(
+    "gives",
+    [
+        {"type": "boolean"},
+        record(done={"type": "boolean"}),
+        record("author"),
+        record("author", lines=many(record("author"))),
+    ],
+)
+def test_a_result_that_is_declared_to_be_something_else_fills_nothing(gives: dict[str, Any]) -> None:
     found = links_of({**NOTES, "output_schema": gives}, NOTE)
-    if path is None:
-        assert not found
-        return
-    link = found["search_notes", "read_note"]
-    assert (link.origin, pairs_of(link)) == ("description", [(path, "note_id")])
-    source, target = tool_of({**NOTES, "output_schema": gives}), tool_of(NOTE)
-    reached = output_part(source.output_schema, [0 if part == EACH else part for part in parse_path(path)])
-    assert reached.is_declared
-    assert not reached.shapes or reached.shapes & takes(target, ["note_id"], is_whole=not path)
+    assert not any(link.fields for link in found.values())
+
+
+USER_ID = mcp_tool("get_user_id_by_email", TEXT, needs={"email": TEXT})
+
+
+@pytest.mark.parametrize(
+    ("gives", "path"),
+    [(TEXT, ""), (record(result=TEXT), "result"), (None, None), ({"type": "boolean"}, None)],
+)
+def test_a_declared_scalar_that_the_name_says_fills_an_argument(gives: Any, path: str | None) -> None:
+    links = links_of({**USER_ID, "output_schema": gives}, mcp_tool("get_user", needs={"user_id": TEXT}))
+    link = links.get(("get_user_id_by_email", "get_user"))
+    assert (pairs_of(link) if link else []) == ([] if path is None else [(path, "user_id")])
+
+
+def test_an_identifier_keeps_its_kind() -> None:
+    users = mcp_tool("find_users", record(users=many(record(id=NUMBER))), needs={"query": TEXT})
+    assert not score(users, mcp_tool("open_category", needs={"category_id": NUMBER}))
+    assert not score(users, mcp_tool("invite", needs={"user_email": TEXT}))
+    assert pairs_of(links_of(users, mcp_tool("mute", needs={"user_id": NUMBER}))["find_users", "mute"]) == [
+        ("users[].id", "user_id")
+    ]
+    assert not any(
+        link.fields for link in links_of(USER_ID, mcp_tool("invite", needs={"user_email": TEXT})).values()
+    )
+
+
+def test_two_measures_come_together_or_not_at_all() -> None:
+    number = {"type": "number"}
+    forecast = mcp_tool("get_forecast", needs={"latitude": number, "longitude": number})
+    place = mcp_tool("find_place", record(latitude=number, longitude=number), needs={"city": TEXT})
+    link = links_of(place, forecast)["find_place", "get_forecast"]
+    assert set(pairs_of(link)) == {("latitude", "latitude"), ("longitude", "longitude")}
+    assert not links_of(mcp_tool("find_place", record(latitude=number), needs={"city": TEXT}), forecast)
+
+
+def test_a_tool_that_reads_comes_before_one_that_changes_the_same_thing() -> None:
+    read = mcp_tool("get_order_details", needs=ORDER, description="Gets the details of an order.")
+    cancel = mcp_tool("cancel_order", needs=ORDER, description="Cancels an order.")
+    link = links_of(read, cancel)["get_order_details", "cancel_order"]
+    assert (link.kind, link.fields) == ("observed", ())
+    assert [(one.source, one.target) for one in link.shared] == [("order_id", "order_id")]
+    assert not score(cancel, read)
 
 
 @pytest.mark.parametrize(
@@ -222,7 +254,8 @@ def test_a_description_that_names_another_tool_links_them() -> None:
     assert link.reasons[0] == "the description of `uid` names `take_snapshot`"
     assert link.origin == "description"
     assert not score(
-        mcp_tool("snapshot"), mcp_tool("press", needs={"uid": {**uid, "description": "A snapshot."}})
+        mcp_tool("snapshot"),
+        mcp_tool("press", needs={"uid": {**uid, "description": "What a snapshot marks."}}),
     )
 
 

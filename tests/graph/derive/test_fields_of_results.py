@@ -79,13 +79,14 @@ def test_a_foreign_key_is_of_another_thing_and_an_own_key_is_not() -> None:
     assert movies["[].movie_id"].own
 
 
-def test_a_number_or_a_truth_value_without_an_attribute_is_a_measure() -> None:
+def test_a_number_without_an_attribute_is_a_measure_and_a_truth_value_nothing() -> None:
     truth = {"type": "boolean"}
     fields = record(
         "artist", "year", total_tracks=NUMBER, track=truth, track_number=NUMBER, genre_ids=many(NUMBER)
     )
     found = given_of(operation("GET /albums", many(fields)), "track", "artist", "genre", "year")
-    assert set(found) == {"[].artist", "[].track_number", "[].genre_ids[]"}
+    assert set(found) == {"[].artist", "[].track_number", "[].genre_ids[]", "[].total_tracks"}
+    assert [path for path, one in found.items() if one.is_measure] == ["[].total_tracks"]
     assert found["[].genre_ids[]"].kinds == {"integer"}
 
 

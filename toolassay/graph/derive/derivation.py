@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from toolassay.graph.dependencies import Dependency
+from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.derive.evidence import (
     Match,
     Shapes,
@@ -21,10 +21,18 @@ from toolassay.graph.derive.evidence import (
     reasons,
     route_fit,
     shared_arguments,
-    type_fit,
     with_similarity,
 )
-from toolassay.graph.derive.fields import IDENTITIES, Taken, in_words, route_of, verb_of
+from toolassay.graph.derive.fields import (
+    IDENTITIES,
+    Taken,
+    Words,
+    in_words,
+    name_words,
+    noun_phrase,
+    route_of,
+    verb_of,
+)
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
 from toolassay.text_formatting import some_of
@@ -36,7 +44,9 @@ _MOST_LINKS = 60  # links from one tool
 _COMMON = 10  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
 _OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
+_LONGEST = 1_000  # characters of a description that are compared
 _LEAST_PART = 0.5  # of the best match that a further field must reach
+_FOLLOWS = 0.5  # score of an order of tools that work on one thing, before their descriptions are compared
 
 Progress = Callable[[int, int], None]
 
@@ -65,6 +75,19 @@ class Derivation:
         self._progress = progress
         routes = [route_of(tool) for tool in library]
         taken = [taken_fields(tool, route) for tool, route in zip(library, routes, strict=True)]
+        # An issue's comment is not that of a discussion, if tools give either; a pending order is an order.
+        subjects = {
+            noun_phrase(tool)
+            for tool, route in zip(library, routes, strict=True)
+            if verb_of(tool, route) in ("find", "search", "make")
+        }
+        taken = [
+            [
+                one if {one.full, one.full[: -len(one.thing)]} & subjects else replace(one, full=one.thing)
+                for one in fields
+            ]
+            for fields in taken
+        ]
         wanted = frozenset(one.thing[-1] for fields in taken for one in fields if one.thing)
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
@@ -78,8 +101,14 @@ class Derivation:
         ]
         self._demand = self._index()
         self._count()
+        self._about: dict[Words, list[int]] = defaultdict(list)
+        for number, one in enumerate(self.tools):
+            for thing in one.about if one.route is None and not one.lists else ():
+                self._about[thing].append(number)
         self._mentions = mentions(self.tools)
-        self._similarity = Similarity(self.tools)
+        self._similarity = Similarity(
+            [" ".join((*name_words(tool), tool.description[:_LONGEST])) for tool in library]
+        )
 
     def _index(self) -> dict[str, list[_Demand]]:
         """The arguments by the last word of their thing; those that are alike in all but the tool are one."""
@@ -131,16 +160,59 @@ class Derivation:
             self._progress(size + number + 1, 2 * size)
 
     def _links_of(self, number: int) -> list[Dependency]:
-        found = [(target, _chosen(matches)) for target, matches in self._matches(number).items()]
+        found = [
+            (target, chosen)
+            for target, matches in self._matches(number).items()
+            if (chosen := _chosen(matches))
+        ]
         scores = self._scores(number, found)
         best = heapq.nsmallest(
             _MOST_LINKS, zip(scores, found, strict=True), key=lambda one: (-one[0], one[1][0])
         )
-        return [
-            self._link(number, target, score, chosen)
-            for score, (target, chosen) in sorted(best, key=lambda one: one[1][0])
+        links = {
+            target: self._link(number, target, score, chosen)
+            for score, (target, chosen) in best
             if score >= LEAST
-        ]
+        }
+        for target, reason in self._follow_ups(number):
+            if len(links) < _MOST_LINKS and (target not in links or links[target].score < _FOLLOWS):
+                links[target] = self._follow_up(number, target, reason)
+        return [links[target] for target in sorted(links)]
+
+    def _follow_ups(self, number: int) -> Iterator[tuple[int, str]]:
+        """The tools that work on what a tool reads or lists, where no field is known to lead there; and why.
+
+        Those of operations are not listed: their schemas and paths say what leads where.
+        """
+        source = self.tools[number]
+        if source.route is not None or source.verb not in ("find", "search"):
+            return
+        for one in source.needs if not source.lists else ():
+            if one.thing not in source.about:
+                continue
+            for demand in self._demand.get(one.thing[-1], ()):
+                if demand.taken.required and demand.taken.key == one.key:
+                    why = f"both take {in_words(one.thing, one.attribute)}, and the source only reads"
+                    yield from ((target, why) for target in demand.tools if self.tools[target].acts)
+        if source.lists and source.about and not source.is_informative:
+            for target in self._about.get(source.about[0], ()):
+                other = self.tools[target]
+                is_new = other.verb == "make"
+                if target != number and not is_new and any(not source.known(one) for one in other.needs):
+                    yield target, f"the source lists what the target works on: {' '.join(source.about[0])}"
+
+    def _follow_up(self, source: int, target: int, reason: str) -> Dependency:
+        first, second = self.tools[source], self.tools[target]
+        (alike,) = self._similarity.of(source, [target])
+        return Dependency(
+            first.tool.id,
+            second.tool.id,
+            score=with_similarity(_FOLLOWS, alike, is_described=True),
+            reasons=(reason,),
+            kind="observed",
+            origin="description",
+            shared=shared_arguments(first, second, ()),
+        )
 
     def _matches(
         self, number: int, *, only: int | None = None, least: float = LEAST
@@ -177,8 +249,7 @@ class Derivation:
             if only is None or target == only:
                 if known := found.get(target, {}).get(one.taken.path):
                     one = one._replace(given=known.given)
-                if known or type_fit(one.given, one.taken):
-                    found[target][one.taken.path] = one
+                found[target][one.taken.path] = one
         return found
 
     def _scores(self, number: int, found: Sequence[tuple[int, list[Match]]]) -> list[float]:
@@ -195,28 +266,31 @@ class Derivation:
         ]
 
     def _link(self, source: int, target: int, score: float, matches: Sequence[Match]) -> Dependency:
-        best = matches[0]
+        fields = [FieldPair(one.given.path, one.taken.path) for one in matches if one.flows]
         return Dependency(
             self.tools[source].tool.id,
             self.tools[target].tool.id,
-            best.taken.path or " ".join(best.taken.thing),
+            fields[0].target if fields else ORDER,
             min(1.0, score),
-            # Tools without declared arguments have nothing that a field could fill.
-            tuple(FieldPair(one.given.path, one.taken.path) for one in matches if one.taken.path),
+            tuple(fields),
             tuple(reasons(self.tools[source], self.tools[target], matches)),
-            origin="description" if best.given.is_described else "schema",
+            kind="dependency" if fields else "observed",
+            origin="description" if matches[0].given.is_described else "schema",
             shared=shared_arguments(self.tools[source], self.tools[target], matches),
         )
 
     def between(self, source: str, target: str) -> Dependency | None:
         """The link from one tool to another, also one whose score is too low to be derived."""
         first, second = self.library.index(source), self.library.index(target)
+        if first == second:
+            return None
+        if derived := next((one for one in self._links_of(first) if one.target == target), None):
+            return derived
         # Weak matches only if there are no others: they are not part of a derived link.
         found = self._matches(first, only=second).get(second)
-        found = found or self._matches(first, only=second, least=0.0).get(second)
-        if first == second or not found:
+        chosen = _chosen(found or self._matches(first, only=second, least=0.0).get(second, {}))
+        if not chosen:
             return None
-        chosen = _chosen(found)
         (score,) = self._scores(first, [(second, chosen)])
         return self._link(first, second, score, chosen)
 
@@ -249,13 +323,23 @@ class Derivation:
 
 
 def _chosen(matches: dict[str, Match]) -> list[Match]:
-    """The matches of a link, the best first, without weak ones and without a field for two arguments."""
+    """The matches of a link, the best first, without weak ones and without a field for two arguments.
+
+    Numbers without an attribute come together: a latitude with the longitude of the same object.
+    """
+    together = Counter(one.given.path.rpartition(".")[0] for one in matches.values() if one.given.is_measure)
+    usable = (
+        one
+        for one in matches.values()
+        if not one.given.is_measure or together[one.given.path.rpartition(".")[0]] > 1
+    )
     # Of equal ones the least nested, so that the order of the other tools does not matter.
-    ranked = sorted(matches.values(), key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
-    least = ranked[0].score * _LEAST_PART
+    ranked = sorted(usable, key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
     chosen: list[Match] = []
     for one in ranked:
-        if one.score >= least and all(one.given.path != other.given.path for other in chosen):
+        if one.score >= ranked[0].score * _LEAST_PART and all(
+            one.given.is_described or one.given.path != other.given.path for other in chosen
+        ):
             chosen.append(one)
     return chosen
 

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,12 +26,14 @@ from toolassay.graph.derive.fields import (
     in_words,
     is_control,
     meaning_of,
+    meanings_said,
+    noun_phrase,
     same_thing,
     things_of_tool,
     word_list,
     words_of,
 )
-from toolassay.graph.derive.given_fields import DescribedPlace, described_place
+from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.graph.links import FieldPair
 from toolassay.tools import Tool
 
@@ -55,11 +57,14 @@ _FURTHER = 0.1  # how far each of two further fields raises the score
 _SINGLE = 0.93  # not a list to choose from
 _OTHER_SERVER = 0.75
 _LOOSE_ID = 0.75  # a text for an id that is a number, or the other way round
+_LOOSE_TEXT = 0.6  # a text without an attribute for an id, or the number of a thing for a text
+_UNCERTAIN = 0.6  # an order for an argument that may be left out
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
+_NAMED = 0.85  # certainty of what a tool's name or a field's name says
 _NARROWER = 0.5  # a card may be a gift card, or not
 _ALIKE = 0.7  # of `same_thing`, from which a result repeats an argument
 _KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
-_NAMING = frozenset({"path", "name", "url", "username", "email"})  # attributes by which a text names a thing
+_NAMING = frozenset({"path", "name", "url", "username"})  # attributes by which a text names a thing
 _NUMBERS = frozenset({"integer", "number"})
 
 
@@ -84,17 +89,43 @@ class ToolFields:
     @cached_property
     def needs(self) -> list[Taken]:
         """The required arguments."""
-        return [one for one in self.taken if one.required]
+        return [one for one in self.taken if one.required and not one.is_said]
 
     @cached_property
-    def described(self) -> DescribedPlace:
-        """What its description speaks of."""
-        return described_place(self.tool.output_schema)
+    def asked_with(self) -> dict[tuple[Any, ...], str]:
+        """The paths of its arguments, which the caller knows, by what they mean and by their names."""
+        listed = {one.path for one in self.taken if one.listed}
+        named = {
+            (words_of(one.name), one.name in listed): one.name
+            for one in self.tool.parameters
+            if meaning_of(one.name).thing
+        }
+        return named | {one.key: one.path for one in reversed(self.taken) if not one.is_said}
+
+    def known(self, taken: Taken) -> str:
+        """The argument with the value of another tool's argument; empty if there is none."""
+        by_name = self.asked_with.get((words_of(taken.path), taken.listed), "")
+        return self.asked_with.get(taken.key, by_name)
 
     @cached_property
-    def asked_with(self) -> frozenset[tuple[Words, str]]:
-        """The things and attributes of the arguments, which the caller knows."""
-        return frozenset((one.thing, one.attribute) for one in self.taken)
+    def about(self) -> tuple[Words, ...]:
+        """What it is about, the most certain name first."""
+        return tuple(owner.thing for owner in things_of_tool(self.tool, self.route))
+
+    @cached_property
+    def lists(self) -> bool:
+        """Whether it returns things that its caller did not name."""
+        return self.verb in ("find", "search") and _lists(self)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does more than read."""
+        return self.verb not in ("find", "search") and self.tool.annotations.get("readOnlyHint") is not True
+
+    @cached_property
+    def is_informative(self) -> bool:
+        """Whether its schema says what is in its result."""
+        return self.tool.output_schema is not None and is_informative(self.tool.output_schema)
 
     @cached_property
     def fixed(self) -> frozenset[str]:
@@ -109,6 +140,17 @@ class Match(NamedTuple):
     given: Given
     taken: Taken
     owner: Owner
+
+    @property
+    def flows(self) -> bool:
+        """Whether the value is a scalar at a known place, so that it can fill the argument."""
+        if not self.taken.path:
+            return False  # a tool without declared arguments
+        if not self.given.is_described:
+            return True
+        is_named = self.owner.certainty >= _NAMED and not self.given.listed
+        is_meant = bool(self.given.attribute) or not self.taken.attribute
+        return is_named and is_meant and bool(self.given.kinds & self.taken.kinds)
 
 
 def type_fit(given: Given, taken: Taken) -> float:
@@ -139,13 +181,15 @@ def _kind_fit(given: frozenset[str], taken: frozenset[str]) -> float:
 def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
     """How likely the names refer to the same attribute of the same thing, from 0 to 1."""
     thing = same_thing(owner.thing, taken.thing)
-    if not thing:
+    if not thing or not same_thing(owner.full or owner.thing, taken.full or taken.thing):
+        return 0.0  # an issue's comment is not that of a discussion
+    if taken.is_said and not taken.attribute and (owner.thing != taken.thing or owner.certainty < _NAMED):
         return 0.0
     if thing < _ALIKE + 0.1 and len(taken.thing) > len(owner.thing):
         thing = _NARROWER
-    if given.is_described:
+    if given.is_described and not given.attribute:
         identifies = not taken.attribute or attribute_fit("id", taken.attribute) > 0
-        return thing * owner.certainty * (0.9 if identifies or taken.attribute in _NAMING else 0.7)
+        return thing * owner.certainty * (0.9 if identifies or taken.attribute in _NAMING else 0.0)
     return thing * owner.certainty * attribute_fit(given.attribute, taken.attribute)
 
 
@@ -154,14 +198,22 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
     score = _BEST * name_fit(given, owner, taken)
     if not score:
         return None
-    score *= type_fit(given, taken)
+    score *= 1 if given.is_described else type_fit(given, taken)
+    if given.is_measure and (not taken.required or given.kinds != taken.kinds or owner.certainty < 1):
+        return None
     if given.is_described:
         score *= _DESCRIBED
     elif not given.own:
-        score *= _EMBEDDED if source.verb in ("search", "find", "") else _REPEATED
+        asked = (owner.thing, given.attribute, False) in source.asked_with
+        is_new = source.route is None and not given.depth and not asked
+        score *= _EMBEDDED if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
     score *= _DEEPER ** max(0, given.depth - 1)
+    if not given.is_described and bool(given.attribute in IDENTITIES) != bool(taken.attribute in IDENTITIES):
+        # Plain texts are rarely ids, and a number that identifies something is no text.
+        is_loose = not given.attribute if taken.attribute else not given.kinds & taken.kinds
+        score *= _LOOSE_TEXT if source.route is None and is_loose else 1
     if not taken.required and taken.path:
         vague = not given.attribute and not taken.attribute and not given.is_described
         score *= _VAGUE if vague else _OPTIONAL
@@ -219,6 +271,8 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
         score *= _SINGLE
     if best.given.is_described:
         score *= same_server(source, target)
+    if target.needs and not (best.flows or best.taken.required):
+        score *= _UNCERTAIN
     if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
         score *= _SCOPED
     if source.verb == "make" and (target.verb == "remove" or _lists_inside(target)):
@@ -265,12 +319,11 @@ def shared_arguments(
     source: ToolFields, target: ToolFields, matches: Sequence[Match]
 ) -> tuple[FieldPair, ...]:
     """The required arguments of the target with which the source was asked, too."""
-    fed = {one.taken.path for one in matches}
-    known = {(one.thing, one.attribute): one.path for one in reversed(source.taken)}
+    fed = {one.taken.path for one in matches if one.flows}
     return tuple(
         FieldPair(path, one.path)
         for one in target.needs
-        if one.path not in fed and (path := known.get((one.thing, one.attribute)))
+        if one.path not in fed and (path := source.known(one))
     )
 
 
@@ -320,10 +373,7 @@ def _names(source: ToolFields, one: Match) -> str:
 
 def _missing(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
     fed = [one.taken.path for one in matches]
-    known = source.asked_with
-    return [
-        one.path for one in target.needs if one.path not in fed and (one.thing, one.attribute) not in known
-    ]
+    return [one.path for one in target.needs if one.path not in fed and not source.known(one)]
 
 
 _LEAST = 0.2  # similarity that counts, with a margin to the next thing below the likely one
@@ -368,6 +418,8 @@ class Shapes:
         # Things to which a name such as `network_id` refers: a container named after one contains just these.
         meanings = (meaning_of(taken.path.rpartition(".")[2]) for one in tools for taken in one.taken)
         self._identified = {one.thing[-1] for one in meanings if one.thing and one.attribute in IDENTITIES}
+        # So does one named after what a tool is about.
+        self._identified |= {thing[-1] for one in tools for thing in one.about}
         self._number = len(objects) or 1
         self._frequency = Counter(name for shape in objects for name in shape)
         self._known = known
@@ -446,60 +498,59 @@ def _returned(one: ToolFields) -> Words:
     return next((taken.thing for taken in one.taken if taken.path == last), ())
 
 
-# What a description says that a tool returns: "files and folders" in "Lists files and folders in a path". Not
-# what follows a preposition.
+# What a description says that a tool returns: "files in a path" in "Lists files in a path".
 _RETURNED = re.compile(
     r"\b(?:returns?|returning|lists?|listing of|lists? of|gets?|fetch(?:es)?|retrieves?|finds?|"
-    r"search(?:es)? for|shows?|provides?|creates?|discovers?|displays?)\s+(?P<what>[^.;:,()\n]{3,90})",
-    re.IGNORECASE,
-)
-_PREPOSITION = re.compile(
-    r"\b(?:in|from|for|by|with|using|based|to|at|on|within|given|via|under|matching|that|which|whose|between)\b",
+    r"search(?:es)? for|shows?|provides?|creates?|discovers?|displays?)\s+(?P<what>[^.;:()\n]{3,120})",
     re.IGNORECASE,
 )
 _NAME = re.compile(r"[A-Za-z][\w.-]{3,}")
 _MENTIONED = 0.9
-_LONGEST = 1_000  # characters of a description that are compared
 
 
 def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
-    """The result of a tool without a schema: one field that may be any of the things it is said to return."""
-    if any(given.own for given in one.given) or one.verb == "remove":
+    """What a tool may give by its name and description; nothing if its schema says what it gives."""
+    if one.is_informative or one.verb in ("remove", "change"):
         return []
-    if one.route is not None and (one.described.kinds or one.verb not in ("search", "find")):
+    if one.route is not None and one.verb not in ("search", "find"):
         return []
     if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
         return []  # "/cards/{id}/board/{field}" returns one property
-    owners: dict[tuple[str, ...], Owner] = {}
-    if one.verb in ("search", "find", "make", ""):
-        for owner in things_of_tool(one.tool, one.route):
-            owners.setdefault(owner.thing, owner)
+    found: dict[str, dict[Words, Owner]] = defaultdict(dict)
+    attribute = "" if one.route else meaning_of(" ".join(noun_phrase(one.tool))).attribute
+    for owner in things_of_tool(one.tool, one.route):
+        found[attribute].setdefault(owner.thing, owner)
     listed = _lists(one)
-    for found in _RETURNED.finditer(one.tool.description[:2_000]):
-        text = _PREPOSITION.split(found["what"])[0]
-        for word in words_of(text):
-            word = "url" if word in ("link", "uri", "href") else word
-            if word in wanted:
-                owners.setdefault((word,), Owner((word,), 0.75 if listed else 0.6, "its description"))
-    known = tuple(owner for owner in owners.values() if owner.thing[-1] in wanted)
-    if not known:
-        return []
-    return [_described(one, known, listed)]
+    for said in _RETURNED.finditer(one.tool.description[:2_000]):
+        # "the details of a user, including their orders": several orders to choose from
+        several = {words_of(word)[-1:] for word in said["what"].split() if words_of(word) != (word.lower(),)}
+        for thing, attribute in meanings_said(said["what"])[:_MOST_SAID]:
+            is_listed = listed or thing[-1:] in several
+            for start in range(len(thing)):
+                owner = Owner(thing[start:], 0.75 if is_listed else 0.6, "its description", thing)
+                found[attribute].setdefault(owner.thing, owner)
+    return [
+        _described(one, known, listed, attribute)
+        for attribute, owners in found.items()
+        if (known := tuple(owner for owner in owners.values() if owner.thing[-1] in wanted))
+    ]
 
 
-def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool) -> Given:
-    path, kinds = one.described
+_MOST_SAID = 2
+
+
+def _described(one: ToolFields, owners: tuple[Owner, ...], listed: bool, attribute: str = "") -> Given:
+    """The result of a tool whose schema does not say what is in it."""
+    path, kinds = scalar_of(one.tool.output_schema)
     nothing: frozenset[str] = frozenset()
-    return Given(path, owners, "", kinds, "", nothing, listed, True, 0, nothing, is_described=True)
+    return Given(path, owners, attribute, kinds, "", nothing, listed, True, 0, nothing, is_described=True)
 
 
 def _lists(one: ToolFields) -> bool:
-    """Whether a tool returns things that its caller did not name: "list_files", "getStories"."""
+    """Whether a tool returns things that its caller did not name: "list_files", not "get_file_details"."""
     name = str(one.tool.source.get("name") or one.tool.id)
     words = words_of(name)
-    plural = (
-        name[-1:].casefold() == "s" and words[-1:] != (name.casefold(),) and not name.endswith(words[-1:])
-    )
+    plural = name[-1:].casefold() == "s" and not name.casefold().endswith((*words[-1:], "details"))
     return plural or bool(word_list("listing") & set(words))
 
 
@@ -520,7 +571,7 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
         for taken in one.taken:
             for word in _NAME.findall(taken.description):
                 source = numbers.get(word.strip(".-").casefold())
-                if source is None or source == target:
+                if source is None or source == target or tools[source].known(taken):
                     continue
                 why = f"the description of `{taken.path}` names `{tools[source].tool.id}`"
                 given = _described(tools[source], (), True)
@@ -531,21 +582,15 @@ def mentions(tools: Sequence[ToolFields]) -> dict[int, dict[int, Match]]:
 
 
 class Similarity:
-    """The cosine similarity of the names and descriptions of tools, by TF-IDF (scikit-learn).
+    """The cosine similarity of texts about tools, by TF-IDF (scikit-learn).
 
     Args:
-        tools: The tools.
+        texts: One of each tool.
     """
 
-    def __init__(self, tools: Sequence[ToolFields]) -> None:
+    def __init__(self, texts: Sequence[str]) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        texts = [
-            " ".join(
-                (*words_of(str(one.tool.source.get("name") or one.tool.id)), one.tool.description[:_LONGEST])
-            )
-            for one in tools
-        ]
         vectorizer = TfidfVectorizer(sublinear_tf=True, stop_words="english", dtype=np.float32)
         try:
             self._rows = vectorizer.fit_transform(texts)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib.resources import files
+from itertools import chain, groupby, zip_longest
 from typing import Any, NamedTuple
 
 from toolassay.identifiers import singular, words
@@ -167,6 +169,8 @@ class Taken:
         listed: Whether it is a list.
         route: For a parameter in the path of an operation, the fixed parts of the path before it.
         description: What the tool says about it.
+        full: The thing with the words before it in the tool's name: the alert of "get_secret_scanning_alert".
+        is_said: Whether the meaning is that of the description, rather than that of the name.
     """
 
     path: str
@@ -179,6 +183,13 @@ class Taken:
     listed: bool
     route: tuple[str, ...]
     description: str = field(compare=False)
+    full: Words = ()
+    is_said: bool = False
+
+    @property
+    def key(self) -> tuple[Words, str, bool]:
+        """What two arguments with the same value have in common."""
+        return self.thing, self.attribute, self.listed
 
     @property
     def meaning(self) -> str:
@@ -198,11 +209,15 @@ BY_CONTAINER = 0.93
 
 
 class Owner(NamedTuple):
-    """A thing that an object in a result may be, how certain that is, and why."""
+    """A thing that an object in a result may be, how certain that is, and why.
+
+    `full` has the words before it, if `thing` is the end of a longer name.
+    """
 
     thing: Words
     certainty: float
     why: str
+    full: Words = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +237,9 @@ class Given:
         shape: The names of the fields beside it.
         bare: Whether its name is only that of the attribute, so that the object says of what.
         named: Whether the schema of its object has a name.
-        is_described: Whether it is known from names and descriptions only.
+        is_described: Whether it is known from names and descriptions only. Where it is in the result is then
+            unknown, unless the result is a declared scalar, whose types are `kinds`.
+        is_measure: Whether it is a number without an attribute, such as a latitude.
     """
 
     path: str
@@ -238,6 +255,7 @@ class Given:
     bare: bool = False
     named: bool = False
     is_described: bool = False
+    is_measure: bool = False
 
 
 def in_words(thing: Words, attribute: str) -> str:
@@ -292,11 +310,18 @@ def tool_verbs() -> dict[str, str]:
 
 
 def verb_of(tool: Tool, route: Route | None) -> str:
-    """What a tool does with its thing: "search", "find", "make", "change", "remove", or "" if unknown."""
+    """What a tool does with its thing: "search", "find", "make", "change", "remove", or "" if unknown.
+
+    Where its name and path leave that open, the hints of its server decide.
+    """
     words = name_words(tool)
     searching = word_list("searching")
     if route is None:
         found = next((verb for word in words if (verb := tool_verbs().get(word)) not in (None, "other")), "")
+        if not found and tool.annotations.get("destructiveHint") is True:
+            return "remove"
+        if found in ("", "find") and tool.annotations.get("readOnlyHint") is False:
+            return "change"
         return "search" if found == "find" and searching & {*words} else str(found)
     if route.method == "DELETE":
         return "remove"
@@ -333,25 +358,73 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
             if len(found) == 2:
                 break
         return tuple(found)
+    phrase = noun_phrase(tool)
+    thing = meaning_of(" ".join(phrase)).thing or phrase
+    return tuple(Owner(thing[n:], 0.8 if n else 0.85, "its name", thing) for n in range(len(thing)))
+
+
+def noun_phrase(tool: Tool) -> Words:
+    """What a tool's name says that it works on: "get_user_id_by_email" on a user id."""
     # "playwright_click" of the server "playwright" is not about playwrights.
     prefix = words_of(str(tool.source.get("server") or ""))
-    words = tuple(
-        word
-        for word in name_words(tool)
-        if word not in prefix and word not in tool_verbs() and not word.isdigit()
+    found = [word for word in name_words(tool) if word not in prefix and not word.isdigit()]
+    verbs = tool_verbs()
+    places = [place for place, word in enumerate(found) if verbs.get(word) not in (None, "other")]
+    if places and len(found) > 1 and places == [len(found) - 1]:  # "pull_request_read"
+        found.pop()
+    elif places:
+        found = found[places[0] + 1 :]
+        if found and found[0] in _JOINING:  # "create_or_update_file"
+            del found[:2]
+    elif found and found[0] in verbs:
+        del found[0]
+    phrase = next(iter(_phrases(found)), ())
+    return () if len(phrase) == 1 and phrase[0] in verbs else phrase
+
+
+_JOINING = frozenset({"and", "or"})
+
+
+def _phrases(words: Sequence[str]) -> Iterator[Words]:
+    """The noun phrases between prepositions, without articles and words such as "details" at the end."""
+    is_end = _JOINING | word_list("prepositions")
+    for ends, group in groupby(words, key=is_end.__contains__):
+        phrase = list(group)
+        articles = [place for place, word in enumerate(phrase) if word in ("a", "an", "the", "this", "each")]
+        phrase = phrase[articles[-1] + 1 :] if articles else phrase
+        while len(phrase) > 1 and phrase[0] in ("all", "any", "my", "new"):
+            del phrase[0]
+        # Not the request of "pull request".
+        while len(phrase) > 1 and phrase[-1] in word_list("empty names") and phrase[-2] not in tool_verbs():
+            phrase.pop()
+        if phrase and not ends:
+            yield tuple(phrase)
+
+
+@lru_cache(maxsize=50_000)
+def meanings_said(text: str) -> tuple[Meaning, ...]:
+    """What the noun phrases of a sentence refer to; the attribute of one may be that of the next.
+
+    >>> [tuple(one) for one in meanings_said("The id of a user")]
+    [(('user',), 'id'), (('user',), '')]
+    >>> [tuple(one) for one in meanings_said("List of stock symbols")]
+    [(('stock',), 'symbol')]
+    """
+    text = text[:_LONGEST_SENTENCE].replace("'s ", " ")
+    sentence = re.split(r"[.\n](?:\s|$)|\(", text, maxsplit=1)[0]
+    parts = (part for clause in re.split(r"[^\w\s'/-]+", sentence) for part in (words_of(clause), ("or",)))
+    names = [" ".join(phrase) for phrase in _phrases([*chain.from_iterable(parts)])]
+    meanings = [meaning_of(name) for name in names if thing_of(name) or meaning_of(name).attribute]
+    return tuple(
+        Meaning(following.thing, one.attribute)
+        if following is not None and not one.thing and not following.attribute
+        else one
+        for one, following in zip_longest(meanings, meanings[1:])
+        if one is not None
     )
-    if not words:
-        return ()
-    owners = [Owner(words, 0.85, "its name")]
-    if len(words) > 1:
-        # "git_branch" is about a branch, "search_movie_by_title" about a movie.
-        cut = next(
-            (n for n, word in enumerate(words) if word in ("by", "for", "of", "in", "from", "to")), None
-        )
-        if cut:
-            owners = [Owner(words[:cut], 0.85, "its name")]
-        owners += [Owner(owners[0].thing[n:], 0.8, "its name") for n in range(1, len(owners[0].thing))]
-    return tuple(owners)
+
+
+_LONGEST_SENTENCE = 300
 
 
 def allowed_values(values: Any) -> Values:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import Schema, declared_at, items_of, kinds_of, properties_at, resolve
@@ -12,6 +13,7 @@ from toolassay.graph.derive.fields import (
     BY_PATH,
     IDENTIFYING,
     Given,
+    Meaning,
     Owner,
     Route,
     Taken,
@@ -20,7 +22,9 @@ from toolassay.graph.derive.fields import (
     is_control,
     is_transparent,
     meaning_of,
+    meanings_said,
     name_words,
+    same_thing,
     thing_of,
     things_of_tool,
     tool_verbs,
@@ -90,33 +94,27 @@ def is_informative(schema: Schema) -> bool:
     return not is_open
 
 
-class DescribedPlace(NamedTuple):
-    """What the description of a tool speaks of: a path in its result, and the JSON types there, if known."""
+class Scalar(NamedTuple):
+    """A text or a number in a result: its path, and its JSON types."""
 
     path: str
     kinds: frozenset[str]
 
 
-def described_place(schema: Schema | None) -> DescribedPlace:
-    """The items of the only list in a result if they are plain values, else the whole result.
+def scalar_of(schema: Schema | None) -> Scalar:
+    """The only value of a result that is declared as one text or number; without types for any other result.
 
-    >>> described_place({"properties": {"cities": {"items": {"type": "string"}}}})
-    DescribedPlace(path='cities[]', kinds=frozenset({'string'}))
-    >>> described_place({"properties": {"result": {"type": "string"}}})
-    DescribedPlace(path='', kinds=frozenset())
+    >>> scalar_of({"properties": {"result": {"type": "string"}}})
+    Scalar(path='result', kinds=frozenset({'string'}))
+    >>> scalar_of({"type": "object"}), scalar_of(None)
+    (Scalar(path='', kinds=frozenset()), Scalar(path='', kinds=frozenset()))
     """
-    if schema is None or not is_informative(schema):
-        return DescribedPlace("", frozenset())
-    lists = [
-        DescribedPlace(path_text((*path, EACH)), kinds_of(items, schema) - {"null"})
-        for path, part in [
-            ((), schema),
-            *(((name,), one) for name, one in declared_at(schema, schema).items()),
-        ]
-        if (items := items_of(resolve(part, schema), schema).get("items"))
-    ]
-    is_plain = len(lists) == 1 and lists[0].kinds and lists[0].kinds <= _PLAIN
-    return lists[0] if is_plain else DescribedPlace("", kinds_of(schema, schema) - {"null"})
+    schema = schema or {}
+    for name, part in {"": schema, **declared_at(schema, schema)}.items():
+        kinds = kinds_of(part, schema) - {"null"}
+        if kinds and kinds <= _PLAIN - {"boolean"} and not thing_of(name):
+            return Scalar(path_text((name,)) if name else "", kinds)
+    return Scalar("", frozenset())
 
 
 def _is_plain(schema: Any) -> bool:
@@ -156,6 +154,10 @@ class _Result:
         start, path, first = self._unlisted(self.schema, ())
         owners = self._named(first, self._about_root(start, path))
         waiting = [_Place(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
+        kinds = kinds_of(start, self.schema) - {"null"}
+        if path and kinds and kinds <= _PLAIN:
+            # A list of plain values: what the tool is about.
+            yield from self._given(waiting[0], "", start, path, kinds, frozenset(), self._said(start))
         seen: set[tuple[str, bool]] = set()
         while waiting and self.left > 0:
             place = waiting.pop(0)
@@ -164,7 +166,7 @@ class _Result:
             shape = place.shape or frozenset(members)
             for name, member in members.items():
                 self.left -= 1
-                if not self._matters(name) and _is_plain(member):
+                if not self._matters(name) and _is_plain(member) and not self._said(member):
                     continue
                 inner, inner_path, found = self._unlisted(member, (*place.path, name))
                 kinds = kinds_of(inner, self.schema) - {"null"}
@@ -177,9 +179,8 @@ class _Result:
                             seen.add(key)
                         waiting.append(self._inside(place, name, inner, inner_path, found))
                     continue
-                given = self._given(place, name, inner, inner_path, kinds, shape)
-                if given is not None:
-                    yield given
+                said = self._said(member) or self._said(inner)
+                yield from self._given(place, name, inner, inner_path, kinds, shape, said)
 
     def _unlisted(self, schema: Any, path: tuple[Part, ...]) -> tuple[Any, tuple[Part, ...], tuple[str, ...]]:
         """The items of lists of a schema, the path to them, and the names of the schemas on the way."""
@@ -211,7 +212,8 @@ class _Result:
             if 0 < len(thing := thing_of(name)) <= 4:
                 found.setdefault(thing, Owner(thing, 1.0, f"its schema is `{name}`"))
                 for start in range(1, len(thing)):
-                    found.setdefault(thing[start:], Owner(thing[start:], 0.75, f"its schema is `{name}`"))
+                    part = Owner(thing[start:], 0.75, f"its schema is `{name}`", thing)
+                    found.setdefault(part.thing, part)
         for owner in others:
             if owner.thing not in found or found[owner.thing].certainty < owner.certainty:
                 found[owner.thing] = owner
@@ -242,13 +244,14 @@ class _Result:
         why = f"it is in `{name}`"
         others = [
             Owner(thing, BY_CONTAINER, why),
-            *(Owner(thing[n:], 0.8, why) for n in range(1, len(thing))),
+            *(Owner(thing[n:], 0.8, why, thing) for n in range(1, len(thing))),
         ]
         if (
             place.depth == 0
             and place.own
             and is_list
             and not names
+            and thing[-1] not in self.wanted
             and len(declared_at(schema, self.schema)) > 2
         ):
             # "cast" of "credits": what the list is of may be what the tool is about.
@@ -278,6 +281,13 @@ class _Result:
         plain = (kinds_of(one, self.schema).isdisjoint({"array", "object"}) for one in members)
         return sum(plain) <= _MOST_BESIDE
 
+    def _said(self, schema: Any) -> Meaning | None:
+        # The paths of operations say more than their descriptions, and documents are large.
+        said = () if self.route else said_of(schema)[:2]
+        known = next((one for one in said if one.thing and one.thing[-1] in self.wanted), None)
+        # "Unique identifier of the ticket"
+        return known._replace(attribute=known.attribute or said[0].attribute) if known else None
+
     def _matters(self, name: str) -> bool:
         """Whether some argument may refer to a field with this name."""
         thing, attribute = meaning_of(name)
@@ -292,36 +302,57 @@ class _Result:
 
     def _given(
         self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], kinds: frozenset[str],
-        shape: frozenset[str],
-    ) -> Given | None:  # fmt: skip
+        shape: frozenset[str], said: Meaning | None,
+    ) -> Iterator[Given]:  # fmt: skip
+        """What a field is by its name, and by its description."""
         thing, attribute = meaning_of(name)
-        owners: tuple[Owner, ...]
         own = place.own
-        if not self._matters(name):
-            return None
+        listed = path[-1:] == (EACH,)
+        is_setting = is_control(name) and not (attribute or listed)
+        if is_setting or (kinds and not kinds & (_PLAIN - {"boolean"})):
+            return
+        if listed and not attribute:
+            thing = thing_of(name)
+        if thing and said and said.attribute and not attribute and (listed or said.thing == thing):
+            attribute = said.attribute  # a list of stock symbols
+        found: dict[str, tuple[Owner, ...]] = {}
         if thing:
-            owners = tuple(
-                Owner(thing[n:], 1.0 if n == 0 else 0.85, f"its name is `{name}`") for n in range(len(thing))
+            found[attribute] = tuple(
+                Owner(thing[n:], 0.85 if n else 1.0, f"its name is `{name}`", thing)
+                for n in range(len(thing))
             )
             # `movie_id` in a movie is its own id, in a review that of another thing.
             # Whatever the schema is called, `bike_id` in the result of `list_bikes` is that of a bike.
             own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.8)
-        else:
-            owners = place.owners
-        owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
-        # What an object without a known name is may follow from its fields.
-        may_be_known = not thing and attribute in IDENTIFYING
-        if not (owners or may_be_known):
-            return None
-        # A number or a truth value without an attribute is a measure: `total_tracks`, `is_public`.
-        if not attribute and (is_control(name) or kinds & {"boolean", "integer", "number"}):
-            return None
+        elif attribute or listed:
+            found[attribute] = place.owners
+        if said and (said.attribute or not thing):
+            key = said.attribute or attribute
+            found[key] = found.get(key, ()) + tuple(
+                Owner(said.thing[n:], 0.8 if n else 0.9, "its description", said.thing)
+                for n in range(len(said.thing))
+            )
         values = allowed_values(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
         form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
-        return Given(
-            path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
-            place.depth, shape, not thing, place.named,
-        )  # fmt: skip
+        for attribute, owners in found.items():
+            owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
+            # What an object without a known name is may follow from its fields.
+            if not (owners or (not thing and attribute in IDENTIFYING)):
+                continue
+            # A number without an attribute is a measure: `total_tracks`, `latitude`.
+            is_measure = not attribute and bool(kinds & {"integer", "number"}) and not listed
+            if not attribute and not kinds:
+                continue  # it may be an object
+            yield Given(
+                path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
+                place.depth, shape, not thing, place.named, is_measure=is_measure,
+            )  # fmt: skip
+
+
+def said_of(schema: Any) -> tuple[Meaning, ...]:
+    """What the description of a part of a schema says that it is, the most certain first."""
+    text = schema.get("description") if isinstance(schema, Mapping) else None
+    return meanings_said(text) if isinstance(text, str) else ()
 
 
 def _has_name(names: Iterable[str]) -> bool:
@@ -367,7 +398,7 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
                 continue
             taken = _taken(path_text(path), one.name, inner, schema, required, tool, route)
             if not is_control(one.name) and not _is_setting(taken, tool, route):
-                found.append(taken)
+                found += (taken, *_by_description(taken, tool, route))
     return found
 
 
@@ -434,14 +465,16 @@ def _taken(
     declared = resolve(schema.get("items"), root) if listed else schema
     thing, attribute = meaning_of(name)
     before = None if route is None else route.before(name)
+    said = next(iter(said_of(schema)), None)
     if not thing and attribute in _PLACES and route is None:
         thing, attribute = ("url",), ""  # of whatever a search found
     elif not thing and attribute:
-        thing = _thing_around(path, tool, route, before)
+        is_named = said is not None and said.attribute == attribute and said.thing and not before
+        thing = said.thing if said and is_named else _thing_around(path, tool, route, before)
+    elif thing and not attribute and said is not None and same_thing(said.thing, thing):
+        attribute = said.attribute
     values = declared.get("enum")
     description = schema.get("description")
-    if thing and not attribute and isinstance(description, str):
-        attribute = _described_attribute(description)
     return Taken(
         path,
         thing,
@@ -453,19 +486,33 @@ def _taken(
         listed,
         before or (),
         description if isinstance(description, str) else "",
+        thing if route else _full(thing, tool),
     )
 
 
-# "the name of the namespace", "ID of the channel"; the first that a description names counts.
-_ATTRIBUTE = re.compile(
-    r"\b(id|uuid|guid|name|slug|key|login|username|email|number|code|sha|url|uri)s?\b", re.IGNORECASE
-)
+def _full(thing: Words, tool: Tool) -> Words:
+    """A thing with the words before it in the tool's name: the "issue comment" of "add_issue_comment"."""
+    words = name_words(tool)
+    verbs = tool_verbs()
+    ends = word_list("prepositions") | {word for word, verb in verbs.items() if verb != "other"}
+    for place in range(1, len(words) - len(thing) + 1):
+        if words[place : place + len(thing)] == thing:
+            first = 1 if words[0] in verbs else 0
+            start = next((n for n in range(place, first, -1) if words[n - 1] in ends), first)
+            return words[start : place + len(thing)]
+    return thing
 
 
-def _described_attribute(description: str) -> str:
-    """The attribute of a thing that the first sentence of a description names; empty if it names none."""
-    found = _ATTRIBUTE.search(re.split(r"[.\n]", description, maxsplit=1)[0])
-    return found[1].lower() if found else ""
+def _by_description(taken: Taken, tool: Tool, route: Route | None) -> Iterator[Taken]:
+    """The argument as its description names it: `receiver`, "the user id of the receiver"."""
+    said = () if route or taken.values else meanings_said(taken.description)[:2]
+    # In "the issue or comment id" it is not the issue.
+    if not said or (not said[0].attribute and said[-1].attribute):
+        return
+    thing, attribute = said[0]
+    known = same_thing(taken.thing, thing) or same_thing(thing, taken.thing)
+    if thing and not (known and attribute in ("", taken.attribute)):
+        yield replace(taken, thing=thing, attribute=attribute, full=_full(thing, tool), is_said=True)
 
 
 def _thing_around(path: str, tool: Tool, route: Route | None, before: tuple[str, ...] | None) -> Words:
