@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from toolassay.runs.settings import ModelSettings as ModelSettings
     from toolassay.runs.settings import RunChoices as RunChoices
     from toolassay.screen import SILENT as SILENT
+    from toolassay.stages.calibrate import calibrate as calibrate
     from toolassay.stages.check import check as check
     from toolassay.stages.evaluate import compare as compare
     from toolassay.stages.evaluate import evaluate as evaluate
@@ -67,6 +68,7 @@ _HOMES = {
     "SILENT": "screen",
     "apply_review": "stages.review",
     "build_graph": "stages.graph",
+    "calibrate": "stages.calibrate",
     "check": "stages.check",
     "compare": "stages.evaluate",
     "evaluate": "stages.evaluate",

@@ -60,7 +60,7 @@ def plan_schema(library: ToolLibrary, dependency_type: DependencyType) -> Schema
     parts = {"task_steps": _list(_TEXT, MOST_NODES), "task_nodes": _list(node, MOST_NODES)}
     if dependency_type != "resource":
         parts["task_links"] = _list(_link(library.ids), _MOST_LINKS)
-    return _object(parts)
+    return object_schema(parts)
 
 
 def sample_schema(
@@ -76,21 +76,26 @@ def sample_schema(
     """
     arguments = "input" if dependency_type == "resource" else "arguments"
     node = _nodes(tools, dependency_type, name="id", arguments=arguments)
-    graph = _object(
+    graph = object_schema(
         {
             "nodes": _list(node, len(tools)),
             "links": _list(_link([tool.id for tool in tools]), max(1, links)),
         }
     )
     parts = {"task_steps": _list(_TEXT, len(tools)), "user_request": _TEXT, "invoking_graph": graph}
-    return _object(parts | ({"check_by_teacher": _TEXT} if check else {}))
+    return object_schema(parts | ({"check_by_teacher": _TEXT} if check else {}))
+
+
+def call_list_schema(tools: Sequence[Tool], most: int) -> Schema:
+    """The schema of a list of calls `{"tool", "arguments"}` of imported tools, at most `most`."""
+    return _list(_nodes(tools, "schema", name="tool", arguments="arguments"), most)
 
 
 def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str, arguments: str) -> Schema:
     """The schema of a node: one for all tools, or with named arguments one for each set of parameters."""
     if dependency_type == "resource":
         most = max(_MOST_ARGUMENTS, *(len(tool.inputs) for tool in tools))
-        return _object({name: _enum(tool.id for tool in tools), arguments: _list(_TEXT, most)})
+        return object_schema({name: _enum(tool.id for tool in tools), arguments: _list(_TEXT, most)})
     forms = _typed_nodes(tools, name, arguments)
     tools = [tool for tool in tools if tool.input_schema is None] if forms else tools
     alike: dict[tuple[str, ...], list[Tool]] = {}
@@ -101,7 +106,7 @@ def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str,
         alike = {names: list(tools)}
     is_typed = any(tool.input_schema is not None for tool in tools)
     forms += [
-        _object(
+        object_schema(
             {name: _enum(tool.id for tool in those), arguments: _arguments(parameters, any_value=is_typed)}
         )
         for parameters, those in alike.items()
@@ -112,7 +117,7 @@ def _nodes(tools: Sequence[Tool], dependency_type: DependencyType, *, name: str,
 def _arguments(names: Sequence[str], *, any_value: bool = False) -> Schema:
     """The schema of named arguments; without `names`, any name is allowed."""
     value = {"anyOf": [_TEXT, *_ANY]} if any_value else _TEXT
-    argument = _object({"name": _enum(names) if names else _TEXT, "value": value})
+    argument = object_schema({"name": _enum(names) if names else _TEXT, "value": value})
     return _list(argument, max(_MOST_ARGUMENTS, len(names)))
 
 
@@ -123,7 +128,7 @@ def _typed_nodes(tools: Sequence[Tool], name: str, arguments: str) -> list[Schem
         return []
     forms, left = [], _MOST_CHARACTERS
     for tool in typed:
-        form = _object({name: _enum([tool.id]), arguments: _typed_arguments(tool)})
+        form = object_schema({name: _enum([tool.id]), arguments: _typed_arguments(tool)})
         left -= len(json.dumps(form))
         if left < 0:
             return []
@@ -138,7 +143,9 @@ def _typed_arguments(tool: Tool) -> Schema:
     for parameter in tool.parameters:
         value = _value(schema_at([parameter.name], root), root, _DEEPEST)
         names.setdefault(json.dumps(value), []).append(parameter.name)
-    forms = [_object({"name": _enum(those), "value": json.loads(value)}) for value, those in names.items()]
+    forms = [
+        object_schema({"name": _enum(those), "value": json.loads(value)}) for value, those in names.items()
+    ]
     if not forms:
         return _arguments(())
     return _list(
@@ -150,11 +157,14 @@ def _value(schema: Any, root: Mapping[str, Any], left: int) -> Schema:
     """The schema of a value: its types, or a text.
 
     Args:
-        schema: of the value, in the tool's `input_schema`.
+        schema: of the value, in the tool's `input_schema`. One of listed texts is never a reference.
         root: the whole `input_schema`.
         left: levels of lists and objects that it may have.
     """
     kinds = kinds_of(schema, root)
+    choices = resolve(schema, root).get("enum")
+    if isinstance(choices, list) and choices and all(isinstance(one, str) for one in choices):
+        return _enum(choices)
     if not kinds:
         return {"anyOf": [_TEXT, *_ANY]}
     forms = [_TEXT, *({"type": kind} for kind in _SCALARS if kind in kinds)]
@@ -164,7 +174,9 @@ def _value(schema: Any, root: Mapping[str, Any], left: int) -> Schema:
     if "object" in kinds and left > 0 and (properties := properties_at(schema, root)):
         inner = {one.name: (_value(one.schema, root, left - 1), one.required) for one in properties}
         forms.append(
-            _object({name: form if needed else _or_null(form) for name, (form, needed) in inner.items()})
+            object_schema(
+                {name: form if needed else _or_null(form) for name, (form, needed) in inner.items()}
+            )
         )
     return forms[0] if len(forms) == 1 else {"anyOf": forms}
 
@@ -177,10 +189,11 @@ def _or_null(form: Schema) -> Schema:
 
 def _link(names: Iterable[str]) -> Schema:
     end = _enum(names)
-    return _object({"source": end, "target": end})
+    return object_schema({"source": end, "target": end})
 
 
-def _object(properties: Mapping[str, Schema]) -> Schema:
+def object_schema(properties: Mapping[str, Schema]) -> Schema:
+    """The schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": dict(properties),

@@ -101,16 +101,20 @@ def details_of(tool: Tool) -> dict[str, Any]:
     return details | {key: value for key, value in found.items() if value}
 
 
+_NOTATIONS = ("parameters", "returns")
+
+
 def read_shown(shown: Any) -> Any:
     """The object of `tool_desc.json` that `shown_tool` shows; any other value is returned unchanged.
 
     >>> read_shown({"id": "now", "parameters": "{zone?: string}"})["input_schema"]["properties"]
     {'zone': {'type': 'string'}}
     """
-    if not isinstance(shown, Mapping) or not isinstance(shown.get("parameters"), str):
+    if not isinstance(shown, Mapping) or not any(isinstance(shown.get(key), str) for key in _NOTATIONS):
         return shown
-    tool = {key: item for key, item in shown.items() if key not in ("parameters", "returns")}
-    tool["input_schema"] = {"type": "object", **read_notation(shown["parameters"])}
+    tool = {key: item for key, item in shown.items() if key not in _NOTATIONS}
+    if isinstance(shown.get("parameters"), str):
+        tool["input_schema"] = {"type": "object", **read_notation(shown["parameters"])}
     if isinstance(shown.get("returns"), str):
         tool["output_schema"] = read_notation(shown["returns"])
     return tool

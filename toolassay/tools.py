@@ -130,6 +130,7 @@ class ToolLibrary:
         normalised: Notices about types whose spelling was normalised, one sentence each.
         path: File that they come from, for messages.
         list_name: Key of the list of tools in that file; None if the file itself is the list.
+        service: What the service is that offers the tools, in its own words; empty if unknown.
 
     Raises:
         UsageError: There are no tools, or an id occurs twice.
@@ -146,6 +147,7 @@ class ToolLibrary:
         normalised: Sequence[str] = (),
         path: Path | None = None,
         list_name: str | None = None,
+        service: str = "",
     ) -> None:
         if not tools:
             raise UsageError(
@@ -165,6 +167,7 @@ class ToolLibrary:
         self.normalised = tuple(normalised)
         self.path = path
         self.list_name = list_name
+        self.service = service
 
     def __len__(self) -> int:
         return len(self._tools)
@@ -203,7 +206,8 @@ class ToolLibrary:
 
     def to_json(self) -> dict[str, Any]:
         """The library as the object of `tool_desc.json`."""
-        return {"nodes": [tool.to_json() for tool in self._tools]}
+        service = {"service": self.service} if self.service else {}
+        return {"nodes": [tool.to_json() for tool in self._tools], **service}
 
     @classmethod
     def load(cls, path: str | Path, *, normalise_types: bool = True) -> ToolLibrary:
@@ -287,7 +291,14 @@ class _Reader:
             if spelling != name:
                 changed.setdefault(name, []).append(repr(spelling))
         normalised = [f"resource type {', '.join(those)} read as '{name}'" for name, those in changed.items()]
-        return ToolLibrary(tools, normalised=normalised, path=self.path, list_name=self.list_name)
+        service = value.get("service") if isinstance(value, dict) else None
+        return ToolLibrary(
+            tools,
+            normalised=normalised,
+            path=self.path,
+            list_name=self.list_name,
+            service=service if isinstance(service, str) else "",
+        )
 
     def tool(self, node: Any) -> Tool:
         try:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.backinstruct.teacher_review import Review, read_answered_review, read_review
+from toolassay.backinstruct.teacher_review import Review, read_review
 
 
 @pytest.mark.parametrize(
@@ -21,7 +20,6 @@ from toolassay.backinstruct.teacher_review import Review, read_answered_review, 
         ("Executable: yes\nCorrect: no", "fail"),
         ({"Executable": "yes", "Correct": "yes"}, "pass"),
         ({"executable": True, "correct": False, "steps": []}, "fail"),
-        ('{"executable": true, "correct": true}', "pass"),
         ("Step 1: Executable: yes. Correct: no.\nStep 2: Executable: yes. Correct: yes.", "unknown"),
         ("Executable: yes, mostly\nCorrect: yes", "unknown"),
         ("Not executable: yes\nCorrect: yes", "unknown"),
@@ -35,30 +33,12 @@ def test_a_review_of_a_label(review: Any, verdict: str) -> None:
     assert read_review(review).verdict == verdict
 
 
-@pytest.mark.parametrize(
-    ("answer", "verdict"),
-    [
-        ('{"review": "Fine.", "executable": true, "correct": true}', "pass"),
-        ('Here it is:\n```json\n{"review": "", "executable": true, "correct": "no"}\n```', "fail"),
-        (
-            '<think>{"executable": false, "correct": false}</think>{"executable": true, "correct": true}',
-            "pass",
-        ),
-        ('{"review": "No arguments.", "executable": null, "correct": true}', "unknown"),
-        ('{"verdict": "pass"}', "unknown"),
-        (None, "unknown"),
-    ],
-)
-def test_an_answer_of_a_critic(answer: str | None, verdict: str) -> None:
-    assert read_answered_review(answer).verdict == verdict
-
-
 def test_the_conclusion_gives_the_reason() -> None:
-    answer = json.dumps({"review": "The link\nis wrong.", "executable": True, "correct": False})
-    assert read_answered_review(answer) == Review("fail", "Executable: yes / Correct: no: The link is wrong.")
-    assert read_answered_review("Looks good!") == Review("unknown", "Looks good!")
-    long = json.dumps({"review": "a " * 400, "executable": True, "correct": True})
-    assert len(read_answered_review(long).conclusion) == 160
+    answer = {"review": "The link\nis wrong.", "executable": True, "correct": False}
+    assert read_review(answer) == Review("fail", "Executable: yes / Correct: no: The link is wrong.")
+    assert read_review("Looks good!") == Review("unknown", "Looks good!")
+    long = {"review": "a " * 400, "executable": True, "correct": True}
+    assert len(read_review(long).conclusion) == 160
 
 
 @given(st.text() | st.dictionaries(st.text(), st.integers() | st.text()))

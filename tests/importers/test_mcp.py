@@ -234,7 +234,8 @@ def assert_shop(incoming: Incoming, server: str = "the_shop") -> None:
     assert find.output_schema is not None
     assert find.source == {"server": server}
     assert buy.input_schema["properties"]["address"]["type"] == "object"
-    assert [note.field for note in incoming.notes] == ["server instructions"]
+    assert not incoming.notes
+    assert incoming.service.startswith(f"{server}: ")
     assert not incoming.skipped
 
 

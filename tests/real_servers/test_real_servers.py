@@ -149,7 +149,7 @@ def test_a_server_killed_in_the_middle_costs_nothing_that_was_answered(job: Job,
     assert "requests have no answer: the same command asks them again" in err
     assert "Traceback" not in err
     before = {entry["key"]: entry for entry in lines_of(journal) if "response" in entry}
-    assert 3 <= len(before) < REQUESTS
+    assert 0 < len(before) < REQUESTS
     done = job.infer("--multiworker", "1", "--max_tries", "1")
     assert done.code == 0, done.err
     after = {entry["key"]: entry for entry in lines_of(journal) if "response" in entry}

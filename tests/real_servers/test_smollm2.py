@@ -16,8 +16,9 @@ import pytest
 from builders import bundled_plans
 from running import ROOT, Finished, lines_of, started
 
+from real_servers.llama_cpp_server import SMOLLM2 as MODEL
+from real_servers.llama_cpp_server import SMOLLM2_RECIPE as RECIPE
 from real_servers.serving import Server
-from real_servers.smollm2_server import MODEL, RECIPE
 
 pytestmark = [
     pytest.mark.server,

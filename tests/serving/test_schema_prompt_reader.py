@@ -10,6 +10,7 @@ from bench_bookings import GRAPH, LIBRARY, PLANS
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.dataset import Sample
 from toolassay.gates.critic import critic_prompt
+from toolassay.gates.gate import Background
 from toolassay.gold import Gold
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
@@ -40,6 +41,6 @@ def test_a_whole_result_and_a_link_without_fields_are_read_back() -> None:
 def test_a_critic_learns_the_kind_from_the_references() -> None:
     for number, plan in enumerate(PLANS.values()):
         gold = Gold.of({"id": number, "user_request": "Go.", **plan})
-        task = PromptReader().task(critic_prompt(gold, LIBRARY))
+        task = PromptReader().task(critic_prompt(gold, Background(LIBRARY, "schema")))
         assert isinstance(task, CritiqueTask)
         assert task.dependency_type == ("schema" if number else "temporal")

@@ -196,7 +196,9 @@ def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: P
 async def _strict(received: Received) -> Reply:
     """Rejects what is in street 1."""
     correct = "street 1 " not in received.prompt
-    return Reply(json.dumps({"review": "", "executable": True, "correct": correct}))
+    yes = {"yes": True, "why": ""}
+    plan = {"yes": correct, "why": "Nobody lives there."}
+    return Reply(json.dumps(dict.fromkeys(("natural", "grounded", "links", "values"), yes) | {"plan": plan}))
 
 
 def served(server: FakeServer, folder: Path, out: Path, capsys: Capture, *more: str) -> Any:

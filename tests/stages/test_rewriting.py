@@ -13,6 +13,7 @@ from builders import ROOT
 
 from toolassay import build_graph, generate
 from toolassay.errors import UsageError
+from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.errors import FailureOutcome
 from toolassay.offline import model_tasks
@@ -158,7 +159,7 @@ def test_a_budget_that_ends_before_a_rewrite_loses_no_answer(
 def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     writer = Improving()
-    said = [{"review": "Unclear.", "executable": word, "correct": word} for word in (False, True)]
+    said = [{key: {"yes": word, "why": "Unclear."} for key in CRITERIA} for word in (False, True)]
     reviews = iter(["Hm.", *map(json.dumps, said)])  # the first answer is requested again
 
     closed: list[Any] = []
@@ -180,12 +181,12 @@ def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     assert len(closed) == 1
     assert len(writer.asked) == 2
     assert "a reviewer says" in writer.asked[1].messages[-1]["content"]
-    assert rewriting(folder)["by_gate"] == {"llm critic": {"found": 1, "fixed": 1}}
+    assert rewriting(folder)["by_gate"] == {key: {"found": 1, "fixed": 1} for key in sorted(CRITERIA)}
 
 
 def test_critics_that_would_change_nothing_are_refused(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
-    with pytest.raises(UsageError, match="needs --rewrite"):
-        generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"])
+    with pytest.raises(UsageError, match="rewrite"):
+        generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["judge"], rewrite=0)
     with pytest.raises(UsageError, match="no say"):
         generate(folder, llm="offline", number_of_samples=1, seed=1, critic=["offline"], rewrite=1)

@@ -11,10 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict, read_review
 from toolassay.dataset import SHAPES
+
+FOLLOW = "follow"
+"""Key of a record and of a label: "seed" if the plan was only inspired by the sampled tools."""
+Follow = Literal["seed", "strict"]
 
 
 class RuleVerdict(NamedTuple):
@@ -110,6 +114,8 @@ def teacher_verdict(review: Any) -> TeacherVerdict:
     return read_review(review).verdict
 
 
+REVIEWS = "reviews"
+"""Key of records and labels with what critics answered when the sample was written, by critic."""
 MODES = ("node", "link", "both_node_link", "self-check", "all")
 
 

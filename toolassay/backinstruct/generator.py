@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
+from toolassay.backinstruct.critics import REVIEWS
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import numbered_id, raw_record
 from toolassay.dataset import Sample
@@ -30,6 +32,10 @@ PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, 
 """Request parameters of the published script."""
 
 
+DECLINED = "declined"
+"""The outcome of a sample for which the writer found nothing sensible."""
+
+
 class Problem(NamedTuple):
     """What a check of an answer found: who found it, and what is wrong, for the model to read."""
 
@@ -37,10 +43,55 @@ class Problem(NamedTuple):
     text: str
 
 
-Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[list[Problem]]]
-"""Finds the problems of a record of `data_raw.json`, with what critics are asked with; none if it passes."""
-Tried = Callable[[Sample, Mapping[str, Any]], Awaitable[list[Problem]]]
-"""Executes the plan of a record of `data_raw.json`, and finds its problems."""
+class Judgement(NamedTuple):
+    """What gates, an execution and critics say about a sample.
+
+    Attributes:
+        problems: What is wrong with it.
+        reviews: The answers of critics, by their names, in the form of labels.
+    """
+
+    problems: Sequence[Problem] = ()
+    reviews: Mapping[str, Any] = MappingProxyType({})
+
+    def added_to(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """The record with the reviews."""
+        return {**record, **({REVIEWS: dict(self.reviews)} if self.reviews else {})}
+
+
+Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[Judgement]]
+"""Judges a record of `data_raw.json`; `Ask` is what critics are asked with."""
+
+
+class Carried(NamedTuple):
+    """What became of a plan that was carried out.
+
+    Attributes:
+        outcome: As in `executions.jsonl`; "simulated" without a server.
+        problems: What is wrong.
+        results: The text of each call's result, in order.
+    """
+
+    outcome: str
+    problems: Sequence[Problem] = ()
+    results: Sequence[str] = ()
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether the results are made up."""
+        return self.outcome == "simulated"
+
+    @classmethod
+    def of(cls, value: Any) -> Carried:
+        """Read what a journal has of it; a journal of an earlier version has the problems only."""
+        if isinstance(value, list) and not (value and isinstance(value[0], str)):
+            return cls("", [Problem(*one) for one in value])
+        outcome, problems, results = value
+        return cls(outcome, [Problem(*one) for one in problems], results)
+
+
+Tried = Callable[[Sample, Mapping[str, Any]], Awaitable[Carried]]
+"""Carries out the plan of a record of `data_raw.json`."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +103,25 @@ class Generation:
         already: Samples that had a record before this start.
         summary: Outcomes of the samples of this start.
         refused: Samples that the model refused in earlier starts; they are not requested again.
+        declined: The reasons for samples for which the model found no sensible request, by id; they are not
+            requested again.
     """
 
     written: int
     already: int
     summary: RunSummary
     refused: int = 0
+    declined: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def usable(self) -> int:
         """Number of requested samples with a record, from this or an earlier start."""
         return self.already + self.summary.outcomes["answered"]
+
+    @property
+    def settled(self) -> int:
+        """Number of requested samples with a record, or for which the model found nothing sensible."""
+        return self.usable + len(self.declined)
 
 
 @dataclass(frozen=True)
@@ -109,6 +168,10 @@ class SampleItems(ItemWork[int]):
     def _review(self) -> Review | None:
         return None if self.review is None else self.review()
 
+    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleItems, range]]:
+        """All samples at once: none depends on what became of others."""
+        yield self, range(count)
+
     async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
         """Request a sample until an answer passes."""
         sample, attempts, record = self.sampler.sample(item), list[dict[str, Any]](), None
@@ -118,7 +181,7 @@ class SampleItems(ItemWork[int]):
         while True:
             try:
                 response, made, problem = await self._attempt(sample, messages, len(attempts), ask)
-                problems = await self._problems(sample, response, made, problem, ask)
+                problems, reviews = await self._judged(sample, response, made, problem, ask)
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
                     return {
@@ -129,7 +192,7 @@ class SampleItems(ItemWork[int]):
                     }
                 raise
             outcome = "refused" if response.refused else "malformed" if made is None else "answered"
-            record = made or record
+            record = record if made is None else Judgement(reviews=reviews).added_to(made)
             tokens = {
                 "prompt_tokens": response.prompt_tokens,
                 "completion_tokens": response.completion_tokens,
@@ -165,23 +228,36 @@ class SampleItems(ItemWork[int]):
             return response, None, read.problem
         return response, raw_record(sample, graph.library, result), read.problem
 
-    async def _problems(
+    async def _judged(
         self,
         sample: Sample,
         response: ChatResponse,
         record: Mapping[str, Any] | None,
         problem: str | None,
         ask: Ask,
-    ) -> list[Problem]:
+    ) -> Judgement:
         if response.refused:
-            return []
+            return Judgement()
         if record is None:
-            return [Problem("format", problem or "the answer is not the requested JSON object")]
-        return [] if self._review is None else await self._review(sample, record, ask)
+            return Judgement([Problem("format", problem or "the answer is not the requested JSON object")])
+        return Judgement() if self._review is None else await self._review(sample, record, ask)
+
+
+class SampleWork(Protocol):
+    """The work on samples, as `generate` needs it."""
+
+    @property
+    def sampler(self) -> Sampler:
+        """Draws the samples."""
+        ...
+
+    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[ItemWork[int], range]]:
+        """The samples that are written together, each time with the work that writes them."""
+        ...
 
 
 def generate(
-    work: SampleItems, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
+    work: SampleWork, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
 ) -> Generation:
     """Generate the missing ones of samples 0 to count-1, and write `output` in order of the samples.
 
@@ -201,21 +277,28 @@ def generate(
         ToolassayError: The run cannot continue.
         KeyboardInterrupt: At Ctrl-C, when the answers in flight have arrived and are written.
     """
-    journal, kept = run.journal, read_kept(output, work.sampler.seed)
+    journal, kept, settled = run.journal, read_kept(output, work.sampler.seed), 0
     refused = sum(
         entry.get("outcome") == "refused" and key not in kept and _by_number(key)[0] < count
         for key, entry in journal.entries()
     )
     try:
-        settled = answer_items(
-            work, range(count), run.model, helpers, journal, loop, skip=lambda key: key in kept
-        )
+        for current, items in work.rounds(count, journal):
+            settled += answer_items(
+                current, items, run.model, helpers, journal, loop, skip=lambda key: key in kept
+            )
     finally:
         keys = _in_order(kept, journal)
         if keys:
             lines = (kept[key] if key in kept else record_of(journal.get(key)) for key in keys)
             write_json_lines(output, lines)
-    return Generation(len(keys), settled - refused, loop.summary, refused)
+    declined = {
+        key: str(entry.get("problem") or "")
+        for key, entry in journal.entries()
+        if entry.get("outcome") == DECLINED and _by_number(key)[0] < count
+    }
+    earlier = len(declined) - loop.summary.outcomes[DECLINED]
+    return Generation(len(keys), settled - refused - earlier, loop.summary, refused, declined)
 
 
 def read_kept(output: Path, seed: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Any
 import networkx as nx
 
 from toolassay.argument_schemas import Schema, as_meant
-from toolassay.backinstruct.critics import Spellings, same_tool
+from toolassay.backinstruct.critics import FOLLOW, REVIEWS, Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
 from toolassay.dataset import (
     Shape,
@@ -251,7 +251,7 @@ class Labeller:
         return {
             "id": record.get("id"),
             "seed": record.get("seed"),
-            "type": _shape(nodes, links, sampled_nodes, sampled_links),
+            "type": _shape(nodes, links, sampled_nodes, sampled_links, follow=record.get(FOLLOW)),
             "n_tools": len(nodes),
             "sampled_nodes": sampled_nodes,
             "sampled_links": sampled_links,
@@ -261,6 +261,7 @@ class Labeller:
             "task_links": [{"source": source, "target": target} for source, target in links],
             "check_by_teacher": result.get("check_by_teacher"),
             **form_of(request),
+            **{key: record[key] for key in (FOLLOW, "goal", "executed", REVIEWS) if key in record},
         }, []
 
     def _nodes(
@@ -297,15 +298,18 @@ def _shape(
     links: Sequence[Ends],
     sampled_nodes: Sequence[Any],
     sampled_links: Sequence[Mapping[str, Any]],
+    *,
+    follow: Any,
 ) -> Shape:
     """The shape of a plan.
 
     A chain that lost a link stays a chain, so that the graph gate finds the error. Disjoint paths are a dag
-    only if they were sampled as one, or if references in arguments connect them to a branch.
+    only if they were sampled as one, or if references in arguments connect them to a branch. A plan that only
+    was inspired by its sample has the shape of its own links.
     """
     tools = [node["task"] for node in nodes]
     shape = shape_of(len(tools), links, tools=tools)
-    if shape != "dag" or not is_paths(len(tools), links, tools=tools):
+    if follow == "seed" or shape != "dag" or not is_paths(len(tools), links, tools=tools):
         return shape
     drawn = [(link["source"], link["target"]) for link in sampled_links]
     if sampled_nodes and shape_of(len(sampled_nodes), drawn) == "dag":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolassay.backinstruct.critics import verdicts
+from toolassay.backinstruct.critics import FOLLOW, Follow, RuleVerdict, verdicts
 from toolassay.dataset import Sample, form_of
 from toolassay.tools import Tool, ToolLibrary
 
@@ -24,8 +24,17 @@ def numbered_id(seed: int, index: int) -> str:
     return f"{seed}-{index:05d}"
 
 
-def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) -> dict[str, Any]:
-    """The record in the published form, with the critics' verdicts added under `critics`."""
+def raw_record(
+    sample: Sample, library: ToolLibrary, result: Mapping[str, Any], *, follow: Follow = "strict"
+) -> dict[str, Any]:
+    """The record in the published form, with the critics' verdicts added under `critics`.
+
+    Args:
+        sample: The sample.
+        library: The tools.
+        result: What the model wrote.
+        follow: "seed" if the sample was only an idea, with which a plan is not compared.
+    """
     nodes, links = plan_of(result)
     rule, teacher = verdicts(
         sample.nodes,
@@ -34,6 +43,8 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
         links,
         result.get("check_by_teacher"),
     )
+    if follow == "seed":
+        rule = RuleVerdict(node=True, link=True)
     return {
         "id": sample_id(sample),
         "seed": sample.seed,
@@ -49,6 +60,7 @@ def raw_record(sample: Sample, library: ToolLibrary, result: Mapping[str, Any]) 
             "llm": teacher,
         },
         **form_of(result.get("user_request")),
+        **({FOLLOW: follow} if follow == "seed" else {}),
     }
 
 

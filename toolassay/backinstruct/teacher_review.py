@@ -1,7 +1,7 @@
-"""Reads a model's review of a plan: is it executable, and correct? What is unclear is never a pass.
+"""Reads the review that a label holds: is its plan executable, and correct? What is unclear is never a pass.
 
-Critics answer as JSON. Labels hold a text that ends with "Executable: yes|no" and "Correct: yes|no", which is
-the published form of `check_by_teacher` (Shen et al., 2024).
+The review is a text that ends with "Executable: yes|no" and "Correct: yes|no", which is the published form
+of `check_by_teacher` (Shen et al., 2024), or an object with these keys.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolassay.answers import read_answer, without_reasoning
+from toolassay.answers import without_reasoning
 
 EXECUTABLE, CORRECT = "executable", "correct"
 
@@ -38,22 +38,8 @@ class Review(NamedTuple):
     conclusion: str
 
 
-def read_answered_review(text: str | None, finish_reason: str | None = None) -> Review:
-    """The review in a critic's answer, a JSON object with `executable`, `correct` and possibly `review`.
-
-    >>> read_answered_review('{"review": "The link is wrong.", "executable": true, "correct": false}')
-    Review(verdict='fail', conclusion='Executable: yes / Correct: no: The link is wrong.')
-    >>> read_answered_review("Executable: yes. Correct: yes.").verdict
-    'unknown'
-    """
-    answer = read_answer(text or "", keys=(EXECUTABLE, CORRECT), finish_reason=finish_reason)
-    if answer.value is None or answer.problem:
-        return Review("unknown", _end(text or ""))
-    return _of_json(answer.value)
-
-
 def read_review(review: Any) -> Review:
-    r"""The review that a label holds: a text that ends with its conclusions, or an object as of a critic.
+    r"""The review that a label holds: a text that ends with its conclusions, or an object.
 
     The text must end with its conclusions; what it concludes before must not differ.
 
@@ -70,7 +56,7 @@ def read_review(review: Any) -> Review:
     found = list(_LABEL.finditer(text))
     pairs = {(match[1].lower(), _VALUES[match[2].lower()]) for match in found}
     is_clear = len(pairs) == 2 and not text[found[-1].end() :].strip(" \n\t*`.,;")
-    return (_of_values(dict(pairs)) if is_clear else None) or read_answered_review(text)
+    return (_of_values(dict(pairs)) if is_clear else None) or Review("unknown", _end(text))
 
 
 def _of_json(value: Mapping[str, Any]) -> Review:

@@ -53,6 +53,7 @@ from toolassay.variety.measures import SAMPLE
     help="Model that reviews each sample; may be repeated. One model that finds a fault "
     "quarantines a sample, two reject it. 'offline' needs no server.",
 )
+@options.calibration()
 @options.option(
     "solver",
     multiple=True,
@@ -90,6 +91,36 @@ def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings:
         say(f"{WARNING}{checked.share:.1%} pass, less than --min_pass ({min_pass:.1%})")
         return 3
     return 0 if checked.complete else 3
+
+
+@click.command("critic")
+@options.option(
+    "calibrate",
+    type=options.PATH,
+    required=True,
+    metavar="LABELS",
+    help="File of samples that people have judged: lines as in data.json, with natural, grounded, plan, "
+    "links and values, each true or false.",
+)
+@options.option("critic", required=True, metavar="LLM", help="Model that answers the same questions.")
+@options.option(
+    "data_dir", type=options.PATH, default=None, help="Folder of the tools [default: that of the file]."
+)
+@options.option("out", type=options.PATH, required=True, help="Output folder: calibration.json and the run.")
+@options.server()
+@options.multiworker()
+@options.budget()
+@options.flag("force", "Restart a run whose settings differ.")
+def critic_command(calibrate: Path, **settings: Any) -> int:
+    """Compare a critic with people: precision and recall of its no, and kappa, by question.
+
+    check, pipeline and the data card state the agreement when they are given calibration.json
+    (--calibration). Exit code 3: the model left samples without an answer.
+    """
+    from toolassay.stages.calibrate import calibrate as compare
+
+    settings = options.with_budget(options.with_model_options(settings))
+    return 0 if compare(calibrate, command=options.typed(), screen=SCREEN, **settings)[1] else 3
 
 
 @click.command("variety")

@@ -56,7 +56,15 @@ from toolassay.errors import UsageError
     type=click.IntRange(0, 10),
     default=None,
     help="How often an answer that does not pass the gates goes back to the model with what they found "
-    "[default: 0; 2 for `offline` with tools of your own].",
+    "[default: 3 with --follow seed; 2 for `offline` with tools of your own; else 0].",
+)
+@options.option(
+    "follow",
+    type=click.Choice(["seed", "strict"]),
+    default=None,
+    help="seed: the sampled tools are an idea, from which the model plans a goal of its own, or declines; "
+    "strict: the plan has exactly the sampled tools and links [default: seed for a served model and imported "
+    "tools, else strict].",
 )
 @options.option(
     "critic",
@@ -92,11 +100,7 @@ def generate_command(
     if values_from is None:
         without_options(settings)
     else:
-        from toolassay.stages.live_values import LiveSettings
-
-        own = taken_options(settings, values_from)
-        consent = {name: settings.pop(name) for name in ("allow_writes", "allow_tools")}
-        settings["live"] = LiveSettings(values_from, own, **consent)
+        settings["live"] = live_settings(settings, values_from)
     settings = options.parsed_weights(options.with_budget(options.with_model_options(settings)))
     if play and settings["dry_run"]:
         raise UsageError("--play sends a request, --dry_run sends none", fix="use one of them")
@@ -138,6 +142,7 @@ def format_command(data_dir: Path, **settings: Any) -> None:
     metavar="LLM",
     help="Model that reviews each sample; may be repeated, as for `check`.",
 )
+@options.calibration()
 @options.server()
 @options.multiworker()
 @options.budget("for each critic, earlier starts included")
@@ -163,8 +168,13 @@ def release_command(data_dir: Path, **settings: Any) -> int:
     "tool_desc", type=options.PATH, default=None, help="Tool file [default: DATA_DIR/tool_desc.json]."
 )
 @options.dependency_type()
-@options.option("llm", multiple=True, default=("offline",), help="Model to test; may be repeated.")
-@options.option("generator", default="offline", help="Model that writes the requests and gold plans.")
+@options.option(
+    "llm",
+    multiple=True,
+    default=("offline",),
+    help="Model to test; may be repeated. With --values_from or --server: the model that writes.",
+)
+@options.option("generator", default=None, help="Model that writes the requests and gold plans.")
 @options.option(
     "critic",
     multiple=True,
@@ -173,8 +183,9 @@ def release_command(data_dir: Path, **settings: Any) -> int:
 @options.option(
     "rewrite",
     type=click.IntRange(0, 10),
-    default=2,
-    help="How often a sample that does not pass the gates goes back to the generator with what they found.",
+    default=None,
+    help="How often a sample that does not pass the gates goes back to the generator with what they found "
+    "[default: 2; with --server as for `generate`].",
 )
 @options.server()
 @options.option(
@@ -189,12 +200,32 @@ def release_command(data_dir: Path, **settings: Any) -> int:
 @options.by_score()
 @options.multiworker()
 @options.budget("for each run: the generation, and the inference of each model")
-def pipeline_command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
+@options.calibration()
+@options.option(
+    "values_from",
+    type=click.Choice(NAMES),
+    default=None,
+    help="Make a set with a server instead: collect values, write with --llm, execute, judge with --critic, "
+    "until --number_of_samples pass [default: mcp with --server or --mcp_config].",
+)
+@executor_section()
+def pipeline_command(
+    data_dir: Path, llm: tuple[str, ...], generator: str | None, values_from: str | None, **settings: Any
+) -> int:
     """Run every stage from tools to scored models: graph, requests with gold, gates, predictions, scores.
 
     By default everything runs offline, without a server. To estimate the cost of a served model first, use
     `generate --dry_run` and `infer --dry_run`; this command has no such flag.
+
+    With --server (or --values_from), from a server to a released set: import, values, requests written by
+    --llm, executed on copies, judged by --critic, split; CARD.md says what became of the samples.
     """
+    if values_from or settings["server"] or settings["mcp_config"]:
+        return _make_set(data_dir, llm, generator, values_from or "mcp", settings)
+    without_options(settings)
+    if settings.pop("calibration"):
+        raise UsageError("--calibration is for --server", fix="give it to check or release")
+    settings["generator"] = generator or "offline"
     from toolassay.benchmarks.benchmark import load
     from toolassay.benchmarks.registry import default_benchmark
     from toolassay.stages.pipeline import files_of, pipeline
@@ -210,3 +241,32 @@ def pipeline_command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> i
     if len(piped.evaluations) < len(llm):
         return 1
     return 0 if piped.complete else 3
+
+
+def _make_set(
+    data_dir: Path,
+    llm: tuple[str, ...],
+    generator: str | None,
+    values_from: str,
+    settings: dict[str, Any],
+) -> int:
+    """The pipeline with a server."""
+    from toolassay.stages.make_set import make_set
+
+    if generator is not None or len(llm) != 1:
+        raise UsageError("with a server, --llm names the one model that writes", fix="omit --generator")
+    for name in ("tool_desc", "dependency_type"):
+        if settings.pop(name):
+            raise UsageError(f"--{name} is not for --server", fix="toolassay import takes tools of any kind")
+    live = live_settings(settings, values_from)
+    settings = options.with_budget(options.with_model_options(settings))
+    made = make_set(data_dir, live=live, llm=llm[0], command=options.typed(), screen=SCREEN, **settings)
+    return 0 if made.complete else 3
+
+
+def live_settings(settings: dict[str, Any], executor: str) -> Any:
+    """Take what concerns an executor out of `settings`, as a `LiveSettings`."""
+    from toolassay.stages.live_values import LiveSettings
+
+    consent = {name: settings.pop(name) for name in ("allow_writes", "allow_tools")}
+    return LiveSettings(executor, taken_options(settings, executor), **consent)

@@ -28,6 +28,7 @@ COMMANDS = {
     "release": "Make the generated samples that pass the gates the data set of the folder.",
     "execute": "Execute plans on an MCP server, Python functions, a workplace or a simulator.",
     "check": "Check the quality of a data set: each sample passes, is quarantined or is rejected.",
+    "critic": "Compare a critic with people on judged samples: precision, recall, kappa by question.",
     "variety": "Measure the diversity of a data set: duplicates, wording, tools, links, sizes, shapes.",
     "review": "Review samples by hand, on a web page or in spreadsheets, and measure agreement.",
     "split": "Split samples into train, dev and test, without duplicates across splits.",
@@ -48,7 +49,7 @@ COMMANDS = {
 # The file of each command, so that a command imports only what its file needs.
 _FILES = {
     "tools": ("import", "export-tools", "graph", "visualize", "sample"),
-    "data_set": ("check", "variety", "review", "split", "export"),
+    "data_set": ("check", "critic", "variety", "review", "split", "export"),
     "generate": ("generate", "format", "release", "pipeline"),
     "models": ("infer", "execute", "serve"),
     "scores": ("evaluate", "compare", "verify", "leaderboard", "report", "view"),

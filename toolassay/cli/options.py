@@ -457,6 +457,16 @@ def typed() -> tuple[str, ...]:
     return command
 
 
+def calibration() -> Callable[[Function], Function]:
+    """Files that say how far critics agree with people (`--calibration`)."""
+    return option(
+        "calibration",
+        type=PATH,
+        multiple=True,
+        help="calibration.json of `toolassay critic --calibrate` for a critic; stated beside the result.",
+    )
+
+
 def budget(over_all: str = "for the whole run, earlier starts included") -> Callable[[Function], Function]:
     """The limits of a run (`--max_cost`, `--max_tokens_total`, `--max_requests`) and `--prices`.
 

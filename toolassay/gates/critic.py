@@ -10,28 +10,38 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from string import Template
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.answers import CUT_OFF
-from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_answered_review, read_review
+from toolassay.backinstruct.critics import REVIEWS
+from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
 from toolassay.dataset import reference_index
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding import GroundingGate
+from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric, rubric_of
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.models import ChatRequest
-from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.prompt_templates import package_template
 from toolassay.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
-from toolassay.signatures import shown_tool
 from toolassay.tools import ToolLibrary
+from toolassay.writing.shown import (
+    shown_results,
+    shown_rows,
+    shown_service,
+    shown_whole,
+    tools_to_judge,
+)
 
 
 def template() -> str:
-    """The text of `templates/critic.txt`; its placeholders: $tools, $request, $steps, $plan and $doubts."""
+    """The text of `templates/critic.txt`; placeholders: what a critic sees."""
     return package_template("gates", "critic")
 
 
@@ -40,29 +50,58 @@ _DOUBTS = """
 A program did not find these values of the plan in the request or in an earlier output:
 {doubts}
 Accept one that follows from the request, so that every careful reader would give the same value.
-If one does not, the plan is not correct.
+If one does not, "grounded" is a no.
 """
 
 
-def critic_prompt(gold: Gold, library: ToolLibrary, doubts: Sequence[str] = ()) -> str:
+class Knowledge(NamedTuple):
+    """What a critic sees beside a sample.
+
+    Attributes:
+        values: Arguments of calls that the service accepted, by tool and argument.
+        results: What the calls of the plan returned, in order; empty if they were not carried out.
+        simulated: Whether those results are made up.
+    """
+
+    values: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType({})
+    results: Sequence[str] = ()
+    simulated: bool = False
+
+
+NOTHING_KNOWN = Knowledge()
+
+
+def critic_prompt(
+    gold: Gold, background: Background, doubts: Sequence[str] = (), evidence: Knowledge = NOTHING_KNOWN
+) -> str:
     """The prompt for one sample. Its parts are JSON, so that no request or plan can end its section.
 
     Args:
         gold: The sample.
-        library: The tools.
+        background: The tools and their graph.
         doubts: What the gate "grounding" does not find in the request.
+        evidence: What is known of the service and of the plan.
     """
-    shown = dict.fromkeys(node.tool for node in gold.nodes)
-    tools = (
-        shown_tool(library[name]) if name in library else {"id": name, "unknown": True} for name in shown
-    )
+    library = background.library
+    used = dict.fromkeys(node.tool for node in gold.nodes)
+    names = tools_to_judge(background.graph, library, used)
+    tools = [shown_whole(library[name]) for name in names]
+    tools += [{"id": name, "unknown": True} for name in used if name not in library]
+    results = shown_results([node.tool for node in gold.nodes], [_json(one) for one in evidence.results])
+    made_up = ["The results are made up in the declared form."] if evidence.simulated else []
     return Template(template()).substitute(
+        service=_json(shown_service(library)),
         tools="\n".join(_json(tool) for tool in tools),
+        rows="\n".join(shown_rows(evidence.values, names)) or NONE,
         request=_json(gold.request),
         steps=_json(gold.steps),
         plan=_json(plan_of(gold)),
+        results="\n".join([*made_up, *results]) or NONE,
         doubts=_DOUBTS.format(doubts="\n".join(map(_json, doubts))) if doubts else "",
     )
+
+
+NONE = "(none)"
 
 
 def plan_of(gold: Gold) -> dict[str, Any]:
@@ -128,11 +167,13 @@ class CriticVerdict(NamedTuple):
         conclusion: the words that the verdict was read from.
         outcome: "answered", "malformed" (no verdict in the answer), "refused", `NOT_FOR_IT`, or the kind of
             failure.
+        rubric: the answer; None without a readable one.
     """
 
     verdict: TeacherVerdict
     conclusion: str
     outcome: str
+    rubric: Rubric | None = None
 
 
 class CriticWork(ItemWork[Gold]):
@@ -141,13 +182,19 @@ class CriticWork(ItemWork[Gold]):
     Args:
         golds: the samples; the work iterates over them several times.
         background: their tools.
+        evidence: what is known beside a sample, by its id.
 
     Attributes:
         verdicts: the verdict on each sample, by its line; filled by `lines`.
     """
 
-    def __init__(self, golds: Iterable[Gold], background: Background) -> None:
-        self.golds, self._background = golds, background
+    def __init__(
+        self,
+        golds: Iterable[Gold],
+        background: Background,
+        evidence: Mapping[Any, Knowledge] = MappingProxyType({}),
+    ) -> None:
+        self.golds, self._background, self._evidence = golds, background, evidence
         self._grounding = GroundingGate(background)
         self.verdicts: dict[int, CriticVerdict] = {}
 
@@ -166,7 +213,7 @@ class CriticWork(ItemWork[Gold]):
     async def answer(self, item: Gold, ask: Ask) -> dict[str, Any]:
         """Ask for a review."""
         entry = await _answer(item, self._background, self._prompt(item), ask)
-        if entry["outcome"] == "answered" and _review(entry).verdict == "unknown":
+        if entry["outcome"] == "answered" and _rubric(entry) is None:
             entry["outcome"] = "malformed"
         return entry
 
@@ -175,37 +222,52 @@ class CriticWork(ItemWork[Gold]):
         for gold in self.golds:
             entry = self.entry_of(journal, gold)
             outcome = str(entry.get("outcome", "not run"))
-            review = _review(entry)
-            self.verdicts[gold.line] = CriticVerdict(review.verdict, review.conclusion, outcome)
+            verdict = verdict_of(entry, outcome)
+            self.verdicts[gold.line] = verdict
             yield {
                 "id": gold.id,
-                "verdict": review.verdict,
+                "verdict": verdict.verdict,
                 "outcome": outcome,
+                "rubric": msgspec.to_builtins(verdict.rubric),
                 "review": entry.get("response"),
             }
 
     def _prompt(self, gold: Gold) -> str:
-        return critic_prompt(gold, self._background.library, doubts_of(gold, self._grounding))
+        evidence = self._evidence.get(gold.id, NOTHING_KNOWN)
+        return critic_prompt(gold, self._background, doubts_of(gold, self._grounding), evidence)
+
+
+def verdict_of(entry: Mapping[str, Any], outcome: str) -> CriticVerdict:
+    """The verdict in an entry: "pass" if all five answers are yes."""
+    rubric = _rubric(entry)
+    if rubric is None:
+        return CriticVerdict("unknown", " ".join(str(entry.get("response") or "").split())[-160:], outcome)
+    return _of_rubric(rubric, outcome)
+
+
+def _of_rubric(rubric: Rubric, outcome: str) -> CriticVerdict:
+    return CriticVerdict("fail" if rubric.failed else "pass", rubric.conclusion, outcome, rubric)
+
+
+def _stored_verdicts(gold: Gold) -> dict[str, CriticVerdict]:
+    """What critics answered when the sample was written, by critic."""
+    reviews = gold.record.get(REVIEWS)
+    rubrics = (
+        ((name, rubric_of(one)) for name, one in reviews.items()) if isinstance(reviews, Mapping) else ()
+    )
+    return {name: _of_rubric(rubric, "answered") for name, rubric in rubrics if rubric is not None}
 
 
 def doubts_of(gold: Gold, gate: GroundingGate) -> list[str]:
     """What the gate "grounding" quarantines: the critic decides about it."""
-    return [finding.reason for finding in gate.check(gold) if finding.state == "quarantine"]
+    return [finding.reason for finding in gate.check(gold) if is_doubt(finding)]
 
 
-_ANSWER = json_schema(
-    "review",
-    {
-        "type": "object",
-        "properties": {
-            "review": {"type": "string"},
-            "executable": {"type": "boolean"},
-            "correct": {"type": "boolean"},
-        },
-        "required": ["review", "executable", "correct"],
-        "additionalProperties": False,
-    },
-)
+def is_doubt(finding: Finding) -> bool:
+    """Whether a critic decides about a finding."""
+    return finding.gate == GroundingGate.name and finding.state == "quarantine"
+
+
 _AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
 
 
@@ -217,35 +279,38 @@ async def _answer(
     messages = [{"role": "user", "content": prompt}]
     is_again = False
     while True:
-        request = ChatRequest(messages, {**PARAMETERS, **_ANSWER}, None, task, "critic")
+        request = ChatRequest(messages, {**PARAMETERS, **RUBRIC_FORMAT}, None, task, "critic")
         response = await ask(request, critic)
         entry = {
             "outcome": "refused" if response.refused else "answered",
             "response": response.text,
             "finish_reason": response.finish_reason,
         }
-        if is_again or response.refused or _is_cut_off(entry) or _review(entry).verdict != "unknown":
+        if is_again or response.refused or _is_cut_off(entry) or _rubric(entry) is not None:
             return entry
         is_again = True
         answer = {"role": "assistant", "content": response.text}
         messages = [*messages, answer, {"role": "user", "content": _AGAIN}]
 
 
-async def reviewed(critic: str, gold: Gold, background: Background, ask: Ask) -> Review:
-    """The review of one sample by a named model; "unknown" if it refuses or its answer is cut off.
+async def judged(
+    critic: str, gold: Gold, background: Background, ask: Ask, evidence: Knowledge = NOTHING_KNOWN
+) -> Rubric | None:
+    """The rubric of one sample by a named model; None if it refuses or gives no readable answer.
 
     Raises:
         ModelError: The model cannot be reached.
     """
-    prompt = critic_prompt(gold, background.library, doubts_of(gold, GroundingGate(background)))
-    return _review(await _answer(gold, background, prompt, ask, critic))
+    doubts = doubts_of(gold, GroundingGate(background))
+    prompt = critic_prompt(gold, background, doubts, evidence)
+    return _rubric(await _answer(gold, background, prompt, ask, critic))
 
 
-def _review(entry: Mapping[str, Any]) -> Review:
-    """The review in an entry; "unknown" if the model refused or its answer was cut off."""
-    review = read_answered_review(entry.get("response"), entry.get("finish_reason"))
-    is_none = _is_cut_off(entry) or entry.get("outcome") == "refused"
-    return Review("unknown", review.conclusion) if is_none else review
+def _rubric(entry: Mapping[str, Any]) -> Rubric | None:
+    """The rubric in an entry; None if the model refused, or its answer cannot be read or was cut off."""
+    if entry.get("outcome") == "refused" or _is_cut_off(entry):
+        return None
+    return read_rubric(entry.get("response"), entry.get("finish_reason"))
 
 
 def _is_cut_off(entry: Mapping[str, Any]) -> bool:
@@ -298,27 +363,26 @@ class TeacherGate:
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each reviewer whose verdict is not "pass"."""
         objections, others = [], []
-        own = self._teacher == RULES
-        if own and (set(self._critics) == {RULES} or (not self._critics and self._stored(gold) is not None)):
+        own, critics = self._teacher == RULES, self._answers(gold)
+        if own and (set(critics) == {RULES} or (not critics and self._stored(gold) is not None)):
             return [
                 self._finding("not applicable", "the rules that wrote the sample reviewed it", author=RULES)
             ]
-        for name, verdicts in self._critics.items():
+        for name, answer in critics.items():
             if own and name == RULES:
                 continue
-            answer = verdicts.get(gold.line)
             if answer is not None and answer.outcome in _ANSWERS and answer.verdict == "fail":
                 objections.append(_Objection(name, f'{name} concludes: "{answer.conclusion}"', ""))
             else:
                 others += self._no_objection(name, answer)
         stored = self._stored(gold)
-        if stored is None and not self._critics:
+        if stored is None and not critics:
             return [self._finding("not applicable", "the label has no review (--critic requests one)")]
-        if stored is not None and self._teacher not in self._critics and not own:
+        if stored is not None and self._teacher not in critics and not own:
             if stored.verdict == "fail":
                 reason = f'{self._reviewer} concludes: "{stored.conclusion}"'
                 objections.append(_Objection(self._teacher, reason, REVIEW))
-            elif stored.verdict == "unknown" and not self._critics:
+            elif stored.verdict == "unknown" and not critics:
                 reason = f'{self._reviewer} has no readable verdict: "{stored.conclusion}"'
                 others.append(self._finding("unknown", reason, REVIEW, self._teacher))
         state: State = "reject" if len({one.author for one in objections if one.author}) > 1 else "quarantine"
@@ -331,22 +395,26 @@ class TeacherGate:
         """
         if any(finding.state in ("quarantine", "reject") for finding in self.check(gold)):
             return ""
-        for name, verdicts in self._critics.items():
-            answer = verdicts.get(gold.line)
+        for name, answer in self._answers(gold).items():
             if name != RULES and answer and answer.outcome in _ANSWERS and answer.verdict == "pass":
                 return name
         return ""
 
     def verdicts(self, gold: Gold) -> dict[str, TeacherVerdict | None]:
         """The verdicts of the stored review and of each critic, by name; empty without critics."""
-        if not self._critics:
+        critics = self._answers(gold)
+        if not critics:
             return {}
         stored = self._stored(gold)
         found: dict[str, TeacherVerdict | None] = {REVIEW: stored.verdict if stored else None}
-        for name, verdicts in self._critics.items():
-            answer = verdicts.get(gold.line)
+        for name, answer in critics.items():
             found[name] = None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
         return found
+
+    def _answers(self, gold: Gold) -> dict[str, CriticVerdict | None]:
+        """The verdicts of the critics, those of when the sample was written included; None if not sent."""
+        asked = {name: verdicts.get(gold.line) for name, verdicts in self._critics.items()}
+        return {**_stored_verdicts(gold), **asked}
 
     @property
     def _reviewer(self) -> str:

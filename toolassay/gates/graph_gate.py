@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import networkx as nx
 
-from toolassay.backinstruct.critics import Spellings, rule_critic, same_tool
+from toolassay.backinstruct.critics import FOLLOW, Spellings, rule_critic, same_tool
 from toolassay.dataset import is_paths, shape_of
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
 from toolassay.gates.references import (
@@ -36,7 +36,8 @@ from toolassay.text_formatting import count_of
 class GraphGate:
     """Compares a plan with its sampled nodes and links, like the published rule critic, and with the graph.
 
-    A label without sampled nodes and links is checked against the tool graph alone.
+    A label without sampled nodes and links is checked against the tool graph alone; one whose sample was only
+    an idea is compared with neither.
     """
 
     name = "graph"
@@ -53,12 +54,13 @@ class GraphGate:
             if fault.where.startswith("sampled_")
         ]
         findings += self._ends(gold)
-        nodes, links = sample_of(gold)
+        follows = gold.record.get(FOLLOW) != "seed"
+        nodes, links = sample_of(gold) if follows else (None, None)
         if nodes is not None:
             findings += self._nodes(gold, nodes)
         if links is not None:
             findings += self._links(gold, links)
-        known = self._possible(gold)
+        known = self._possible(gold) if follows else []
         findings += known or []
         findings += self._shape(gold)
         if not findings and nodes is None and links is None and known is None:

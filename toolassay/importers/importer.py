@@ -95,6 +95,7 @@ class Incoming:
         skipped: Parts that gave no tool.
         secrets: Texts that no file or message may repeat, e.g. values of `env`.
         notes: Losses of the whole source, e.g. webhooks of an OpenAPI document.
+        service: What the service is, in its own words: title and description, instructions of a server.
     """
 
     tools: Sequence[IncomingTool]
@@ -102,6 +103,7 @@ class Incoming:
     skipped: Sequence[Skipped] = ()
     secrets: Sequence[str] = ()
     notes: Sequence[Note] = ()
+    service: str = ""
 
 
 class Importer(ABC):

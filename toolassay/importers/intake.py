@@ -23,6 +23,7 @@ from toolassay.type_names import types_of
 LONGEST_ID = 64
 LONGEST_DESCRIPTION = 20_000
 """Characters; the longest of 527 tools of real servers has 8,000."""
+LONGEST_SERVICE = 8_000
 HIDDEN = "[secret]"
 _SHORTEST_SECRET = 4
 
@@ -62,10 +63,11 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class Intake:
-    """The nodes of `tool_desc.json` and the report."""
+    """The nodes of `tool_desc.json`, the report, and what the service is, at most 8,000 characters."""
 
     nodes: Sequence[dict[str, Any]]
     report: ImportReport
+    service: str = ""
 
 
 @rare_cycle_search()
@@ -104,7 +106,9 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     scanner = TextScanner()
     nodes: list[dict[str, Any]] = []
     losses = [ToolNote("", *note) for note in incoming.notes]
-    warnings: list[ToolNote] = []
+    if len(incoming.service) > LONGEST_SERVICE:
+        losses.append(ToolNote("", "service", f"cut after {LONGEST_SERVICE:,} characters"))
+    warnings = [ToolNote("", *note) for note in scanner.warnings(incoming.service, "service")]
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
         if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
             arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
@@ -134,6 +138,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             _encodable(losses),
             _encodable(warnings),
         ),
+        _encodable(incoming.service[:LONGEST_SERVICE]),
     )
 
 
@@ -285,6 +290,7 @@ def _without_secrets(incoming: Incoming) -> Incoming:
         source=hide(incoming.source),
         skipped=[Skipped(*hide(list(part))) for part in incoming.skipped],
         notes=[Note(*hide(list(part))) for part in incoming.notes],
+        service=hide(incoming.service),
     )
 
 

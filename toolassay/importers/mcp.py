@@ -120,7 +120,12 @@ class McpImporter(Importer):
             raise listing
         tools, skipped = _tools([listing])
         return Incoming(
-            tools, config.shown, [*_empty([listing]), *skipped], config.secrets, _notes([listing])
+            tools,
+            config.shown,
+            [*_empty([listing]), *skipped],
+            config.secrets,
+            _notes([listing]),
+            _service([listing]),
         )
 
 
@@ -178,13 +183,13 @@ class _Listing:
     Attributes:
         tools: As the server gives them.
         server: Its name; empty if unknown.
-        instructions: Whether it has instructions for models.
+        instructions: Its instructions for models.
         has_more: Whether a saved listing has further pages.
     """
 
     tools: Sequence[Any]
     server: str = ""
-    instructions: bool = False
+    instructions: str = ""
     has_more: bool = False
 
 
@@ -195,7 +200,7 @@ async def _list(config: ServerConfig, limits: ServerLimits) -> _Listing:
     async with connect(config, limits) as connection:
         tools = await connection.list_tools()
         info = connection.info
-        return _Listing(tools, config.name or info.name, bool(info.instructions))
+        return _Listing(tools, config.name or info.name, info.instructions or "")
 
 
 def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, screen: Screen) -> Incoming:
@@ -232,7 +237,7 @@ def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, s
     tools, malformed = _tools(listings)
     skipped += [*_empty(listings), *malformed]
     by_length = sorted(secrets, key=len, reverse=True)
-    return Incoming(tools, source, skipped, by_length, _notes(listings))
+    return Incoming(tools, source, skipped, by_length, _notes(listings), _service(listings))
 
 
 def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
@@ -292,7 +297,7 @@ def _saved(value: Any, source: str) -> Incoming:
     skipped[:0] = [one for one in found if isinstance(one, Skipped)]
     if skipped and not tools:
         raise UsageError(f"has no MCP tools: {skipped[0].where} {skipped[0].reason}", file=source, fix=_FORMS)
-    return Incoming(tools, source, skipped, notes=_notes(listings))
+    return Incoming(tools, source, skipped, notes=_notes(listings), service=_service(listings))
 
 
 def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipped]:
@@ -327,7 +332,8 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         name = next((one for one in names if isinstance(one, str) and one), "")
         tools = value["tools"] if "tools" in value else value["servers"]
         if isinstance(tools, list) and "tools" in value:
-            yield _Listing(tools, name, bool(value.get("instructions")), bool(value.get("nextCursor")))
+            told = value.get("instructions")
+            yield _Listing(tools, name, told if isinstance(told, str) else "", bool(value.get("nextCursor")))
         else:
             yield from _listings(tools, "" if "servers" in value else name, levels - 1)
     elif "inputSchema" in value and "name" in value:
@@ -376,14 +382,15 @@ def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipp
 
 def _notes(listings: Sequence[_Listing]) -> list[Note]:
     """What is lost of servers, each kind once."""
-    servers = [listing.server or "the server" for listing in listings if listing.instructions]
-    notes = []
-    if servers:
-        names = ", ".join(_server_name(name) for name in servers[:5]) + (", …" if len(servers) > 5 else "")
-        notes.append(Note("server instructions", f"a tool file has none; of {names}"))
     if any(listing.has_more for listing in listings):
-        notes.append(Note("nextCursor", "the listing has further pages, which are not in the file"))
-    return notes
+        return [Note("nextCursor", "the listing has further pages, which are not in the file")]
+    return []
+
+
+def _service(listings: Sequence[_Listing]) -> str:
+    """The names of the servers, each with its instructions."""
+    parts = (f"{one.server}: {one.instructions}" if one.instructions else one.server for one in listings)
+    return "\n\n".join(dict.fromkeys(filter(None, parts)))
 
 
 def _server_name(name: str) -> str:

@@ -67,6 +67,7 @@ class PythonImporter(Importer):
         tools, skipped, notes = [], [], list[Note]()
         with _importable(place):
             module = _imported(place)
+            service = inspect.getdoc(module) or ""
             for name in _names(module, place, notes):
                 try:
                     tools.append(_tool(name, getattr(module, name), place.module))
@@ -78,7 +79,7 @@ class PythonImporter(Importer):
             secrets = [
                 value for key, value in os.environ.items() if len(value) >= 8 and CREDENTIAL.search(key)
             ]
-        return Incoming(tools, source, skipped, secrets, notes)
+        return Incoming(tools, source, skipped, secrets, notes, service)
 
 
 class _Place(NamedTuple):

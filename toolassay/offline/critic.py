@@ -24,9 +24,11 @@ def review(task: CritiqueTask) -> str:
 
 
 def answer(task: CritiqueTask) -> str:
-    """The same as the JSON object that critics answer."""
+    """The same as the JSON object that critics answer; rules have no doubt about what they cannot judge."""
     lines, executable, correct = _reviewed(task)
-    return json.dumps({"review": "\n".join(lines), "executable": executable, "correct": correct})
+    yes, words = {"yes": True, "why": ""}, "; ".join(lines)
+    plan = {"yes": None if executable is None else executable and correct, "why": words}
+    return json.dumps({"natural": yes, "grounded": yes, "plan": plan, "links": yes, "values": yes})
 
 
 def _reviewed(task: CritiqueTask) -> tuple[list[str], bool | None, bool]:

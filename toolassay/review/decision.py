@@ -19,6 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
+from toolassay.backinstruct.critics import REVIEWS
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, Gate
@@ -124,7 +125,7 @@ def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any
 
     The shape and the number of tools become those of the fixed plan. `sampled_nodes` and `sampled_links` are
     the plan that the request was written for; after a fix by a person that is the fixed plan, so they are
-    replaced. The critic's verdict on the earlier version (`check_by_teacher`) is removed.
+    replaced. The critic's verdict on the earlier version (`check_by_teacher`, `reviews`) is removed.
 
     Args:
         record: the label.
@@ -135,6 +136,7 @@ def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any
         return label
     if "check_by_teacher" in label:
         label["check_by_teacher"] = None
+    label.pop(REVIEWS, None)
     if "task_nodes" not in parts and "task_links" not in parts:
         return label
     gold = Gold.of(label)

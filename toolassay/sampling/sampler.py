@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from functools import cached_property
 from random import Random
 
@@ -195,6 +196,12 @@ class Sampler:
             )
         return self._sample(index, shape, found)
 
+    def weighted(self, weights: Mapping[tuple[str, ...], float]) -> Sampler:
+        """The same sampler with factors for the weights of tools and links, which are named by ids."""
+        other = copy(self)
+        other._neighbours = Neighbours(self.graph, by_score=self._neighbours.by_score, weights=weights)
+        return other
+
     def samples(self, count: int, *, start: int = 0) -> Iterator[Sample]:
         """Samples number `start` to `start + count - 1`."""
         return (self.sample(index) for index in range(start, start + count))
@@ -205,6 +212,10 @@ class Sampler:
 
     def _find(self, shape: Shape, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
         if shape == "single":
+            if factors := self._neighbours.weights:
+                names = enumerate(self.graph.library.ids)
+                tool = draw(rng, {number: factors.get((name,), 1.0) for number, name in names})
+                return FoundSubgraph((tool,), (), True)
             return FoundSubgraph((int(rng.random() * len(self.graph)),), (), True)
         if shape == "chain":
             return find_chain(self._neighbours, size, rng, prove=prove)

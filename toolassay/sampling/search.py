@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache, partial
 from random import Random
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict, TypeVar
 
 import networkx as nx
@@ -55,10 +56,18 @@ class Neighbours:
     Args:
         graph: The tool graph.
         by_score: Whether links of a schema graph are drawn in proportion to their scores.
+        weights: Factors of tools and links, by ids; 1 for all others.
     """
 
-    def __init__(self, graph: ToolGraph, *, by_score: bool = True) -> None:
+    def __init__(
+        self,
+        graph: ToolGraph,
+        *,
+        by_score: bool = True,
+        weights: Mapping[tuple[str, ...], float] = MappingProxyType({}),
+    ) -> None:
         self.graph = graph
+        self.weights = weights
         self.size = len(graph)
         self.is_small = self.size <= _SMALL
         self.is_complete = isinstance(graph.numbered, CompleteLinks)
@@ -69,12 +78,13 @@ class Neighbours:
         self._slots = [Counter(tool.inputs) for tool in graph.library] if self.limits else []
         numbered = graph.numbered
         self._dependencies = numbered if isinstance(numbered, DependencyLinks) else None
-        self.has_scores = by_score and self._dependencies is not None
+        self.by_score = by_score
+        self.has_scores = (by_score or bool(weights)) and self._dependencies is not None
         self._required = lru_cache(_SMALL)(self._required_arguments)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The caches cannot be pickled.
-        return partial(Neighbours, by_score=self.has_scores), (self.graph,)
+        return partial(Neighbours, by_score=self.by_score, weights=dict(self.weights)), (self.graph,)
 
     def slots(self, tool: int, kind: str) -> int:
         """The number of links of a type that may end in a tool; no limit in a temporal graph."""
@@ -129,9 +139,13 @@ class Neighbours:
         return any(len(fields_of(link)) > 1 for link in links)
 
     def score(self, source: int, target: int) -> float:
-        """The weight of a link: its score, or 1 without scores."""
-        link = self._dependencies.get(source, target) if self.has_scores and self._dependencies else None
-        return 1.0 if link is None else link.score
+        """The weight of a link: its score, or 1 without scores, times its factor."""
+        link = self._dependencies.get(source, target) if self.by_score and self._dependencies else None
+        factor = 1.0
+        if self.weights:
+            ids = self.graph.library.ids
+            factor = self.weights.get((ids[source], ids[target]), 1.0)
+        return factor * (1.0 if link is None else link.score)
 
     def before_by(self, tool: int, kinds: Collection[str]) -> Sequence[int]:
         """The tools that can feed `tool` with one of `kinds`; of a listed graph, all its predecessors."""

@@ -13,10 +13,12 @@ from typing import Any
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.calls.execution_record import read_executions
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
+from toolassay.executors.plan_run import result_of
 from toolassay.files import (
     read_json,
     read_json_lines,
@@ -26,6 +28,7 @@ from toolassay.files import (
     write_json_lines,
     write_text,
 )
+from toolassay.gates.calibration import standing
 from toolassay.gates.checked_folder import (
     FUNNEL,
     FUNNEL_PAGE,
@@ -45,6 +48,7 @@ from toolassay.gates.critic import (
     RULES,
     CriticVerdict,
     CriticWork,
+    Knowledge,
     TeacherGate,
     template,
 )
@@ -84,10 +88,12 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.infer import infer
+from toolassay.stages.live_values import SIMULATED, read_values
 from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
+from toolassay.writing.shown import MOST_OF_RESULT
 
 
 @dataclass
@@ -262,10 +268,38 @@ class ReviewWork(Work):
         return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
+class FolderEvidence(Mapping[RequestId, Knowledge]):
+    """What critics see beside the samples of a folder.
+
+    Args:
+        folder: Its `values.json` and `executions.jsonl` are read, if they are there.
+
+    Raises:
+        UsageError: One is malformed.
+    """
+
+    def __init__(self, folder: DataFolder) -> None:
+        self._values, path = read_values(folder), folder.path / EXECUTIONS
+        self._results: dict[RequestId, tuple[list[str], bool]] = {}
+        for one in read_executions(path) if path.is_file() else ():
+            texts = [result_of(call).text[:MOST_OF_RESULT] for call in one.calls if call.error is None]
+            self._results[one.id] = texts, one.executor == SIMULATED
+
+    def __getitem__(self, key: RequestId) -> Knowledge:
+        return Knowledge(self._values, *self._results.get(key, ((), False)))
+
+    def __iter__(self) -> Iterator[RequestId]:
+        return iter(self._results)
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+
 def ask_critics(
     critics: Sequence[str],
     golds: Selected,
     background: Background,
+    evidence: Mapping[Any, Knowledge],
     *,
     out: Path,
     data: Path,
@@ -277,6 +311,7 @@ def ask_critics(
         critics: Names of the models, all on the same server.
         golds: The samples.
         background: Their tools.
+        evidence: What is known beside each sample, by its id.
         out: The runs and their usage are in its subfolder `critics/`.
         data: File of the samples; its hash is in the manifest.
         run: Endpoint, limits and choices.
@@ -290,7 +325,12 @@ def ask_critics(
     """
     asked = {
         name: ask_critic(
-            golds, background, out=out, data=data, run=replace(run, model=replace(run.model, llm=name))
+            golds,
+            background,
+            evidence,
+            out=out,
+            data=data,
+            run=replace(run, model=replace(run.model, llm=name)),
         )
         for name in critics
     }
@@ -301,13 +341,20 @@ def ask_critics(
 
 
 def ask_critic(
-    golds: Selected, background: Background, *, out: Path, data: Path, run: RunSettings
+    golds: Selected,
+    background: Background,
+    evidence: Mapping[Any, Knowledge],
+    *,
+    out: Path,
+    data: Path,
+    run: RunSettings,
 ) -> tuple[Mapping[int, CriticVerdict], bool]:
     """Let a model review samples; existing reviews are kept.
 
     Args:
         golds: The samples.
         background: Their tools.
+        evidence: What is known beside each sample, by its id.
         out: The run is in its subfolder `critics/`.
         data: File of the samples; its hash is in the manifest.
         run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no
@@ -327,7 +374,7 @@ def ask_critic(
     if not len(golds):
         run.screen.say(f"{llm} has nothing to review: no sample has arguments")
         return not_asked, True
-    reviews = CriticWork(golds, background)
+    reviews = CriticWork(golds, background, evidence)
     ended = Run(ReviewWork(reviews, data, len(golds)), Trial(out / FOLDER, llm), run).carry_out()
     return {**reviews.verdicts, **not_asked}, ended.summary.complete
 
@@ -442,6 +489,7 @@ class GateSettings:
         dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
         engine: Where the gates run: `local:N` for N processes, `dask://HOST:PORT` for a cluster; None for
             this process.
+        calibration: Files of `critic --calibrate`; what they say of the critics stands beside the result.
     """
 
     gates: Sequence[str] | None = None
@@ -451,6 +499,7 @@ class GateSettings:
     repair: bool = False
     dependency_type: str | None = None
     engine: str | None = None
+    calibration: Sequence[str | Path] = ()
 
 
 def check(
@@ -530,6 +579,8 @@ def check_into(
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
+        judges = dict.fromkeys([*_critics_of(folder), *critics])
+        known_critics = standing(judges, map(Path, gating.calibration))
         executions = folder.path / EXECUTIONS
         choice = Choice(
             gating.gates,
@@ -554,8 +605,9 @@ def check_into(
             worth = worth_reviewing(labels, known, recipe, engine, screen)
             place.claim()
             if critics:
+                beside = FolderEvidence(folder)
                 verdicts, complete = ask_critics(
-                    critics, worth, background, out=place.path, data=folder.data, run=run
+                    critics, worth, background, beside, out=place.path, data=folder.data, run=run
                 )
                 known = replace(known, critics=verdicts)
             if solvers:
@@ -589,8 +641,10 @@ def check_into(
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
         if rewriting := _rewriting(folder):
             value["rewriting"] = rewriting
+        if known_critics:
+            value["critics"] = known_critics
         _write_funnel(place.path, funnel, value)
-        _report(ended, place, screen)
+        _report(ended, place, known_critics.values(), screen)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -632,6 +686,12 @@ def _teacher(folder: DataFolder) -> str:
     """The model in `benchmark.json` that wrote the labels and their reviews; empty if there is none."""
     name = (folder.benchmark.generation or {}).get("llm")
     return name if isinstance(name, str) else ""
+
+
+def _critics_of(folder: DataFolder) -> list[str]:
+    """The critics in `benchmark.json` that judged the labels when they were written."""
+    names = (folder.benchmark.generation or {}).get("critic")
+    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
 
 
 def _signature(settings: Mapping[str, Any]) -> str:
@@ -681,7 +741,7 @@ def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
 
 
-def _report(ended: Sorted, place: CheckedFolder, screen: Screen) -> None:
+def _report(ended: Sorted, place: CheckedFolder, critics: Iterable[str], screen: Screen) -> None:
     funnel, out = ended.funnel, place.path
     if ended.repairs is not None:
         counts = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
@@ -695,6 +755,8 @@ def _report(ended: Sorted, place: CheckedFolder, screen: Screen) -> None:
         screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
     for line in ended.coverage.lines():
+        screen.say(line)
+    for line in critics:
         screen.say(line)
     if place.passed.benchmark.is_by_rules:
         screen.say(f"the set is {BY_RULES}")

@@ -48,9 +48,10 @@ from toolassay.stages.generation_work import (
     GenerationWork,
     SampleSettings,
     WritingSettings,
+    follows_seed,
     recorded_rounds,
 )
-from toolassay.stages.live_values import LiveSettings, collect_values, execution_review
+from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
 from toolassay.variety.near_duplicates import Thresholds
 
 NO_PLAN = "format"
@@ -201,16 +202,20 @@ def generate(
         )
     if live is not None and writing.rewrite is None and llm == "offline":
         writing = replace(writing, rewrite=LIVE_REWRITES)
-    if live is None or run.choices.dry_run:
+    is_seed = follows_seed(writing, place.graph(dependency_type, say=lambda _: None), llm)
+    if run.choices.dry_run or not (live or is_seed):
         return _generated(place, dependency_type, run, samples, writing, None, is_new=data_dir is None)
-    if data_dir is None or not place.folder.path.is_dir():
-        raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
     seed = max(samples.seed, 0)
-    collect_values(place.folder, live, seed, screen, again=run.choices.force)
-    place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
+    if live is None:
+        live = LiveSettings(SIMULATED)
+    elif data_dir is None or not place.folder.path.is_dir():
+        raise UsageError("--values_from writes into a data folder", fix="add --data_dir FOLDER")
+    else:
+        collect_values(place.folder, live, seed, screen, again=run.choices.force)
+        place = work_folder(data_dir, graph_desc, tool_desc, name=name, say=screen.say)
     graph = place.graph(dependency_type, say=lambda _: None)
     with execution_review(place.folder, live, graph, seed) as tried:
-        return _generated(place, dependency_type, run, samples, writing, tried, is_new=False)
+        return _generated(place, dependency_type, run, samples, writing, tried, is_new=data_dir is None)
 
 
 def _generated(
@@ -251,10 +256,8 @@ def _check_critics(writing: WritingSettings, llm: str) -> None:
     """
     for name in writing.critic:
         refuse_baseline(name, "--critic")
-        if not writing.rewrite:
-            raise UsageError(
-                "--critic needs --rewrite N: its findings go back to the writer", fix="add --rewrite 2"
-            )
+        if writing.rewrite == 0:
+            raise UsageError("--critic finds nothing to do: --rewrite is 0", fix="omit --rewrite 0")
         if name == llm == "offline":
             raise UsageError(
                 "the offline critic has no say about the offline writer", fix="name another --critic"

@@ -14,9 +14,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from toolassay.backinstruct.critics import FOLLOW, Follow
 from toolassay.backinstruct.generator import (
+    DECLINED,
     PARAMETERS,
+    Carried,
     Generation,
+    Judgement,
     Problem,
     Review,
     SampleItems,
@@ -34,7 +40,7 @@ from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import keep_dated_copy, read_json_lines
 from toolassay.gates.coverage import Coverage
-from toolassay.gates.critic import reviewed
+from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gold import Gold
@@ -59,10 +65,13 @@ from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import read_values, sampled_graph, unusable_tools
+from toolassay.tables import printable
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
+from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems, seed_wording
 
 _EVERY = 100  # samples per line of progress
+_MOST_OF_REASON = 300  # characters of why a sample was declined
 
 
 class Statistics:
@@ -103,38 +112,86 @@ class Statistics:
             ) from error
 
 
-def sample_review(graph: ToolGraph, critics: Sequence[str] = (), tried: Tried | None = None) -> Review:
-    """A function that says why a sample would not pass.
+def judge_of(graph: ToolGraph, critics: Sequence[str], values: RealValues) -> Judge:
+    """A function that says why a record would not pass.
 
     Args:
         graph: The tool graph.
         critics: Names of models that judge what the gates let pass.
-        tried: Executes the plan of what the gates let pass.
+        values: Values that exist on a server.
     """
     labeller = Labeller(graph.library, graph.dependency_type)
     background = Background(graph.library, graph.dependency_type, graph)
     gates = rule_gates(background)
 
-    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> list[Problem]:
+    async def judge(record: Mapping[str, Any], carried: Carried | None, ask: Ask | None) -> Judgement:
         label, problems = labeller.label(record)
         if label is None:
-            return [Problem("format", problem) for problem in problems]
+            return Judgement([Problem("plan", problem) for problem in problems])
         gold = Gold.of(label)
-        found = [
-            Problem(gate.name, f"{finding.reason}{f' ({finding.where})' if finding.where else ''}")
+        findings = [
+            finding
             for gate in gates
+            if ask is not None or gate.name in OF_PLAN
             for finding in gate.check(gold)
             if level_of([finding.state]) != "pass"
         ]
-        if tried is not None and not found:
-            found += [Problem(*one) for one in await ask.once(lambda: tried(sample, record))]
-        for critic in critics if not found else ():
-            verdict = await reviewed(critic, gold, background, ask)
-            if verdict.verdict == "fail":
-                found.append(Problem("llm critic", f"a reviewer says: {verdict.conclusion}"))
-        return found
+        found = [
+            Problem(one.gate, f"{one.reason}{f' ({one.where})' if one.where else ''}") for one in findings
+        ]
+        if ask is None or not critics or any(not is_doubt(finding) for finding in findings):
+            return Judgement(found)
+        found, reviews = [], dict[str, Any]()
+        for critic in critics:
+            evidence = Knowledge(values, *((carried.results, carried.is_simulated) if carried else ()))
+            rubric = await judged(critic, gold, background, ask, evidence)
+            if rubric is not None:
+                reviews[critic] = msgspec.to_builtins(rubric)
+                found += [
+                    Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}')
+                    for name in rubric.failed
+                ]
+        return Judgement(found, reviews)
+
+    return judge
+
+
+def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Review:
+    """A function that says why a sample would not pass: gates, then its execution, then critics.
+
+    Args:
+        judge: Makes what judges a record.
+        tried: Carries out the plan of what the gates let pass.
+    """
+    judge_it = judge()
+
+    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> Judgement:
+        carried = None
+        if tried is not None and not (await judge_it(record, None, None)).problems:
+            carried = Carried.of(await ask.once(lambda: tried(sample, record)))
+            if carried.problems:
+                return Judgement(carried.problems)
+        return await judge_it(record, carried, ask)
 
     return review
+
+
+def follows_seed(writing: WritingSettings, graph: ToolGraph, llm: str) -> bool:
+    """Whether samples are seeds.
+
+    Raises:
+        UsageError: "seed" is asked of the offline writer, of published tools, or with a prompt template.
+    """
+    is_possible = llm != "offline" and graph.dependency_type == "schema"
+    if writing.follow == "seed" and not is_possible:
+        raise UsageError(
+            "--follow seed needs a served model and imported tools",
+            fix="name a --llm, or use --follow strict",
+        )
+    own = writing.prompt_template is not None or writing.check or writing.prompt != "default"
+    if writing.follow == "seed" and own:
+        raise UsageError("--prompt, --prompt_template and --check belong to --follow strict", fix="omit them")
+    return is_possible and not own and writing.follow != "strict"
 
 
 _MOST_NAMED = 8  # tools in a warning
@@ -191,7 +248,7 @@ def fillable(
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"
 PUBLISHED_SAMPLES = 5000
-_REDRAWN = 2  # times that the offline writer draws a sample again that does not pass
+_REDRAWN = 2  # times that a sample which does not pass is written again
 _NOTHING = Path(os.devnull)  # the samples of another run
 
 
@@ -241,8 +298,12 @@ class WritingSettings:
         prompt_template: File with another prompt template.
         save_figure: Draw each new sample to `task_graphs/`.
         rewrite: How often an answer that does not pass the gates goes back to the model with what they found;
-            None for 2 where rules write about tools that they were not written for, else 0.
-        critic: Models that review what the gates let pass; their findings go back too. Needs `rewrite`.
+            None for 3 where the sample is a seed, 2 with critics and where rules write about tools that they
+            were not written for, else 0.
+        critic: Models that review what the gates let pass; their findings go back too.
+        follow: "seed": the sampled tools are an idea, from which the model makes a plan of its own, or
+            declines; "strict": the plan has exactly the sampled tools and links (TaskBench's back-instruct).
+            None for "seed" with a served model and imported tools.
     """
 
     check: bool = False
@@ -251,6 +312,7 @@ class WritingSettings:
     save_figure: bool = False
     rewrite: int | None = None
     critic: Sequence[str] = ()
+    follow: Follow | None = None
 
 
 class GenerationWork(Work):
@@ -319,13 +381,18 @@ class GenerationWork(Work):
         for sentence in self._sampler.cuts():
             screen.say(sentence)
         wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
-        self._prompt = BackInstructPrompt(
-            graph.library,
-            graph.dependency_type,
-            check=writing.check,
-            wording=wording,
-            template=writing.prompt_template,
-            values=self._values,
+        self._is_seed = follows_seed(writing, graph, llm)
+        self._prompt = (
+            None
+            if self._is_seed
+            else BackInstructPrompt(
+                graph.library,
+                graph.dependency_type,
+                check=writing.check,
+                wording=wording,
+                template=writing.prompt_template,
+                values=self._values,
+            )
         )
         limit = run.model.max_tokens
         limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
@@ -339,7 +406,7 @@ class GenerationWork(Work):
             "seed": seed,
             "shapes": {str(shape): weight for shape, weight in self._sampler.shapes.items()},
             "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
-            "prompt_sha256": hashlib.sha256(self._prompt.text.encode()).hexdigest(),
+            "prompt_sha256": hashlib.sha256(self._wording.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
             **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
             **run.endpoint.settings,
@@ -349,10 +416,12 @@ class GenerationWork(Work):
             **({} if wording == "default" else {"prompt": wording}),
             **({"rewrite": writing.rewrite} if writing.rewrite else {}),
             **({"critic": list(writing.critic)} if writing.critic else {}),
+            **({FOLLOW: "seed"} if self._is_seed else {}),
         }
         rewrite = writing.rewrite
         if rewrite is None:
-            rewrite = _REDRAWN if offline and self._writes_by_rules() else 0
+            goes_back = bool(writing.critic) or (offline and self._writes_by_rules())
+            rewrite = REWRITES if self._is_seed else _REDRAWN if goes_back else 0
         self._rewrite = rewrite
         force = run.choices.force
         self._settings = settings if force else _begun_with(run_folder, settings)
@@ -410,7 +479,7 @@ class GenerationWork(Work):
     @property
     def is_complete(self) -> bool:
         """Whether every sample has a usable answer."""
-        return self._generation is not None and self._generation.usable >= self._count
+        return self._generation is not None and self._generation.settled >= self._count
 
     @property
     def has_stopped(self) -> bool:
@@ -469,7 +538,8 @@ class GenerationWork(Work):
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add the missing samples to the estimate; returns the number of existing ones."""
         kept = read_kept(_NOTHING if self._foreign else output, self._sampler.seed)
-        work = replace(self.items, review=None, drawn=None)
+        items = self.items
+        work = replace(items, review=None, drawn=None) if isinstance(items, SampleItems) else items
         return preview_items(work, self.chosen, journal, estimate, retry, skip=lambda key: key in kept)
 
     def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
@@ -491,11 +561,25 @@ class GenerationWork(Work):
         """Any engine may spread the samples."""
 
     @property
-    def items(self) -> SampleItems:
+    def items(self) -> SampleItems | SeedItems:
         """The work on single samples."""
         writing, graph = self._writing, self._graph
         figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
-        review = partial(sample_review, graph, tuple(writing.critic), self._tried)
+        drawn = partial(_draw, figures) if writing.save_figure else None
+        is_structured = bool(self._run.model.structured)
+        judge = partial(judge_of, graph, tuple(writing.critic), self._values)
+        if self._prompt is None:
+            return SeedItems(
+                graph,
+                self._sampler,
+                judge,
+                self._tried,
+                self._values,
+                self._parameters,
+                self._rewrite,
+                is_structured,
+                drawn,
+            )
         return SampleItems(
             graph,
             self._sampler,
@@ -503,11 +587,15 @@ class GenerationWork(Work):
             self._parameters,
             writing.check,
             self._rewrite,
-            review if self._rewrite else None,
+            partial(sample_review, judge, self._tried) if self._rewrite else None,
             self._values or None,
-            bool(self._run.model.structured),
-            partial(_draw, figures) if writing.save_figure else None,
+            is_structured,
+            drawn,
         )
+
+    @property
+    def _wording(self) -> str:
+        return seed_wording() if self._prompt is None else self._prompt.text
 
 
 ROUNDS = "rounds"
@@ -616,6 +704,7 @@ def _facts(generation: Generation) -> dict[str, Any]:
         "outcomes": dict(generation.summary.outcomes),
         "failures": generation.summary.failures,
         "stop": generation.summary.stop,
+        "declined": {key: reason[:_MOST_OF_REASON] for key, reason in generation.declined.items()},
     }
 
 
@@ -623,7 +712,9 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
     outcomes = generation.summary.outcomes
     new, refused = outcomes["answered"], outcomes["refused"] + generation.refused
     screen.say(f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} existing")
-    unusable = {name: count for name, count in outcomes.items() if name not in ("answered", "refused")}
+    unusable = {
+        name: count for name, count in outcomes.items() if name not in ("answered", "refused", DECLINED)
+    }
     lost = sum(unusable.values())
     if lost:
         counts = ", ".join(f"{count} {name}" for name, count in unusable.items())
@@ -634,6 +725,9 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
         )
     if refused:
         screen.say(f"{refused} samples refused by the model; they are not requested again")
+    if generation.declined:
+        first = printable(next(iter(generation.declined.values())))[:_MOST_OF_REASON]
+        screen.say(f"{len(generation.declined)} declined by the writer, e.g.: {first}")
 
 
 def _fingerprint(values: Mapping[str, Any]) -> str:

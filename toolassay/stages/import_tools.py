@@ -24,12 +24,13 @@ from toolassay.files import (
 from toolassay.importers import importer_named
 from toolassay.importers.data_files import new_folder
 from toolassay.importers.importer import ToolNote
-from toolassay.importers.intake import ImportReport, described, grouped, take_in
+from toolassay.importers.intake import ImportReport, Intake, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Table
 from toolassay.text_formatting import count_of, some_of
+from toolassay.tools import ToolLibrary
 
 _MOST_ROWS = 20
 _MOST_NAMES = 10
@@ -108,7 +109,7 @@ def import_tools(
             file=folder.tool_desc if folder.tool_desc.exists() else folder.graph_desc,
             fix="use --update to list and make these changes, --force to make them, or another --data_dir",
         )
-    outcome = _write(folder, intake.nodes, report, changes if before is not None else None)
+    outcome = _write(folder, intake, report, changes if before is not None else None)
     screen.show(f"{folder.tool_desc}: {outcome} ({described(report)})")
     if update and before is not None:
         _show_changes(changes, screen)
@@ -146,13 +147,11 @@ def _compare(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) 
     )
 
 
-def _write(
-    folder: DataFolder, nodes: Sequence[dict[str, Any]], report: ImportReport, changes: Changes | None
-) -> str:
+def _write(folder: DataFolder, intake: Intake, report: ImportReport, changes: Changes | None) -> str:
     """Write the files; returns a phrase for the message."""
     folder.path.mkdir(parents=True, exist_ok=True)
     write_json(folder.path / "import_report.json", report.to_json())
-    if changes is not None and not changes:
+    if changes is not None and not changes and _service_of(folder) == intake.service:
         return "up to date"
     kept = (
         f", the one before kept as {keep_dated_copy(folder.tool_desc).name}"
@@ -160,16 +159,22 @@ def _write(
         else ""
     )
     with atomic_writer(folder.tool_desc) as stream:
-        write_nodes(stream, nodes)
+        write_nodes(stream, intake.nodes)
+        if intake.service:
+            stream.write(f',\n  "service": {json.dumps(intake.service, ensure_ascii=False)}')
         stream.write("\n}\n")
     # An update keeps what the links of an existing benchmark mean, unless its tools had resource types.
     recorded = folder.benchmark.dependency_type
-    kind = "schema" if any(node.get("input_schema") is not None for node in nodes) else "temporal"
+    kind = "schema" if any(node.get("input_schema") is not None for node in intake.nodes) else "temporal"
     folder.describe(
         dependency_type=recorded if recorded in ("schema", "temporal") else kind,
         imported={"kind": report.kind, "source": report.source},
     )
     return f"written{kept}"
+
+
+def _service_of(folder: DataFolder) -> str:
+    return ToolLibrary.load(folder.tool_desc).service if folder.tool_desc.exists() else ""
 
 
 def _show_changes(changes: Changes, screen: Screen) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.backinstruct.generator import Problem, Tried
+from toolassay.backinstruct.generator import Carried, Problem, Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.calls.call_plan import Unfit, plan_of
@@ -52,6 +52,8 @@ CHANGING = "changing"
 """Key of that record: tools of which a call changed the workspace."""
 IDLE = "idle_links"
 """Key of that record: links that stay, but did not work with the first item of any result."""
+SIMULATED = "simulate"
+"""The executor that makes results up."""
 _AT_ONCE = 2  # plans that are executed while others are written
 _REFUTED = "refuted by live calls"
 # What a graph is derived from, and the values that a new collection replaces.
@@ -104,8 +106,7 @@ def _recorded(folder: DataFolder, key: str) -> frozenset[str]:
 
 def sampled_graph(folder: DataFolder, graph: ToolGraph) -> ToolGraph:
     """A graph without the links that did not work when values were collected."""
-    record = folder.benchmark.get(RECORD)
-    idle = record.get(IDLE) if isinstance(record, Mapping) else None
+    idle = (folder.benchmark.values_from or {}).get(IDLE)
     if not idle:
         return graph
     known = (link for link in graph.dependencies() if [link.source, link.target] not in idle)
@@ -305,7 +306,7 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
 
 @contextlib.contextmanager
 def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, seed: int) -> Iterator[Tried]:
-    """A function that executes the plan of a generated sample and reports what is wrong with it.
+    """A function that carries out the plan of a generated sample, and reports what is wrong with it.
 
     That is a refused call, a search that finds nothing, and a plan that should change something and does not.
 
@@ -343,19 +344,24 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             async with free:
                 return await run_plan(work, item, journal)
 
-        async def review(sample: Sample, record: Mapping[str, Any]) -> list[Problem]:
+        async def review(sample: Sample, record: Mapping[str, Any]) -> Carried:
             label, _ = labeller.label(record)
             if label is None:
-                return []  # other gates say so
+                return Carried("")  # other gates say so
             try:
                 plan = plan_of(Gold.of(label), library, kind)
             except Unfit:
-                return []
+                return Carried("")
             item = PlannedItem(label["id"], plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
+            texts = [result_of(call).text for call in execution.calls]
+            if executor.name == SIMULATED:  # what it refuses says nothing about the service
+                return Carried("simulated", (), texts)
             if execution.outcome == "failed":
-                return [Problem("execution", f"the plan was executed and failed: {execution.reason}")]
-            return [Problem("execution", text) for text in pointless(execution, reads, changing)]
+                words = f"the plan was executed and failed: {execution.reason}"
+                return Carried("failed", [Problem("execution", words)], texts)
+            found = [Problem("execution", text) for text in pointless(execution, reads, changing)]
+            return Carried(execution.outcome, found, texts)
 
         yield review
 

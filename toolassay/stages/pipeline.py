@@ -27,6 +27,7 @@ from toolassay.tables import Result
 from toolassay.tools import ToolLibrary
 
 _SAMPLES = 300
+_REWRITES = 2
 _SAMPLING = SampleSettings(seed=0)
 
 
@@ -46,7 +47,7 @@ def pipeline(
     llm: Sequence[str] = ("offline",),
     generator: str = "offline",
     critic: Sequence[str] = (),
-    rewrite: int = 2,
+    rewrite: int | None = None,
     options: ModelOptions | None = None,
     samples: SampleSettings | None = _SAMPLING,
     limits: Limits | None = None,
@@ -65,8 +66,8 @@ def pipeline(
         llm: Names of the models under test.
         generator: Model that writes requests and gold plans.
         critic: Models that review the samples, besides the gates.
-        rewrite: How often a sample that does not pass the gates goes back to a served generator; the offline
-            writer decides itself (`WritingSettings.rewrite`).
+        rewrite: How often a sample that does not pass the gates goes back to a served generator, by default
+            2; the offline writer decides itself (`WritingSettings.rewrite`).
         options: Endpoint of served models.
         samples: Which subgraphs are sampled; by default 300 with seed 0.
         limits: Limits of each run: of the generation and of the inference with each model.
@@ -101,14 +102,15 @@ def pipeline(
         screen.say(f"{WARNING}no pictures: {error}")
     flags = _flags(limits)
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
-    again = "" if generator == "offline" else f"--rewrite {rewrite}"
+    rewrite = None if generator == "offline" else _REWRITES if rewrite is None else rewrite
+    again = "" if rewrite is None else f"--rewrite {rewrite}"
     step("data_engine.py", folder, f"--llm {generator} --check true", again, _sample_flags(samples), flags)
     _, complete = generate(
         data_dir,
         llm=generator,
         check=True,
         samples=samples,
-        rewrite=None if generator == "offline" else rewrite,
+        rewrite=rewrite,
         **shared,
     )
     if not DataFolder(Path(data_dir)).data_raw.exists():

@@ -10,6 +10,7 @@ from typing import Any
 from toolassay.backinstruct.critics import MODES
 from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
+from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import copy_file
@@ -19,6 +20,8 @@ from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked, GateSettings, check_into
+from toolassay.stages.execute import RUN, ExecutionSettings, execute
+from toolassay.stages.live_values import LiveSettings
 
 
 def format_data(
@@ -94,6 +97,8 @@ def release(
     limits: Limits | None = None,
     force: bool = False,
     engine: str | None = None,
+    live: LiveSettings | None = None,
+    calibration: Sequence[str | Path] = (),
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
@@ -112,6 +117,8 @@ def release(
         limits: Limits of each critic.
         force: Replace a data set that was changed since or comes from elsewhere; a dated copy is kept.
         engine: Where the gates run, as for `check`.
+        live: A server on which the plans are executed first; what fails there does not pass.
+        calibration: Files of `critic --calibrate`, as for `check`.
         command: Command line, recorded in the manifests.
         screen: Receives messages, results and progress.
         keywords: Fields of the two options objects; they replace the fields of the given objects.
@@ -134,11 +141,23 @@ def release(
         formatted = format_folder(candidates, library, kind)
         if formatted.refused:
             screen.say(f"{WARNING}{formatted.refused} samples have no readable plan: {folder.data_error}")
-        checked = check_into(place, candidates, GateSettings(engine=engine), critic, (), None, run)
-        for name in _ABOUT_ALL:
+        if live is not None:
+            _execute(folder, candidates, live, screen)
+        gating = GateSettings(engine=engine, calibration=calibration)
+        checked = check_into(place, candidates, gating, critic, (), None, run)
+        for name in (*_ABOUT_ALL, *((EXECUTIONS,) if live is not None else ())):
             copy_file(candidates.path / name, folder.path / name)
         shutil.rmtree(candidates.path, ignore_errors=True)
     return checked
+
+
+def _execute(folder: DataFolder, candidates: DataFolder, live: LiveSettings, screen: Screen) -> None:
+    """Execute the plans of the candidates; the run is in the data folder, so that it goes on there."""
+    run = folder.path / RUN
+    run.mkdir(exist_ok=True)
+    (candidates.path / RUN).symlink_to(run.resolve(), target_is_directory=True)
+    settings = ExecutionSettings(allow_writes=live.allow_writes, allow_tools=live.allow_tools)
+    execute(candidates.path, executor=live.executor, options=live.options, settings=settings, screen=screen)
 
 
 def _candidates(folder: DataFolder) -> DataFolder:

@@ -9,6 +9,7 @@ import re
 import threading
 from typing import Any
 
+from toolassay.gates.rubric import CRITERIA
 from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
@@ -29,8 +30,8 @@ def canned_answer(prompt: str) -> str:
     """
     if "Work backwards" in prompt:
         return json.dumps(_instruction_for(prompt), ensure_ascii=False)
-    if "# YOUR REVIEW #" in prompt:
-        return json.dumps({"review": "All is well.", "executable": True, "correct": True})
+    if "# YOUR JUDGEMENT #" in prompt:
+        return json.dumps({key: {"why": "All is well.", "yes": True} for key in CRITERIA})
     return json.dumps(_plan_for(prompt), ensure_ascii=False)
 
 

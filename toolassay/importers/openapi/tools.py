@@ -86,7 +86,9 @@ class _Import:
         self._skipped: list[Skipped] = []
         self._notes: dict[Note, None] = {}
         info = self._root.get("info")
-        title = info.get("title") if isinstance(info, dict) else None
+        about = info if isinstance(info, dict) else {}
+        title = about.get("title")
+        self._service = "\n\n".join(filter(None, (_text(title), _text(about.get("description")))))
         self._share = _MOST_VALUES  # JSON values in the schemas of a tool
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
@@ -124,7 +126,7 @@ class _Import:
             left = count_of(len(operations) - len(tools), "operation")
             reason = f"the document takes more than {limit or f'{_SECONDS:.0f} s'}"
             self._skipped.append(Skipped(f"the last {left}", reason))
-        return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes))
+        return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes), self._service)
 
     def _chosen(self, operations: Operations, options: Any) -> list[Operation]:
         """The operations that the options leave."""

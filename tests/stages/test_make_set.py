@@ -1,0 +1,120 @@
+"""`pipeline --server`: from a real MCP server to a released set, with a scripted writer and critic."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import msgspec
+import pytest
+from mcp_servers import command_of
+from mcp_servers.notes_server import SEED
+from running import Capture, inside, lines_of
+
+from toolassay.executors.mcp import McpExecution
+from toolassay.files import read_json, write_json
+from toolassay.gates.calibration import Calibration, Pair, agreement
+from toolassay.gates.rubric import CRITERIA
+from toolassay.models import ChatRequest, ChatResponse
+from toolassay.stages.live_values import LiveSettings
+from toolassay.stages.make_set import MadeSet, make_set
+
+ASKED = [
+    "My colleague Nora Hughes keeps recipes with us. Which notes of hers are there?",
+    "Please open note N-102 for me, I forgot what the repair was about.",
+    "I want to keep my ideas for the garden. Start a note for Ada Brook called 'Garden beds'.",
+]
+PLANS: list[tuple[str, dict[str, Any]]] = [
+    ("search_notes", {"owner": "Nora Hughes"}),
+    ("get_note", {"note_id": "N-102"}),
+    ("create_note", {"title": "Garden beds", "owner": "Ada Brook"}),
+]
+
+
+class Writer:
+    """Declines every fourth sample; its first plan to read a note names a note that is not there."""
+
+    name = "writer"
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        number, turn = int((request.item or "").rpartition("-")[2]), len(request.messages) // 2
+        if number % 4 == 0:
+            return ChatResponse(json.dumps({"goal": "", "calls": [], "declined": "Nobody wants that."}))
+        if "were carried out" in str(request.messages[-1]["content"]):
+            words = {"user_request": ASKED[number % 4 - 1], "task_steps": ["Step 1: do it"], "declined": ""}
+            return ChatResponse(json.dumps(words))
+        tool, arguments = PLANS[number % 4 - 1]
+        if turn == 0 and "note_id" in arguments:
+            arguments = {"note_id": "N-999"}
+        call = {"tool": tool, "arguments": [{"name": name, "value": one} for name, one in arguments.items()]}
+        return ChatResponse(json.dumps({"goal": "have it", "calls": [call], "declined": ""}))
+
+    async def close(self) -> None: ...
+
+
+class Critic:
+    name = "judge"
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        return ChatResponse(json.dumps({name: {"why": "", "yes": True} for name in CRITERIA}))
+
+    async def close(self) -> None: ...
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    place = tmp_path / "workspace"
+    place.mkdir()
+    (place / "notes.json").write_text(json.dumps(SEED))
+    return place
+
+
+def server() -> str:
+    return f"{command_of('notes_server')} {{workspace}}/notes.json"
+
+
+def made(folder: Path, workspace: Path, **more: Any) -> MadeSet:
+    options = McpExecution(server=server(), workspace=str(workspace), fresh="worker")
+    models = {"writer": Writer(), "judge": Critic()}
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: models[name]):
+        return make_set(folder, live=LiveSettings("mcp", options, allow_writes=True), llm="writer", **more)
+
+
+def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> None:
+    folder, before = tmp_path / "data", (workspace / "notes.json").read_bytes()
+    people = dict.fromkeys((*CRITERIA, "publishable"), True)
+    rows = agreement([Pair(people, people)] * 9 + [Pair(people | {"publishable": False}, people)])
+    calibration = tmp_path / "calibration.json"
+    write_json(calibration, msgspec.to_builtins(Calibration("judge", "seen.jsonl", "", "", 10, 0, rows)))
+    found = made(folder, workspace, number_of_samples=3, critic=["judge"], calibration=[calibration])
+    assert (found.passed, found.ran, found.complete) == (3, 3, True)
+    assert found.asked == found.declined + found.written and found.declined >= 1
+    assert found.publishable is not None and found.publishable.value == 0.9
+    assert sorted(one["user_request"] for one in lines_of(folder / "data.json")) == sorted(ASKED)
+    assert all(one["executed"] == "ran" for one in lines_of(folder / "data.json"))
+    outcomes = [line["outcome"] for line in lines_of(folder / "executions.jsonl")]
+    assert set(outcomes) == {"ran"}
+    assert (folder / "split_ids.json").exists()
+    card = (folder / "CARD.md").read_text(encoding="utf-8")
+    assert "seen.jsonl" in card and "90%" in card and "3 of 3" in card
+    assert "10 samples" in read_json(folder / "funnel.json")["critics"]["judge"]
+    assert (workspace / "notes.json").read_bytes() == before
+    again = made(folder, workspace, number_of_samples=3, critic=["judge"])
+    assert (again.passed, again.ran) == (3, 3)
+    assert "nobody has compared it" in (folder / "CARD.md").read_text(encoding="utf-8")
+
+
+def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path, capsys: Capture) -> None:
+    arguments = ["--server", server(), "--workspace", workspace, "--allow_writes", "--fresh", "worker"]
+    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", "--number_of_samples", "2", *arguments)
+    assert done.code == 0, done.err
+    assert "Without a model" in done.out and "No critic judged" in done.out
+
+
+def test_more_than_one_writer_is_refused(tmp_path: Path, capsys: Capture) -> None:
+    two = ["--llm", "a", "--llm", "b"]
+    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", "--server", "python none.py", *two)
+    assert done.code == 2 and "one model that writes" in done.err
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,224 @@
+"""The writer that follows a sample as an idea, through the generate stage, with scripted models."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from bench_bookings import GRAPH, bookings_folder
+
+from toolassay import generate
+from toolassay.backinstruct.generator import Carried, Problem
+from toolassay.backinstruct.labels import Labeller
+from toolassay.errors import UsageError
+from toolassay.files import read_json_lines
+from toolassay.gates.rubric import CRITERIA
+from toolassay.models import ChatRequest, ChatResponse
+from toolassay.sampling import Sampler
+from toolassay.stages.generation_work import judge_of
+from toolassay.stages.release import release
+from toolassay.writing.seed_writer import SeedItems
+from toolassay.writing.shown import offered_tools
+
+DAY = "2031-04-02"
+GOAL = "book a bench for Tuesday's course"
+
+
+def plan(*calls: tuple[str, dict[str, Any]], goal: str = GOAL) -> str:
+    listed = [
+        {"tool": tool, "arguments": [{"name": name, "value": value} for name, value in arguments.items()]}
+        for tool, arguments in calls
+    ]
+    return json.dumps({"goal": goal, "calls": listed, "declined": ""})
+
+
+def words(text: str, *steps: str) -> str:
+    numbered = [f"Step {number}: {step}" for number, step in enumerate(steps, start=1)]
+    return json.dumps({"user_request": text, "task_steps": numbered, "declined": ""})
+
+
+FIND = ("find_benches", {"day": DAY})
+BOOK = ("book_bench", {"bench_id": "<node-0>.benches[0].id", "hours": 3})
+ASKED = f"I need the cheapest workbench that is free on {DAY} for 3 hours, please book it."
+PLAN, WORDS = plan(FIND, BOOK), words(ASKED, "find_benches", "book_bench")
+
+
+class Scripted:
+    """A writer (and, under other names, critics) whose answers depend on the sample and the turn."""
+
+    name = "writer"
+
+    def __init__(self, *answers: str, said: Callable[[ChatRequest], str] | None = None) -> None:
+        self.answers, self.said = answers, said
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        turn = len(request.messages) // 2
+        text = self.said(request) if self.said is not None else self.answers[turn]
+        return ChatResponse(text, prompt_tokens=10, completion_tokens=5)
+
+    async def close(self) -> None: ...
+
+    def last(self, turn: int) -> str:
+        """The last message of a request."""
+        content = self.asked[turn].messages[-1]["content"]
+        assert isinstance(content, str)
+        return content
+
+
+def written(
+    path: Path, writer: Scripted, critic: Scripted | None = None, **more: Any
+) -> list[dict[str, Any]]:
+    """The records that a scripted writer makes."""
+    path.mkdir(exist_ok=True)
+    if not (path / "data_raw.json").exists():
+        bookings_folder(path)
+    models = {"writer": writer, "critic": critic}
+    given = {"seed": 3, "number_of_samples": 1, "dependency_type": "schema", "structured": "off", **more}
+    if critic is not None:
+        given["critic"] = ["critic"]
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: models[name]):
+        generate(path, llm="writer", **given)
+    file = path / "data_raw.json"
+    return [line for _, line in read_json_lines(file)] if file.exists() else []
+
+
+def test_a_plan_of_its_own_then_the_words(tmp_path: Path) -> None:
+    writer = Scripted(PLAN, WORDS)
+    (record,) = written(tmp_path, writer)
+    assert len(writer.asked) == 2
+    graph = record["result"]["invoking_graph"]
+    assert [node["id"] for node in graph["nodes"]] == ["find_benches", "book_bench"]
+    assert graph["links"] == [{"source": "find_benches", "target": "book_bench"}]
+    assert (record["result"]["user_request"], record["goal"], record["follow"]) == (ASKED, GOAL, "seed")
+    label, problems = Labeller(GRAPH.library, "schema").label(record)
+    assert label is not None and not problems
+    assert (label["type"], label["n_tools"]) == ("chain", 2), "of the written plan"
+    sample = Sampler(GRAPH, 3).sample(0)
+    assert [node["task"] for node in label["sampled_nodes"]] == list(sample.nodes), "of the seed"
+    shown = writer.last(0)
+    assert all(name in shown for name in offered_tools(GRAPH, sample))
+
+
+def test_what_gates_find_goes_back_to_the_plan(tmp_path: Path) -> None:
+    ghost = plan(("find_benches", {"day": DAY, "colour": "red"}))
+    writer = Scripted(ghost, "I would rather not.", PLAN, WORDS)
+    (record,) = written(tmp_path, writer)
+    assert "'colour'" in writer.last(1)
+    assert record["result"]["user_request"] == ASKED
+    assert len(writer.asked) == 4
+
+
+def test_what_is_missing_in_the_words_goes_back_to_the_words(tmp_path: Path) -> None:
+    vague = words("I need the cheapest workbench that is free for 3 hours, please book it.", "a", "b")
+    writer = Scripted(PLAN, vague, WORDS)
+    (record,) = written(tmp_path, writer)
+    assert DAY in writer.last(2)
+    assert record["result"]["user_request"] == ASKED
+
+
+def test_a_model_may_decline(tmp_path: Path) -> None:
+    writer = Scripted(json.dumps({"goal": "", "calls": [], "declined": "Nobody closes a day by hand."}))
+    assert written(tmp_path, writer) == []
+    (journal,) = tmp_path.rglob("journal.jsonl")
+    assert "Nobody closes a day by hand." in journal.read_text(encoding="utf-8")
+    assert written(tmp_path, Scripted()) == [], "a decline is settled"
+
+
+@pytest.mark.parametrize(("criterion", "turns"), [("plan", ["plan", "request"]), ("natural", ["request"])])
+def test_a_critic_sends_back_what_it_says_no_to(tmp_path: Path, criterion: str, turns: list[str]) -> None:
+    opinions = iter(
+        json.dumps({name: {"why": "Too odd.", "yes": yes or name != criterion} for name in CRITERIA})
+        for yes in (False, True)
+    )
+    critic = Scripted(said=lambda request: next(opinions))
+    again = {"plan": PLAN, "request": WORDS}
+    writer = Scripted(PLAN, WORDS, *(again[turn] for turn in turns))
+    (record,) = written(tmp_path, writer, critic)
+    assert record["result"]["user_request"] == ASKED
+    assert len(writer.asked) == 2 + len(turns) and len(critic.asked) == 2
+    assert "Too odd." in writer.last(2)
+    assert record["reviews"]["critic"][criterion] == {"yes": True, "why": "Too odd."}
+
+
+def test_what_a_critic_said_last_stays_with_the_sample(tmp_path: Path) -> None:
+    no = json.dumps({name: {"why": "Too odd.", "yes": name != "natural"} for name in CRITERIA})
+    written(tmp_path, Scripted(PLAN, WORDS, WORDS), Scripted(said=lambda request: no), rewrite=1)
+    released = release(tmp_path, force=True)
+    assert released.levels["quarantine"] == 1
+    assert "critic concludes" in (tmp_path / "gates.jsonl").read_text(encoding="utf-8")
+
+
+def test_the_words_are_written_from_what_the_calls_returned() -> None:
+    carried = iter(
+        [
+            Carried("failed", [Problem("execution", "the bench is taken")], ["[]"]),
+            Carried("ran", (), ['{"benches": [{"id": "b-7", "price": 4}]}', '{"booking": {"id": "k-1"}}']),
+        ]
+    )
+    entry, prompts = conversation([PLAN, PLAN, WORDS], carry=lambda: next(carried))
+    assert "the bench is taken" in prompts[1]
+    assert "b-7" in prompts[2] and "k-1" in prompts[2]
+    assert entry["record"]["executed"] == "ran"
+
+
+def test_made_up_results_are_said_to_be_made_up() -> None:
+    texts = ['{"benches": []}', "{}"]
+    entry, prompts = conversation([PLAN, WORDS], carry=lambda: Carried("simulated", (), texts))
+    assert "made up" in prompts[1]
+    assert entry["record"]["executed"] == "simulated"
+
+
+def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[dict[str, Any], list[str]]:
+    """The entry of one sample, and the last message of each request."""
+    prompts: list[str] = []
+
+    class Asking:
+        async def __call__(self, request: ChatRequest, critic: str | None = None) -> ChatResponse:
+            prompts.append(str(request.messages[-1]["content"]))
+            return ChatResponse(answers[len(prompts) - 1])
+
+        async def once(self, call: Callable[[], Any]) -> Any:
+            return await call()
+
+    async def tried(sample: Any, record: Any) -> Carried:
+        return carry()
+
+    sampler = Sampler(GRAPH, 3)
+    items = SeedItems(GRAPH, sampler, lambda: judge_of(GRAPH, (), {}), tried, {}, {})
+    asking: Any = Asking()
+    return asyncio.run(items.answer(0, asking)), prompts
+
+
+def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path: Path) -> None:
+    def said(request: ChatRequest) -> str:
+        first = str(request.messages[0]["content"])
+        start = re.search(r"Start from: ([^.]*)\.", first)
+        assert start is not None
+        if "close_day" in start[1]:
+            return json.dumps({"goal": "", "calls": [], "declined": "No."})
+        return PLAN if len(request.messages) == 1 else WORDS
+
+    seeds = []
+    for workers in (1, 8):
+        folder = tmp_path / str(workers)
+        given = {"number_of_samples": 150, "multiworker": workers, "method": "single"}
+        records = written(folder, Scripted(said=said), **given)
+        seeds.append([(record["id"], record["sampled_nodes"]) for record in records])
+    assert sorted(map(str, seeds[0])) == sorted(map(str, seeds[1]))
+    numbers = [int(name.rpartition("-")[2]) for name, _ in seeds[0]]
+    early, late = (sum(low <= number < low + 50 for number in numbers) for low in (0, 100))
+    assert late > early, "fewer samples are declined"
+
+
+@pytest.mark.parametrize("more", [{"prompt": "example"}, {"check": True}])
+def test_what_belongs_to_strict_samples_is_refused(tmp_path: Path, more: dict[str, Any]) -> None:
+    with pytest.raises(UsageError):
+        written(tmp_path, Scripted(), follow="seed", **more)

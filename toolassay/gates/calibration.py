@@ -1,0 +1,220 @@
+"""How well a critic agrees with people: precision and recall of its "no", and kappa, for each question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from toolassay.errors import UsageError
+from toolassay.files import read_json
+from toolassay.gates.rubric import CRITERIA
+from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
+from toolassay.tables import Result, Table
+
+PUBLISHABLE = "publishable"
+"""Whether all five answers are yes."""
+_FIGURES = ("precision", "recall", "kappa")
+_RESAMPLES = 2_000
+_SEED = 0
+_UNKNOWN = "judged samples; nobody has compared it with people (toolassay critic --calibrate)"
+Answers = Mapping[str, bool]
+"""Yes or no to each question, and to `PUBLISHABLE`."""
+
+
+@dataclass(frozen=True)
+class CriterionAgreement:
+    """How a critic agrees with people on one question.
+
+    Attributes:
+        criterion: The question, or "publishable".
+        both_no, critic_no, people_no, both_yes: Numbers of samples: both say no, only the critic does, only
+            the people do, none does.
+        precision: Share of the critic's no that people share: value, low, high (95 %, Wilson).
+        recall: Share of the people's no that the critic finds: value, low, high (95 %, Wilson).
+        kappa: Agreement beyond chance (Cohen, 1960): value, low, high (95 %, bootstrap over samples).
+    """
+
+    criterion: str
+    both_no: int
+    critic_no: int
+    people_no: int
+    both_yes: int
+    precision: Interval
+    recall: Interval
+    kappa: Interval
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration(Result):
+    """The agreement of one critic with people on a labelled file.
+
+    Attributes:
+        critic: The model.
+        labels: Name of the labelled file.
+        labels_sha256: Its hash.
+        wording_sha256: Hash of the critic's prompt.
+        samples: Number of samples that people judged.
+        unanswered: Number of those for which the critic gave no readable answer; they count nowhere.
+        agreement: One row for each question, then one for "publishable".
+    """
+
+    critic: str
+    labels: str
+    labels_sha256: str
+    wording_sha256: str
+    samples: int
+    unanswered: int
+    agreement: list[CriterionAgreement]
+
+    @property
+    def line(self) -> str:
+        """One line for a card: the agreement on whether a sample is publishable."""
+        last = self.agreement[-1]
+        return (
+            f"{self.critic} was compared with people on {self.samples} samples ({self.labels}): "
+            f"of its no, people share {_shown(last.precision)}; of theirs, it finds {_shown(last.recall)}; "
+            f"kappa {_shown(last.kappa, share=False)}"
+        )
+
+    def table(self) -> Table:
+        """A row for each question."""
+        head = (
+            "question",
+            "both no",
+            "only critic",
+            "only people",
+            "both yes",
+            "precision",
+            "recall",
+            "kappa",
+        )
+        rows = [
+            (
+                one.criterion,
+                *map(str, (one.both_no, one.critic_no, one.people_no, one.both_yes)),
+                _shown(one.precision),
+                _shown(one.recall),
+                _shown(one.kappa, share=False),
+            )
+            for one in self.agreement
+        ]
+        return Table(head, rows, "lrrrrlll")
+
+
+def answers_of(label: Mapping[str, Any], where: str) -> Answers:
+    """What people answered, in a line of a labelled file: each question as true, false, 1 or 0.
+
+    Raises:
+        UsageError: An answer is missing or something else.
+    """
+    answers = {name: label.get(name) for name in CRITERIA}
+    for name, value in answers.items():
+        if value not in (0, 1):  # True and False are equal to them
+            raise UsageError(
+                f"{where}: '{name}' is not answered",
+                fix="answer natural, grounded, plan, links and values with true or false on every line",
+            )
+    found = {name: bool(value) for name, value in answers.items()}
+    return found | {PUBLISHABLE: all(found.values())}
+
+
+class Pair(NamedTuple):
+    """The answers of people and of a critic to the questions on one sample."""
+
+    people: Answers
+    critic: Answers
+
+
+def agreement(pairs: Sequence[Pair]) -> list[CriterionAgreement]:
+    """The rows of a calibration.
+
+    >>> yes = dict.fromkeys((*CRITERIA, PUBLISHABLE), True)
+    >>> no = yes | {"plan": False, PUBLISHABLE: False}
+    >>> rows = agreement([Pair(no, no), Pair(yes, yes), Pair(yes, no), Pair(yes, yes)])
+    >>> rows[2].both_no, rows[2].critic_no, rows[2].precision.value, rows[2].kappa.value
+    (1, 1, 0.5, 0.5)
+    """
+    return [_agreement(name, [(one.people[name], one.critic[name]) for one in pairs]) for name in _ROWS]
+
+
+_ROWS = (*CRITERIA, PUBLISHABLE)
+
+
+def _agreement(criterion: str, pairs: Sequence[tuple[bool, bool]]) -> CriterionAgreement:
+    both_no, critic_no, people_no, both_yes = counts = [
+        sum(pair == one for pair in pairs)
+        for one in ((False, False), (True, False), (False, True), (True, True))
+    ]
+    return CriterionAgreement(
+        criterion,
+        both_no,
+        critic_no,
+        people_no,
+        both_yes,
+        proportion_interval(both_no, both_no + critic_no),
+        proportion_interval(both_no, both_no + people_no),
+        _kappa(counts),
+    )
+
+
+def _kappa(counts: Sequence[int]) -> Interval:
+    """Cohen's kappa of a table (both no, only critic, only people, both yes) with a bootstrap interval."""
+    import numpy as np
+
+    total = sum(counts)
+    if not total:
+        return NOTHING
+    draws = np.random.default_rng(_SEED).multinomial(total, np.array(counts) / total, size=_RESAMPLES)
+    shares = np.vstack([counts, draws]) / total
+    observed = shares[:, 0] + shares[:, 3]
+    no = (shares[:, 0] + shares[:, 1]) * (shares[:, 0] + shares[:, 2])
+    yes = (shares[:, 3] + shares[:, 1]) * (shares[:, 3] + shares[:, 2])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = (observed - no - yes) / (1 - no - yes)
+    if not np.isfinite(values[0]):
+        return NOTHING
+    low, high = np.percentile(values[np.isfinite(values)], [2.5, 97.5])
+    return Interval(round(float(values[0]), 4), round(float(low), 4), round(float(high), 4))
+
+
+def _shown(interval: Interval, *, share: bool = True) -> str:
+    value, low, high = interval
+    if value is None or low is None or high is None:
+        return "–"
+    if share:
+        return f"{value:.0%} [{low:.0%}, {high:.0%}]"
+    return f"{value:.2f} [{low:.2f}, {high:.2f}]"
+
+
+def standing(critics: Iterable[str], files: Iterable[Path]) -> dict[str, str]:
+    """What is known of critics: for each, how far it agrees with people, in one sentence.
+
+    Raises:
+        UsageError: A file is no calibration, or is that of another critic.
+    """
+    critics, known = list(critics), read_calibrations(files)
+    for name in known.keys() - set(critics):
+        raise UsageError(f"--calibration is of the critic {name}, which does not judge here", fix="omit it")
+    return {name: known[name].line if name in known else f"{name} {_UNKNOWN}" for name in critics}
+
+
+def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:
+    """Calibrations by critic.
+
+    Raises:
+        UsageError: A file is missing or is no calibration.
+    """
+    found: dict[str, Calibration] = {}
+    for file in files:
+        try:
+            one = msgspec.convert(read_json(file), Calibration)
+        except msgspec.ValidationError as error:
+            raise UsageError(
+                f"is no calibration: {error}", file=file, fix="make it with toolassay critic --calibrate"
+            ) from error
+        found[one.critic] = one
+    return found

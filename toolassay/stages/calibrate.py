@@ -1,0 +1,96 @@
+"""The stage of `critic --calibrate`: a critic answers the rubric on samples that people have judged."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from toolassay.benchmarks.work_folder import graph_of
+from toolassay.data_folder import DataFolder
+from toolassay.files import sha256_of, write_json
+from toolassay.gates.calibration import Calibration, Pair, agreement, answers_of
+from toolassay.gates.critic import template
+from toolassay.gates.gate import Background
+from toolassay.gates.labelled_set import LabelledSet, Selected
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.screen import DEFAULT, Screen
+from toolassay.stages.check import FolderEvidence, ask_critic
+
+FILE = "calibration.json"
+
+
+def calibrate(
+    labels: str | Path,
+    *,
+    critic: str,
+    data_dir: str | Path | None = None,
+    out: str | Path,
+    model: ModelSettings | None = None,
+    limits: Limits | None = None,
+    force: bool = False,
+    command: Sequence[str] | None = None,
+    screen: Screen = DEFAULT,
+    **keywords: Any,
+) -> tuple[Calibration, bool]:
+    """Compare a critic with people.
+
+    Args:
+        labels: JSON lines: samples as in `data.json`, with the answers natural, grounded, plan, links and
+            values, each true or false (or 1 or 0).
+        critic: The model.
+        data_dir: Folder of the tools; default: that of `labels`.
+        out: Output folder for `calibration.json` and the critic's run.
+        model: Endpoint.
+        limits: Limits of the run, earlier starts included.
+        force: Start again where the run had other settings.
+        command: Command line, recorded in the manifest.
+        screen: Receives messages, results and progress.
+        keywords: Fields of the two options objects; they replace the fields of the given objects.
+
+    Returns:
+        The calibration, and whether the critic answered every request.
+
+    Raises:
+        UsageError: A file is missing or malformed, or an answer is missing.
+        ToolassayError: The model cannot be reached.
+    """
+    labels, out = Path(labels), Path(out)
+    settings = gather(model or ModelSettings(), keywords)
+    limits = gather(limits or Limits(), keywords)
+    refuse_unknown("calibrate", keywords)
+    folder = DataFolder(labels.parent if data_dir is None else Path(data_dir)).require()
+    graph = graph_of(folder, None, say=screen.say)
+    judged = LabelledSet(labels)
+    people = {gold.line: answers_of(gold.record, f"{labels}:{gold.line}") for gold in judged}
+    run = RunSettings(replace(settings, llm=critic), limits, RunChoices(force=force), command, screen)
+    verdicts, complete = ask_critic(
+        Selected(judged, frozenset(people)),
+        Background(graph.library, graph.dependency_type, graph),
+        FolderEvidence(folder),
+        out=out,
+        data=labels,
+        run=run,
+    )
+    pairs = [
+        Pair(people[line], answers_of(one.rubric.answers, critic))
+        for line, one in verdicts.items()
+        if one.rubric is not None
+    ]
+    found = Calibration(
+        critic,
+        labels.name,
+        sha256_of(labels),
+        hashlib.sha256(template().encode()).hexdigest(),
+        len(people),
+        len(people) - len(pairs),
+        agreement(pairs),
+    )
+    write_json(out / FILE, msgspec.to_builtins(found))
+    screen.table(found.table().markdown())
+    screen.show(f"{out / FILE}: {found.line}")
+    return found, complete

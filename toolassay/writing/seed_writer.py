@@ -1,0 +1,368 @@
+"""The writer that follows a sample as an idea: goal and plan, execution, the request, then those who judge.
+
+One item is one conversation. A turn asks for a plan or for the words of the request. What gates, the
+execution or critics find goes back to the turn that can correct it. A model may decline, with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from string import Template
+from typing import Any, TypeVar
+
+import msgspec
+
+from toolassay.answers import read_answer
+from toolassay.backinstruct.generator import (
+    DECLINED,
+    PARAMETERS,
+    Carried,
+    Judgement,
+    Problem,
+    Tried,
+    record_of,
+)
+from toolassay.backinstruct.records import numbered_id, raw_record
+from toolassay.dataset import Sample, references_in
+from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import fields_of
+from toolassay.models import ChatRequest, ChatResponse, ModelError
+from toolassay.models.protocol import Message, sent_back
+from toolassay.models.structured_output import json_schema
+from toolassay.prompt_templates import package_template
+from toolassay.runs import Journal
+from toolassay.runs.items import ENDED, Ask, ItemWork
+from toolassay.sampling import Sampler
+from toolassay.schemas import call_list_schema, object_schema
+from toolassay.writing.shown import (
+    offered_tools,
+    shape_of_result,
+    shown_links,
+    shown_results,
+    shown_rows,
+    shown_service,
+    shown_whole,
+)
+from toolassay.writing.situation import Situation
+
+REWRITES = 3
+"""How often something goes back to the model by default."""
+ROUND = 50
+"""Samples that are written before the outcomes change what is sampled."""
+
+
+Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[Judgement]]
+"""Judges a record; without `Ask`, its plan alone."""
+
+
+class _Argument(msgspec.Struct):
+    name: str
+    value: Any = None
+
+
+class _Call(msgspec.Struct):
+    tool: str
+    arguments: list[_Argument]
+
+
+class PlanAnswer(msgspec.Struct):
+    """The answer to the first prompt."""
+
+    goal: str
+    calls: list[_Call]
+    declined: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no call is planned."""
+        return not self.calls
+
+
+class RequestAnswer(msgspec.Struct):
+    """The answer to the second prompt."""
+
+    user_request: str
+    task_steps: list[str]
+    declined: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request is written."""
+        return not self.user_request.strip()
+
+
+_Answer = TypeVar("_Answer", PlanAnswer, RequestAnswer)
+
+
+def read_turn(response: ChatResponse, form: type[_Answer]) -> _Answer | str:
+    """The answer of a turn, or what is wrong with it."""
+    keys = [name for name in form.__struct_fields__ if name != DECLINED]
+    answer = read_answer(response.text, keys=keys, finish_reason=response.finish_reason)
+    if answer.value is None or answer.problem:
+        return answer.problem or "the answer is not the requested JSON object"
+    value = dict(answer.value)
+    value[DECLINED] = value.get(DECLINED) or ""
+    calls = value.get("calls")
+    for call in calls if isinstance(calls, list) else ():
+        arguments: Any = call.get("arguments") if isinstance(call, dict) else None
+        if isinstance(arguments, dict):
+            call["arguments"] = [{"name": name, "value": one} for name, one in arguments.items()]
+    try:
+        found = msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        return str(error).replace("`", "'")
+    if found.is_empty and not found.declined.strip():
+        return "nothing was written, and nothing declined"
+    return found
+
+
+def template(name: str) -> Template:
+    """A template of this folder: "plan", "request" or "again"."""
+    return Template(package_template("writing", name).strip())
+
+
+def seed_wording() -> str:
+    """The texts of all prompts."""
+    return "\n".join(template(name).template for name in ("plan", "request", "again"))
+
+
+def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
+    """The links of a plan: what its references say, and orders that the graph knows."""
+    ids = [node["id"] for node in nodes]
+    pairs = [
+        (ids[reference.node], node["id"])
+        for node in nodes
+        for reference in references_in([one["value"] for one in node["arguments"]])
+        if reference.node < len(ids)
+    ]
+    for place, target in enumerate(ids):
+        for source in ids[:place]:
+            if source in graph.library and target in graph.library:
+                link = graph.dependency(source, target)
+                if link is not None and not fields_of(link):
+                    pairs.append((source, target))
+    return [{"source": source, "target": target} for source, target in dict.fromkeys(pairs)]
+
+
+@dataclass(frozen=True)
+class SeedItems(ItemWork[int]):
+    """The work on single samples, which are named by their numbers.
+
+    Attributes:
+        graph: The tool graph.
+        sampler: Draws the samples.
+        judge: Makes what finds the problems of a plan, and of a plan with its request.
+        carry: Carries out plans; None if nothing can.
+        values: Values of arguments that exist on a server.
+        parameters: Request parameters, which override the published ones.
+        rewrites: How often something goes back to the model.
+        is_structured: Whether answers are constrained to a JSON schema.
+        drawn: Draws a sample.
+    """
+
+    graph: ToolGraph
+    sampler: Sampler
+    judge: Callable[[], Judge]
+    carry: Tried | None
+    values: Mapping[str, Mapping[str, Sequence[Any]]]
+    parameters: Mapping[str, Any]
+    rewrites: int = 3
+    is_structured: bool = True
+    drawn: Callable[[Sample], None] | None = None
+
+    def key_of(self, item: int) -> str:
+        """The key of a sample."""
+        return numbered_id(self.sampler.seed, item)
+
+    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+        """Whether there is a record, or the model refused or declined."""
+        return record_of(entry) is not None or entry.get("outcome") in ("refused", DECLINED)
+
+    def messages(self, sample: Sample) -> list[Message]:
+        """The first prompt."""
+        names, library = offered_tools(self.graph, sample), self.graph.library
+        situation = Situation.drawn(sample.seed, sample.index)
+        text = template("plan").substitute(
+            service=shown_service(library),
+            tools="\n".join(json.dumps(shown_whole(library[name]), ensure_ascii=False) for name in names),
+            links="\n".join(shown_links(self.graph, names)) or "(nothing known)",
+            rows="\n".join(shown_rows(self.values, names)) or "(nothing known)",
+            seed=", ".join(sample.nodes),
+            most=len(sample.nodes) + 2,
+            person=situation.person,
+            occasion=situation.occasion,
+        )
+        return [{"role": "user", "content": text}]
+
+    @cached_property
+    def _judge(self) -> Judge:
+        return self.judge()
+
+    async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
+        """Have a plan and its request written until they pass."""
+        sample, judge = self.sampler.sample(item), self._judge
+        if self.drawn is not None:
+            self.drawn(sample)
+        messages, attempts = self.messages(sample), list[dict[str, Any]]()
+        plan: PlanAnswer | None = None
+        carried: Carried | None = None
+        record: dict[str, Any] | None = None
+        problems: Sequence[Problem] = ()
+        while True:
+            form = PlanAnswer if plan is None else RequestAnswer
+            try:
+                response = await ask(self._request(messages, sample, form))
+                found: Any = read_turn(response, form)
+                messages.append(
+                    sent_back({"role": "assistant", "content": response.text, "extra": response.extra})
+                )
+                if response.refused:
+                    return _entry("refused", record, "", attempts)
+                if isinstance(found, str):
+                    problems = [Problem("format", found)]
+                elif found.declined:
+                    return _entry(DECLINED, None, found.declined, attempts)
+                elif isinstance(found, PlanAnswer):
+                    draft = self._record(sample, found, None)
+                    problems, _ = await judge(draft, None, None)
+                    if not problems and self.carry is not None:
+                        carried = Carried.of(await ask.once(partial(self.carry, sample, draft)))
+                        problems = carried.problems
+                    if not problems:
+                        plan = found
+                        messages.append(self._second(sample, plan, carried))
+                        continue
+                else:
+                    assert plan is not None
+                    record = self._record(sample, plan, found)
+                    if carried is not None:
+                        record["executed"] = carried.outcome
+                    judgement = await judge(record, carried, ask)
+                    problems, record = judgement.problems, judgement.added_to(record)
+            except ModelError as error:
+                if error.settles and record is not None:  # an earlier answer could be read
+                    return _entry("answered", record, str(error), attempts)
+                raise
+            attempts.append(
+                {
+                    "prompt_tokens": response.prompt_tokens,
+                    "completion_tokens": response.completion_tokens,
+                    "problems": [list(one) for one in problems],
+                }
+            )
+            if not problems or len(attempts) > self.rewrites:
+                break
+            messages.append(_again(problems, about_plan=plan is None or _concerns_plan(problems)))
+            if _concerns_plan(problems):
+                plan = None
+        last = "; ".join(one.text for one in problems)
+        return _entry("answered" if record is not None else "malformed", record, last, attempts)
+
+    def _request(
+        self, messages: Sequence[Message], sample: Sample, form: type[PlanAnswer] | type[RequestAnswer]
+    ) -> ChatRequest:
+        schema: Mapping[str, Any] = {}
+        if self.is_structured:
+            text = {"type": "string"}
+            if form is PlanAnswer:
+                tools = [self.graph.library[name] for name in offered_tools(self.graph, sample)]
+                calls = call_list_schema(tools, len(sample.nodes) + 2)
+                parts = {"goal": text, "calls": calls, DECLINED: text}
+            else:
+                steps = {"type": "array", "items": text, "maxItems": len(sample.nodes) + 2}
+                parts = {"user_request": text, "task_steps": steps, DECLINED: text}
+            schema = json_schema("plan" if form is PlanAnswer else "request", object_schema(parts))
+        return ChatRequest(
+            list(messages), {**PARAMETERS, **self.parameters, **schema}, None, None, "generator"
+        )
+
+    def _record(self, sample: Sample, plan: PlanAnswer, words: RequestAnswer | None) -> dict[str, Any]:
+        """The record of `data_raw.json`; without words, the goal stands for the request."""
+        nodes = [
+            {
+                "id": call.tool,
+                "arguments": [{"name": one.name, "value": one.value} for one in call.arguments],
+            }
+            for call in plan.calls
+        ]
+        steps = [f"Step {number}: Call {node['id']}" for number, node in enumerate(nodes, start=1)]
+        result = {
+            "task_steps": steps if words is None else words.task_steps,
+            "user_request": plan.goal if words is None else words.user_request,
+            "invoking_graph": {"nodes": nodes, "links": links_of(self.graph, nodes)},
+        }
+        return raw_record(sample, self.graph.library, result, follow="seed") | {"goal": plan.goal}
+
+    def _second(self, sample: Sample, plan: PlanAnswer, carried: Carried | None) -> Message:
+        """The prompt for the words."""
+        situation = Situation.drawn(sample.seed, sample.index)
+        results = [] if carried is None else list(carried.results)
+        is_simulated = carried is not None and carried.is_simulated
+        if is_simulated:
+            tools = [self.graph.library[call.tool] for call in plan.calls]
+            results = [
+                text if shape_of_result(tool) else "(not known)"
+                for tool, text in zip(tools, results, strict=False)
+            ]
+        text = template("request").substitute(
+            simulated=SIMULATED if is_simulated else "",
+            results="\n".join(shown_results([call.tool for call in plan.calls], results)) or NOT_CARRIED_OUT,
+            goal=plan.goal.replace("\n", " "),
+            register=situation.register,
+            length=situation.length,
+        )
+        return {"role": "user", "content": text}
+
+    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SeedItems, range]]:
+        """The work in rounds of 50 samples; what was declined in earlier ones is drawn less.
+
+        A tool or link has (written + 1) / (asked + 1) of its weight. A round begins when all samples of the
+        one before have ended, so that samples do not depend on concurrency.
+        """
+        asked, written = Counter[tuple[str, ...]](), Counter[tuple[str, ...]]()
+        current = self
+        for start in range(0, count, ROUND):
+            items = range(start, min(start + ROUND, count))
+            yield current, items
+            outcomes = [journal.get(self.key_of(item)).get("outcome") for item in items]
+            if not all(outcome in (DECLINED, *ENDED) for outcome in outcomes):
+                return
+            for item, outcome in zip(items, outcomes, strict=True):
+                if outcome in ("answered", DECLINED):
+                    sample = current.sampler.sample(item)
+                    parts: list[tuple[str, ...]] = [(name,) for name in sample.nodes]
+                    parts += [(link.source, link.target) for link in sample.links]
+                    asked.update(parts)
+                    written.update(parts if outcome == "answered" else ())
+            weights = {part: (written[part] + 1) / (often + 1) for part, often in asked.items()}
+            current = replace(self, sampler=self.sampler.weighted(weights))
+
+
+SIMULATED = ", but only simulated: the results below are made up in the declared form"
+NOT_CARRIED_OUT = "(they could not be carried out)"
+
+
+OF_PLAN = frozenset(("schema", "graph", "wiring"))
+"""The gates that judge a plan without its request."""
+_OF_REQUEST = frozenset(("format", "grounding", "leak", "language", "natural", "grounded"))
+"""Who finds problems that other words can solve; all others are about the plan."""
+
+
+def _concerns_plan(problems: Iterable[Problem]) -> bool:
+    return any(one.found_by not in _OF_REQUEST for one in problems)
+
+
+def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
+    what = "Plan the calls again." if about_plan else "Write the request again."
+    found = "\n".join(f"- {one.text}" for one in problems)
+    return {"role": "user", "content": template("again").substitute(problems=found, what=what)}
+
+
+def _entry(
+    outcome: str, record: Mapping[str, Any] | None, problem: str, attempts: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    return {"outcome": outcome, "record": record, "problem": problem or None, "attempts": list(attempts)}

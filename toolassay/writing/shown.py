@@ -1,0 +1,159 @@
+"""What a writer and a critic see of a library: the service, whole tools, links between them, real values."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
+from random import Random
+from typing import Any
+
+from toolassay.argument_schemas import kinds_of, properties_of
+from toolassay.dataset import Sample
+from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import fields_of
+from toolassay.signatures import signature
+from toolassay.tools import Tool, ToolLibrary
+
+_MOST_OF_SERVICE = 3_000  # characters
+_MOST_OF_DESCRIPTION = 4_000
+_MOST_OF_SCHEMA = 6_000
+MOST_OF_RESULT = 1_500
+"""Characters of a result, or of its shape, in a prompt."""
+_LINKED = 4  # linked tools beside the sampled ones
+_FEWEST = 8  # tools to choose from, where there are as many
+_MOST_ROWS = 4  # of a tool
+_MOST_OF_ROW = 400
+_HINTS = ("readOnlyHint", "destructiveHint")
+
+
+def tools_to_judge(graph: ToolGraph | None, library: ToolLibrary, used: Collection[str]) -> tuple[str, ...]:
+    """The tools of a plan, and others that a better plan might use, linked ones first: eight, or more."""
+    known = [name for name in dict.fromkeys(used) if name in library]
+    near = [other for name in known for other in _near(graph, name)]
+    chosen = dict.fromkeys([*known, *near[:_LINKED], *library.ids[:_FEWEST]])
+    return tuple(list(chosen)[: max(_FEWEST, len(known) + _LINKED)])
+
+
+def _near(graph: ToolGraph | None, name: str) -> list[str]:
+    is_listed = graph is not None and graph.dependency_type == "schema"
+    return [*graph.predecessors(name), *graph.successors(name)] if graph is not None and is_listed else []
+
+
+def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
+    """The tools from which a plan is made: the sampled ones first, then others in the order of the library.
+
+    The others are up to four that are linked with a sampled tool, first those that fill a required argument
+    of it; if that makes less than eight, also tools with arguments of the same name, then any.
+    """
+    library, rng = graph.library, Random(f"neighbours {sample.seed} {sample.index}")
+    needed: list[str] = []
+    others: list[str] = []
+    for name in sample.nodes:
+        tool = library[name]
+        required = {one.name for one in tool.parameters if one.required}
+        filled = {pair.target.split(".")[0] for pairs in sample.fields for pair in pairs}
+        for before in graph.predecessors(name):
+            link = graph.dependency(before, name)
+            fills = {pair.target.split(".")[0] for pair in fields_of(link)} if link else set()
+            (needed if fills & required - filled else others).append(before)
+        others += graph.successors(name)
+    rng.shuffle(needed)
+    rng.shuffle(others)
+    linked = [name for name in dict.fromkeys([*needed, *others]) if name not in sample.nodes][:_LINKED]
+    chosen = {*sample.nodes, *linked}
+    if (missing := _FEWEST - len(chosen)) > 0:
+        named = {one.name for name in sample.nodes for one in library[name].parameters}
+        left = [tool for tool in library if tool.id not in chosen]
+        rng.shuffle(left)
+        left.sort(key=lambda tool: named.isdisjoint(one.name for one in tool.parameters))
+        chosen.update(tool.id for tool in left[:missing])
+    return (*sample.nodes, *(name for name in library.ids if name in chosen.difference(sample.nodes)))
+
+
+def shown_service(library: ToolLibrary) -> str:
+    """What the service says of itself, or the names of all tools, which tell what it is about."""
+    if library.service:
+        return library.service[:_MOST_OF_SERVICE]
+    names = ", ".join(islice(library.ids, 60))
+    return f"It says nothing about itself. Its tools: {names}{', …' if len(library) > 60 else ''}"
+
+
+def shown_whole(tool: Tool) -> dict[str, Any]:
+    """A tool with its whole description and its whole schema of arguments; a signature if that is too long.
+
+    >>> from toolassay.tools import Tool
+    >>> shown_whole(Tool("now", "Tells the time.", input_schema={"type": "object"}))
+    {'id': 'now', 'desc': 'Tells the time.', 'input_schema': {'type': 'object'}}
+    """
+    if tool.input_schema is None:
+        return tool.to_json()
+    shown: dict[str, Any] = {"id": tool.id, "desc": tool.description[:_MOST_OF_DESCRIPTION]}
+    if len(json.dumps(tool.input_schema, ensure_ascii=False)) <= _MOST_OF_SCHEMA:
+        shown["input_schema"] = dict(tool.input_schema)
+    else:
+        shown["parameters"] = signature(tool.input_schema, _MOST_OF_SCHEMA)
+    hints = {name: True for name in _HINTS if tool.annotations.get(name) is True}
+    shape = shape_of_result(tool)
+    return shown | ({"annotations": hints} if hints else {}) | ({"returns": shape} if shape else {})
+
+
+def shape_of_result(tool: Tool) -> str:
+    """The shape of a result, as far as it is known; empty if nothing is."""
+    schema = tool.output_schema
+    if schema is None or (kinds_of(schema, schema) <= {"object"} and not properties_of(schema)):
+        return ""
+    return signature(schema, MOST_OF_RESULT)
+
+
+def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
+    """The links among some tools, one a line, with the field that fills an argument."""
+    lines = []
+    for source in names:
+        for target in names:
+            link = graph.dependency(source, target) if source != target else None
+            if link is None:
+                continue
+            pairs = [
+                f"{source}: {pair.source or 'whole result'} -> {pair.target}" for pair in fields_of(link)
+            ]
+            pairs += [f"the same {pair.target} as {source}" for pair in link.shared]
+            lines.append(
+                f"{target} after {source}" + (f" ({'; '.join(pairs)})" if pairs else " (order only)")
+            )
+    return lines
+
+
+def shown_rows(values: Mapping[str, Mapping[str, Sequence[Any]]], names: Sequence[str]) -> list[str]:
+    """Arguments of calls that the service accepted, one call a line.
+
+    >>> shown_rows({"show": {"id": [7, 8], "part": ["a", None]}}, ["show", "list"])
+    ['show: {"id": 7, "part": "a"}', 'show: {"id": 8}']
+    """
+    lines: list[str] = []
+    for name in names:
+        rows = (json.dumps(row, ensure_ascii=False)[:_MOST_OF_ROW] for row in _rows(values.get(name, {})))
+        lines += [f"{name}: {row}" for row in islice(dict.fromkeys(rows), _MOST_ROWS)]
+    return lines
+
+
+def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """The calls that columns of one length hold; else one line with some values of each argument."""
+    if len({len(column) for column in columns.values()}) > 1:
+        yield {name: list(column[:_MOST_ROWS]) for name, column in columns.items()}
+        return
+    for row in zip(*columns.values(), strict=True):
+        if call := {name: value for name, value in zip(columns, row, strict=True) if value is not None}:
+            yield call
+
+
+def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
+    """What calls returned, one a line, each at most 1,500 characters.
+
+    >>> shown_results(["now"], ["12:30"])
+    ['<node-0> now: 12:30']
+    """
+    cut = (one if len(one) <= MOST_OF_RESULT else f"{one[:MOST_OF_RESULT]}…" for one in results)
+    return [
+        f"<node-{place}> {tool}: {text}" for place, (tool, text) in enumerate(zip(tools, cut, strict=False))
+    ]
