@@ -35,7 +35,7 @@ async def _critic(received: Received) -> Reply:
 
 def folder_of(path: Path, *samples: dict[str, Any]) -> Path:
     folder = labelled_folder(path, [label(0)])
-    write_lines(folder / "judged.jsonl", samples)
+    write_lines(folder / "judged.jsonl", list(samples))
     return folder / "judged.jsonl"
 
 
@@ -43,7 +43,7 @@ def test_agreement_by_question(tmp_path: Path, capsys: Capture) -> None:
     samples = [judged(0), judged(1, "plan"), judged(2), judged(3, "plan", "values"), judged(4, "plan")]
     labels, out = folder_of(tmp_path / "data", *samples), tmp_path / "out"
     with running_server(_critic) as server:
-        arguments = ["--critic", "acme/judge", "--api_base", server.base, "--out", out]
+        arguments: list[str | Path] = ["--critic", "acme/judge", "--api_base", server.base, "--out", out]
         done = inside(capsys, "critic", "--calibrate", labels, *arguments)
         assert done.code == 0, done.err
     (found,) = read_calibrations([out / "calibration.json"]).values()

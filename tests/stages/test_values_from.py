@@ -201,7 +201,7 @@ class Guessing:
 def test_a_model_sees_real_values_and_hears_what_the_server_refuses(place: Path) -> None:
     model = Guessing()
     with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
-        settings = {"number_of_samples": 12, "seed": 1, "rewrite": 2, "follow": "strict"}
+        settings: dict[str, Any] = {"number_of_samples": 12, "seed": 1, "rewrite": 2, "follow": "strict"}
         generate(place / "data", llm="guessing", live=live(place), **settings)
     prompts = [one.messages[0]["content"] for one in model.asked]
     assert any("N-101" in prompt for prompt in prompts)

@@ -209,7 +209,7 @@ def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path
     seeds = []
     for workers in (1, 8):
         folder = tmp_path / str(workers)
-        given = {"number_of_samples": 150, "multiworker": workers, "method": "single"}
+        given: dict[str, Any] = {"number_of_samples": 150, "multiworker": workers, "method": "single"}
         records = written(folder, Scripted(said=said), **given)
         seeds.append([(record["id"], record["sampled_nodes"]) for record in records])
     assert sorted(map(str, seeds[0])) == sorted(map(str, seeds[1]))

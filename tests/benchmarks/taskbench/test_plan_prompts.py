@@ -90,11 +90,12 @@ def test_a_back_instruct_prompt_is_read_back(wording: Wording, check: bool) -> N
 
 def test_a_critics_prompt_is_read_back() -> None:
     from toolassay.gates.critic import critic_prompt
+    from toolassay.gates.gate import Background
     from toolassay.gold import Gold
 
     node = {"task": "order_material", "arguments": [{"name": "lines", "value": LINES}]}
     gold = Gold.of({"id": 1, "user_request": "Order 2 metre oak", "task_steps": [], "task_nodes": [node]})
-    task = PromptReader().task(critic_prompt(gold, WORKSHOP))
+    task = PromptReader().task(critic_prompt(gold, Background(WORKSHOP, "temporal")))
     assert isinstance(task, CritiqueTask)
     assert task.library["order_material"].parameters[0].required
 
