@@ -46,7 +46,7 @@ def package_template(folder: str, name: str) -> str:
     """A template of this package, as `fixed_text`.
 
     Args:
-        folder: Of the package, below `toolassay`, e.g. "benchmarks/taskbench".
+        folder: Of the package, below `toolassay`, e.g. "gates".
         name: Of the file in its `templates`, without the ending.
     """
     return fixed_text(f"{folder}/{name}", template_file(folder, name))

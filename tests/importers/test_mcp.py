@@ -235,7 +235,7 @@ def assert_shop(incoming: Incoming, server: str = "the_shop") -> None:
     assert find.source == {"server": server}
     assert buy.input_schema["properties"]["address"]["type"] == "object"
     assert not incoming.notes
-    assert incoming.service.startswith(f"{server}: ")
+    assert incoming.service.endswith(": Ask before you buy.")
     assert not incoming.skipped
 
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import signal
 import sys
 
-import xllamacpp
-
 
 def main(path: str, name: str, port: str, context: str, threads: str) -> None:
     """Serve until the process is ended."""
+    import xllamacpp
+
     params = xllamacpp.CommonParams()
     params.model.path, params.model_alias = path, {name}
     params.hostnames, params.port = ["127.0.0.1"], int(port)

@@ -23,7 +23,16 @@ pytestmark = [
 
 def test_a_small_model_writes_around_seeds(server: Server, tmp_path: Path) -> None:
     folder = bookings_folder(tmp_path / "data")
-    arguments: list[str | Path] = ["--data_dir", folder, "--llm", QWEN, "--api_base", server.base, "--seed", "1"]
+    arguments: list[str | Path] = [
+        "--data_dir",
+        folder,
+        "--llm",
+        QWEN,
+        "--api_base",
+        server.base,
+        "--seed",
+        "1",
+    ]
     arguments += ["--number_of_samples", "3", "--critic", QWEN, "--rewrite", "1", "--multiworker", "1"]
     process = started("generate", *arguments, cwd=tmp_path)
     _, err = process.communicate(timeout=1800)

@@ -302,7 +302,7 @@ class WritingSettings:
             were not written for, else 0.
         critic: Models that review what the gates let pass; their findings go back too.
         follow: "seed": the sampled tools are an idea, from which the model makes a plan of its own, or
-            declines; "strict": the plan has exactly the sampled tools and links (TaskBench's back-instruct).
+            declines; "strict": the plan has exactly the sampled tools and links (back-instruct).
             None for "seed" with a served model and imported tools.
     """
 
