@@ -8,13 +8,15 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, load
 from toolassay.data_folder import DEFAULT_BENCHMARK, DataFolder
 from toolassay.errors import UsageError
-from toolassay.executors.executor import Executor
 from toolassay.extras import installed_extensions
+
+if TYPE_CHECKING:
+    from toolassay.executors.executor import Executor
 
 GROUP = "toolassay.benchmarks"
 
