@@ -39,6 +39,8 @@ class Writer:
     name = "writer"
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
+        if request.role != "generator":
+            return ChatResponse(json.dumps({"returns": [], "links": []}))
         number, turn = int((request.item or "").rpartition("-")[2]), len(request.messages) // 2
         if number % 4 == 0:
             return ChatResponse(json.dumps({"goal": "", "calls": [], "declined": "Nobody wants that."}))

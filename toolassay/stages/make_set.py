@@ -8,16 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.data_folder import DataFolder
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.executors.workspace import PLACEHOLDER
 from toolassay.files import read_json_lines, write_text
 from toolassay.gates.calibration import Calibration, read_calibrations, standing
 from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate_pipeline import ExecutionGate
+from toolassay.link_review import ProposeOptions
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.runs.ledger import FREE
 from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknown
-from toolassay.screen import DEFAULT, Screen
+from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.generate import MODEL, generate
 from toolassay.stages.generation_work import SampleSettings, WritingSettings
@@ -119,7 +120,13 @@ def make_set(
         _import(folder, live, screen)
     if not folder.graph_desc.exists():
         step("build the graph of the tools")
-        build_graph(folder.path, screen=screen)
+        propose = None
+        if llm not in FREE:
+            propose = ProposeOptions(llm, model.endpoint(limits), limits, command=command)
+        try:
+            build_graph(folder.path, propose=propose, screen=screen)
+        except IncompleteError as error:  # the graph has the links that were proposed so far
+            screen.say(f"{WARNING}{error}")
     step("collect values, write requests with plans, and execute them")
     wanted = samples.number_of_samples or samples.until or 100
     generate(
