@@ -87,7 +87,7 @@ def critic_prompt(
     names = tools_to_judge(background.graph, library, used)
     tools = [shown_whole(library[name]) for name in names]
     tools += [{"id": name, "unknown": True} for name in used if name not in library]
-    results = shown_results([node.tool for node in gold.nodes], [_json(one) for one in evidence.results])
+    results = shown_results([node.tool for node in gold.nodes], evidence.results)
     made_up = ["The results are made up in the declared form."] if evidence.simulated else []
     return Template(template()).substitute(
         service=_json(shown_service(library)),

@@ -148,12 +148,18 @@ def _rows(columns: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
 
 
 def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
-    """What calls returned, one a line, each at most 1,500 characters.
+    r"""What calls returned as JSON, one a line, each at most 1,500 characters.
 
-    >>> shown_results(["now"], ["12:30"])
-    ['<node-0> now: 12:30']
+    >>> shown_results(["now", "list"], ["half past", '{"a":\n 1}'])
+    ['<node-0> now: "half past"', '<node-1> list: {"a": 1}']
     """
-    cut = (one if len(one) <= MOST_OF_RESULT else f"{one[:MOST_OF_RESULT]}…" for one in results)
-    return [
-        f"<node-{place}> {tool}: {text}" for place, (tool, text) in enumerate(zip(tools, cut, strict=False))
-    ]
+    lines = []
+    for place, (tool, text) in enumerate(zip(tools, results, strict=False)):
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        shown = json.dumps(value, ensure_ascii=False)
+        cut = shown if len(shown) <= MOST_OF_RESULT else f"{shown[:MOST_OF_RESULT]}…"
+        lines.append(f"<node-{place}> {tool}: {cut}")
+    return lines
