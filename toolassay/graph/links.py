@@ -203,6 +203,22 @@ class Links(Protocol):
         """Iterate over all links, by source, then target, then in the order of `types`."""
 
 
+class LinkColumns(NamedTuple):
+    """Links between tool numbers, as columns: 12 bytes for each link, rather than an object.
+
+    Attributes:
+        sources: The tool numbers of the sources.
+        targets: The tool numbers of the targets.
+        kinds: The numbers of the types in `names`.
+        names: The types, without repeats.
+    """
+
+    sources: Sequence[int] | np.ndarray
+    targets: Sequence[int] | np.ndarray
+    kinds: Sequence[int] | np.ndarray
+    names: Sequence[str]
+
+
 class ListedLinks:
     """Links that a file lists, as adjacency lists in sorted arrays: up to 16 bytes for each link.
 
@@ -211,18 +227,13 @@ class ListedLinks:
         links: The links. Self-links and repeats are left out.
     """
 
-    def __init__(self, size: int, links: Iterable[NumberedLink]) -> None:
+    def __init__(self, size: int, links: Iterable[NumberedLink] | LinkColumns) -> None:
         import numpy as np
 
-        sources, targets, numbers = array("i"), array("i"), array("i")
-        names: dict[str, int] = {}
-        for source, target, kind in links:
-            sources.append(source)
-            targets.append(target)
-            numbers.append(names.setdefault(kind, len(names)))
+        sources, targets, kinds, names = links if isinstance(links, LinkColumns) else _columns(links)
         self._size = size
         keys = np.asarray(sources, dtype=np.int64) * size + np.asarray(targets, dtype=np.int64)
-        kinds = np.asarray(numbers, dtype=np.int32)
+        kinds = np.asarray(kinds, dtype=np.int32)
         between_two = np.asarray(sources) != np.asarray(targets)
         if not between_two.all():
             keys, kinds = keys[between_two], kinds[between_two]
@@ -237,8 +248,7 @@ class ListedLinks:
             group = tuple(dict.fromkeys(kinds[starts[place] : ends[place]].tolist()))
             grouped[place] = groups.setdefault(group, len(groups))
             self._count += len(group) - 1
-        listed = list(names)
-        self._groups = [tuple(listed[number] for number in group) for group in groups]
+        self._groups = [tuple(names[number] for number in group) for group in groups]
         pairs = keys[starts]
         self._targets, self._kinds = _numbers(pairs % size), _numbers(grouped)
         self._rows = _numbers(np.searchsorted(pairs, np.arange(size + 1) * size))
@@ -276,6 +286,16 @@ class ListedLinks:
             for target, group in zip(self._targets[row], self._kinds[row], strict=True):
                 for kind in self._groups[group]:
                     yield NumberedLink(source, target, kind)
+
+
+def _columns(links: Iterable[NumberedLink]) -> LinkColumns:
+    sources, targets, kinds = array("i"), array("i"), array("i")
+    names: dict[str, int] = {}
+    for source, target, kind in links:
+        sources.append(source)
+        targets.append(target)
+        kinds.append(names.setdefault(kind, len(names)))
+    return LinkColumns(sources, targets, kinds, list(names))
 
 
 def _numbers(values: np.ndarray) -> array[int]:
