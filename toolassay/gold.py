@@ -102,6 +102,11 @@ class Gold:
     record: Mapping[str, Any]
 
     @property
+    def follows_seed(self) -> bool:
+        """Whether a model made the plan itself around the sampled tools, whatever the tool graph says."""
+        return self.record.get("follow") == "seed"
+
+    @property
     def has_arguments(self) -> bool:
         """Whether any node has arguments, even an empty list."""
         return any(node.arguments is not None for node in self.nodes)

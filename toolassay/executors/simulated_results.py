@@ -321,7 +321,8 @@ class _Draw:
             return self._list(schema, path)
         if kinds == {"null"}:
             return None
-        place = self.walk.place(schema, path)
+        # A description may quote what a failed call says.
+        place = self.walk.place({**schema, "description": ""}, path)
         value = drawn_value(place, self.rng, self.taken)
         if value is None and isinstance(least := schema.get("minLength"), int) and least <= _LONGEST:
             value = "x" * least

@@ -88,7 +88,7 @@ def critic_prompt(
     tools = [shown_whole(library[name]) for name in names]
     tools += [{"id": name, "unknown": True} for name in used if name not in library]
     results = shown_results([node.tool for node in gold.nodes], evidence.results)
-    made_up = ["The results are made up in the declared form."] if evidence.simulated else []
+    made_up = [_MADE_UP] if evidence.simulated else []
     return Template(template()).substitute(
         service=_json(shown_service(library)),
         tools="\n".join(_json(tool) for tool in tools),
@@ -102,6 +102,7 @@ def critic_prompt(
 
 
 NONE = "(none)"
+_MADE_UP = "The results are made up. Their shape says something; values, counts and states do not."
 
 
 def plan_of(gold: Gold) -> dict[str, Any]:

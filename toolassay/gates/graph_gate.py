@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import networkx as nx
 
-from toolassay.backinstruct.critics import FOLLOW, Spellings, rule_critic, same_tool
+from toolassay.backinstruct.critics import Spellings, rule_critic, same_tool
 from toolassay.dataset import is_paths, shape_of
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
 from toolassay.gates.references import (
@@ -54,7 +54,7 @@ class GraphGate:
             if fault.where.startswith("sampled_")
         ]
         findings += self._ends(gold)
-        follows = gold.record.get(FOLLOW) != "seed"
+        follows = not gold.follows_seed
         nodes, links = sample_of(gold) if follows else (None, None)
         if nodes is not None:
             findings += self._nodes(gold, nodes)
@@ -272,12 +272,14 @@ class _Wires:
         open: indices of nodes with a reference that cannot be resolved.
         backward: the references to a later node, each with its argument.
         first: the node that has a reference first.
+        is_free: whether the plan need not follow the tool graph.
     """
 
     wires: list[Wire] = field(default_factory=list)
     open: set[int] = field(default_factory=set)
     backward: list[tuple[Wire, PlanValue]] = field(default_factory=list)
     first: dict[str, int] = field(default_factory=dict)
+    is_free: bool = False
 
 
 class WiringGate:
@@ -299,7 +301,7 @@ class WiringGate:
             reason = "the gold has no arguments, and so no references"
             return [*self._order(gold), Finding(self.name, "not applicable", reason)]
         reader = ReferenceReader.of(gold)
-        found = _Wires()
+        found = _Wires(is_free=gold.follows_seed)
         findings = [
             finding
             for node in gold.nodes
@@ -342,7 +344,7 @@ class WiringGate:
                 found.wires.append((place, node.place))
                 if place > node.place and reading.spelling != "name":
                     found.backward.append(((place, node.place), argument))
-                is_repeated = found.first.setdefault(text, node.place) != node.place
+                is_repeated = found.is_free or found.first.setdefault(text, node.place) != node.place
                 reference = Reference(place, reading.path)
                 findings += self._flow(reference, argument, node, reader, is_repeated=is_repeated)
         return findings

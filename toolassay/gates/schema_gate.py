@@ -147,6 +147,8 @@ def certain_value(
     return CertainValue(found[0]) if len(found) == 1 else None
 
 
+# A description that gives an empty text as a value: matches "such as 'Apt 1' or ''", not "the city's name".
+_EMPTY = re.compile(r"(?<!\w)(''|\"\")(?!\w)")
 _OF_TYPES = frozenset({"type", "enum", "const", "anyOf", "oneOf"})
 # "4", "-7.50"; not "007", which is a code, and not "1,000".
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
@@ -344,7 +346,9 @@ class SchemaGate:
             given.add(meant)
             value = argument.get("value")
             # Whether null, [] and {} are values is a question for the `input_schema`.
-            if is_empty(value) and (tool.input_schema is None or isinstance(value, str)):
+            described = parameters[meant].description if meant in parameters else ""
+            says_empty = tool.input_schema is not None and _EMPTY.search(described) is not None
+            if is_empty(value) and not says_empty and (tool.input_schema is None or isinstance(value, str)):
                 empty.add(meant)
             elif tool.input_schema is not None:
                 values[meant] = value, place

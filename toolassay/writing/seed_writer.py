@@ -143,7 +143,7 @@ def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[
         for source in ids[:place]:
             if source in graph.library and target in graph.library:
                 link = graph.dependency(source, target)
-                if link is not None and not fields_of(link):
+                if link is not None and not fields_of(link) and not link.shared:
                     pairs.append((source, target))
     return [{"source": source, "target": target} for source, target in dict.fromkeys(pairs)]
 
@@ -342,11 +342,14 @@ class SeedItems(ItemWork[int]):
             current = replace(self, sampler=self.sampler.weighted(weights))
 
 
-SIMULATED = ", but only simulated: the results below are made up in the declared form"
+SIMULATED = (
+    ", but only simulated: the results are made up. Their shape says something; values, counts and states do "
+    "not, and they need not fit together"
+)
 NOT_CARRIED_OUT = "(they could not be carried out)"
 
 
-OF_PLAN = frozenset(("schema", "graph", "wiring"))
+OF_PLAN = frozenset(("schema", "graph", "wiring", "plan"))
 """The gates that judge a plan without its request."""
 _OF_REQUEST = frozenset(("format", "grounding", "leak", "language", "natural", "grounded"))
 """Who finds problems that other words can solve; all others are about the plan."""

@@ -95,7 +95,8 @@ def shown_whole(tool: Tool) -> dict[str, Any]:
         shown["parameters"] = signature(tool.input_schema, _MOST_OF_SCHEMA)
     hints = {name: True for name in _HINTS if tool.annotations.get(name) is True}
     shape = shape_of_result(tool)
-    return shown | ({"annotations": hints} if hints else {}) | ({"returns": shape} if shape else {})
+    returns = "probably_returns" if tool.source.get("output_schema") == "proposed" else "returns"
+    return shown | ({"annotations": hints} if hints else {}) | ({returns: shape} if shape else {})
 
 
 def shape_of_result(tool: Tool) -> str:
