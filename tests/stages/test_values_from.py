@@ -176,6 +176,8 @@ def test_a_plan_that_finds_or_changes_nothing_is_reported() -> None:
         "call 1 (read) reports an error",
         "'write' changed nothing",
     ]
+    after = execution(write, ExecutedCall(1, "find", {"path": "a"}, result=[]))
+    assert not [*pointless(after, {"find"}, {"write"})], "what was deleted is gone"
     good = ExecutedCall(0, "find", {"path": "a"}, result=["b"])
     assert not [*pointless(execution(good, write, changes={"a": {}}), {"find"}, {"write"})]
     assert not [*pointless(execution(good, write), {"find"}, {"write"})]

@@ -18,7 +18,7 @@ from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import RequestId
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
-from toolassay.executors.plan_run import result_of
+from toolassay.executors.executor import CallResult
 from toolassay.files import (
     read_json,
     read_json_lines,
@@ -282,7 +282,7 @@ class FolderEvidence(Mapping[RequestId, Knowledge]):
         self._values, path = read_values(folder), folder.path / EXECUTIONS
         self._results: dict[RequestId, tuple[list[str], bool]] = {}
         for one in read_executions(path) if path.is_file() else ():
-            texts = [result_of(call).text[:MOST_OF_RESULT] for call in one.calls if call.error is None]
+            texts = [CallResult.of(call.result).text[:MOST_OF_RESULT] for call in one.calls if not call.error]
             self._results[one.id] = texts, one.executor == SIMULATED
 
     def __getitem__(self, key: RequestId) -> Knowledge:

@@ -20,7 +20,13 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors import executor_named
-from toolassay.executors.executor import CallLimits, EnvironmentFailure, ExecutionContext, OpenExecutor
+from toolassay.executors.executor import (
+    CallLimits,
+    CallResult,
+    EnvironmentFailure,
+    ExecutionContext,
+    OpenExecutor,
+)
 from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, result_of, run_plan
 from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
 from toolassay.gold import Gold
@@ -354,7 +360,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
                 return Carried("")
             item = PlannedItem(label["id"], plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
-            texts = [result_of(call).text for call in execution.calls]
+            texts = [CallResult.of(call.result).text for call in execution.calls]
             if executor.name == SIMULATED:  # what it refuses says nothing about the service
                 return Carried("simulated", (), texts)
             if execution.outcome == "failed":
@@ -376,13 +382,15 @@ def pointless(execution: Execution, reads: Collection[str], changing: Collection
     """
     if execution.outcome != "ran":
         return
+    is_changed = False  # then a search may well find nothing
     for call in execution.calls:
         result = result_of(call)
         if values_with_errors(result, call.arguments):
             words = result.text[:200]
             yield f"the plan was executed; call {call.node} ({call.tool}) reports an error: {words}"
-        elif call.tool in reads and is_empty(result):
+        elif call.tool in reads and not is_changed and is_empty(result):
             yield f"the plan was executed; call {call.node} ({call.tool}) found nothing"
+        is_changed = is_changed or call.tool not in reads
     writing = next((call.tool for call in execution.calls if call.tool in changing), None)
     if writing is not None and execution.changes == {}:
         yield f"the plan was executed; '{writing}' changed nothing"
