@@ -318,12 +318,12 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
 def shared_arguments(
     source: ToolFields, target: ToolFields, matches: Sequence[Match]
 ) -> tuple[FieldPair, ...]:
-    """The required arguments of the target with which the source was asked, too."""
+    """The required arguments of the target with which the source was asked, too; but no choices."""
     fed = {one.taken.path for one in matches if one.flows}
     return tuple(
         FieldPair(path, one.path)
         for one in target.needs
-        if one.path not in fed and (path := source.known(one))
+        if one.path not in fed and not one.values and (path := source.known(one))
     )
 
 
