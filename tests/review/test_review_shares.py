@@ -7,12 +7,14 @@ from itertools import combinations
 from pathlib import Path
 
 import pytest
-from reviewing import folder_with, session_of
+from reviewing import folder_with, say, session_of
 
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.review.samples import Shares
+from toolassay.review.samples import Shares, drawn_samples
 from toolassay.review.sheets import read_sheet
-from toolassay.stages.review import export_reviews
+from toolassay.stages.make_set import by_people
+from toolassay.stages.review import export_reviews, publishable_by_people
 
 NAMES = ("Ann", "Bob", "Cem", "Zoë")
 
@@ -70,3 +72,19 @@ def test_a_sheet_holds_the_share(tmp_path: Path) -> None:
     count = export_reviews(folder, sheet, reviewer="Ann", reviewers=names, each=1)
     made = session_of(folder)
     assert count == len(read_sheet(sheet)) == sum(shares.holds("Ann", one.id) for one in made.samples)
+
+
+def test_a_sample_is_drawn_by_ids_and_its_decisions_are_a_share(tmp_path: Path) -> None:
+    folder, sheet = folder_with(tmp_path / "d", 12), tmp_path / "few.csv"
+    assert export_reviews(folder, sheet, sample=4) == 4
+    made = session_of(folder)
+    few, more = (drawn_samples(made.samples, count) for count in (4, 6))
+    assert len(few) == 4 and few < more
+    assert publishable_by_people(folder) == (0, 0)
+    places = [one.number for one in made.samples if one.id in few]
+    for number in places[1:]:
+        say(made, "Ann", number, "correct")
+    say(made, "Ann", places[0], "discard")
+    assert publishable_by_people(folder) == (3, 4)
+    share = by_people(DataFolder(folder))
+    assert share is not None and share.value == 0.75

@@ -164,6 +164,9 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
     help="Comma-separated names to divide the samples among [default: everyone reviews all].",
 )
 @options.option("each", type=click.IntRange(1), default=None, help="Number of --reviewers per sample.")
+@options.option(
+    "sample", type=click.IntRange(1), default=None, help="Look at so many samples, drawn by their ids."
+)
 @options.page()
 @options.option(
     "gates",
@@ -198,6 +201,7 @@ def review_command(
     gates: Path | None,
     reviewers: str,
     each: int | None,
+    sample: int | None,
     **page: Any,
 ) -> None:
     """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
@@ -213,6 +217,7 @@ def review_command(
     shared: dict[str, Any] = {
         "reviewers": options.names(reviewers),
         "each": each or 0,
+        "sample": sample,
         "gates": gates,
         "screen": SCREEN,
     }

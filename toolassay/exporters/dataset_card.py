@@ -44,6 +44,7 @@ class Funnel(msgspec.Struct, frozen=True):
         gates: Number of samples by gate and state.
         funnel: For each gate in order, what enters, leaves, is rejected and quarantined there.
         signature: The settings, in one line.
+        critics: How far each critic that judged the set agrees with people, in one sentence.
     """
 
     input: int
@@ -51,6 +52,7 @@ class Funnel(msgspec.Struct, frozen=True):
     gates: dict[str, dict[str, int]]
     funnel: list[dict[str, Any]]
     signature: str
+    critics: dict[str, str] = {}
 
 
 def read_funnel(path: Path) -> Funnel | None:
@@ -111,6 +113,8 @@ def check_lines(
     rows = [[gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel.gates.items()]
     yield Table(("gate", *_STATES), rows).markdown()
     yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
+    for line in funnel.critics.values():
+        yield f"\n{markdown_escaped(line)}."
     yield f"\n`{funnel.signature}`"
 
 

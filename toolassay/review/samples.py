@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -126,6 +126,7 @@ class Shares:
     Args:
         reviewers: their names; without names, any reviewer looks at all samples.
         each: the number of reviewers per sample; 0 for all.
+        only: the samples to look at; None for all.
 
     Raises:
         UsageError: a name occurs twice, or there are fewer names than `each`.
@@ -135,7 +136,9 @@ class Shares:
     (('Cem', 'Bob'), False, True)
     """
 
-    def __init__(self, reviewers: Sequence[str] = (), each: int = 0) -> None:
+    def __init__(
+        self, reviewers: Sequence[str] = (), each: int = 0, only: Collection[RequestId] | None = None
+    ) -> None:
         if len({name.casefold() for name in reviewers}) < len(reviewers):
             raise UsageError("a reviewer is named twice", fix="write each name of --reviewers once")
         if each and not reviewers:
@@ -145,7 +148,7 @@ class Shares:
                 f"{each} of {len(reviewers)} reviewers cannot look at each sample",
                 fix="name more --reviewers, or lower --each",
             )
-        self.reviewers, self.each = tuple(reviewers), each or len(reviewers)
+        self.reviewers, self.each, self.only = tuple(reviewers), each or len(reviewers), only
 
     def of(self, sample: RequestId) -> tuple[str, ...]:
         """The reviewers of a sample."""
@@ -153,13 +156,19 @@ class Shares:
 
     def holds(self, reviewer: str, sample: RequestId) -> bool:
         """Whether a sample belongs to a reviewer's share."""
-        return not self.reviewers or reviewer in self.of(sample)
+        is_wanted = self.only is None or sample in self.only
+        return is_wanted and (not self.reviewers or reviewer in self.of(sample))
 
     def check(self, reviewer: str) -> None:
         """Raise UsageError if the name is not one of the reviewers."""
         if self.reviewers and reviewer not in self.reviewers:
             wrong = f"'{reviewer}' is none of the reviewers" if reviewer else "--reviewer is missing"
             raise UsageError(wrong, fix=f"use one of {', '.join(self.reviewers)}")
+
+
+def drawn_samples(samples: Iterable[ReviewSample], count: int) -> frozenset[RequestId]:
+    """The ids of as many samples, drawn by a hash of the id: more samples of a set include those of fewer."""
+    return frozenset(sorted((one.id for one in samples), key=lambda name: _hash("", name))[:count])
 
 
 def _hash(name: str, sample: RequestId) -> bytes:

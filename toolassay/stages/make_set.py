@@ -16,6 +16,7 @@ from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.link_review import ProposeOptions
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
+from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs.ledger import FREE
 from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -26,6 +27,7 @@ from toolassay.stages.graph import build_graph
 from toolassay.stages.import_tools import import_tools
 from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.release import release
+from toolassay.stages.review import publishable_by_people
 from toolassay.stages.split import split
 from toolassay.tables import Result, Table
 
@@ -51,8 +53,8 @@ class MadeSet(Result):
         ran: Those of the set whose plan was executed without an error.
         tools: Tools that occur in the set, and all.
         links: Links that occur in the set, and all.
-        publishable: Share of the set that people would publish, with its interval (95 %), by the calibration
-            of the critic; None without one.
+        publishable: Share of the set that people would publish, with its interval (95 %): as they decided on
+            samples of it, else by the calibration of the critic; None without either.
         requests: Requests to models.
         cost_usd: US dollars; None if unknown.
         complete: Whether as many samples pass as were wanted.
@@ -185,11 +187,17 @@ def _counted(
         ran,
         (coverage["tools"]["with_passing"], coverage["tools"]["total"]),
         (coverage["edges"]["with_passing"], coverage["edges"]["total"]),
-        publishable(calibrations),
+        by_people(folder) or publishable(calibrations),
         used["requests"],
         used["cost_usd"],
         passed >= wanted,
     )
+
+
+def by_people(folder: DataFolder) -> Interval | None:
+    """The share of what people looked at that they found correct; None if nobody looked."""
+    correct, decided = publishable_by_people(folder.path) if (folder.path / REVIEWS).is_dir() else (0, 0)
+    return proportion_interval(correct, decided) if decided else None
 
 
 def publishable(calibrations: Sequence[Calibration]) -> Interval | None:

@@ -489,6 +489,8 @@ def build_report(
     if not folders:
         raise UsageError("; ".join(missing))
     notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.benchmark.is_by_rules]
+    funnels = [(place.given, read_funnel(place.folder.path / FUNNEL)) for place in places]
+    notes += [f"{given}: {line}." for given, one in funnels if one for line in one.critics.values()]
     for line in missing:
         screen.say(f"{WARNING}left out: {line}")
     for line in notes:

@@ -17,7 +17,7 @@ from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import gate_pipeline
 from toolassay.review.decision import FOLDER, Log, ReviewStore, checked_name
 from toolassay.review.outcome import Applied, apply_reviews, markdown, verification
-from toolassay.review.samples import Shares, Unchanged, read_samples
+from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samples
 from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session, read_findings
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
@@ -32,6 +32,7 @@ def review_session(
     dependency_type: str | None = None,
     reviewers: Sequence[str] = (),
     each: int = 0,
+    sample: int | None = None,
     screen: Screen = DEFAULT,
 ) -> Session:
     """The review of a data folder: samples, findings of the gates, and all decisions so far.
@@ -43,17 +44,19 @@ def review_session(
         dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
         each: Number of reviewers per sample; 0: all.
+        sample: Look at so many samples, drawn by their ids; None for all.
         screen: Receives messages, results and progress.
 
     Raises:
         UsageError: A file is missing or malformed, or the samples cannot be shared like this.
     """
-    shares = Shares([checked_name(name) for name in reviewers], each)
+    names = [checked_name(name) for name in reviewers]
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, dependency_type, say=screen.say)
     background = Background(graph.library, graph.dependency_type, graph)
     unchanged = Unchanged(folder.data)
     samples = read_samples(folder.data)
+    shares = Shares(names, each, None if sample is None else drawn_samples(samples, sample))
     path = Path(gates) if gates is not None else _of_check(folder, FILE)
     written = read_findings(path) if gates is not None or path.exists() else {}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
@@ -92,6 +95,7 @@ def start_review(
     dependency_type: str | None = None,
     reviewers: Sequence[str] = (),
     each: int = 0,
+    sample: int | None = None,
     screen: Screen = DEFAULT,
 ) -> None:
     """Serve the page of a review on 127.0.0.1 until interrupted.
@@ -109,6 +113,7 @@ def start_review(
         dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
         reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
         each: Number of reviewers per sample; 0: all.
+        sample: Look at so many samples, drawn by their ids; None for all.
         screen: Receives the address once the server listens.
 
     Raises:
@@ -119,7 +124,13 @@ def start_review(
     if chosen is None:
         raise UsageError(f"unknown queue '{queue}'", fix=f"use {' or '.join(QUEUES)}")
     session = review_session(
-        data_dir, gates=gates, dependency_type=dependency_type, reviewers=reviewers, each=each, screen=screen
+        data_dir,
+        gates=gates,
+        dependency_type=dependency_type,
+        reviewers=reviewers,
+        each=each,
+        sample=sample,
+        screen=screen,
     )
     if reviewer:
         reviewer = checked_name(reviewer)
@@ -146,6 +157,16 @@ def start_review(
             await server.close()
 
     run_coroutine(run())
+
+
+def publishable_by_people(data_dir: str | Path) -> tuple[int, int]:
+    """How many samples people found correct as they are, and how many they decided.
+
+    Raises:
+        UsageError: A file is missing or malformed.
+    """
+    decided = [one.decision.action for one in review_session(data_dir).outcomes() if one.decision is not None]
+    return decided.count("correct"), len(decided)
 
 
 def review_summary(data_dir: str | Path, *, screen: Screen = DEFAULT) -> dict[str, object]:
@@ -189,6 +210,7 @@ def export_reviews(
     gates: str | Path | None = None,
     reviewers: Sequence[str] = (),
     each: int = 0,
+    sample: int | None = None,
     screen: Screen = DEFAULT,
 ) -> int:
     """Write a spreadsheet with the samples and the reviewer's decisions; returns the number of rows.
@@ -200,12 +222,15 @@ def export_reviews(
         gates: A `gates.jsonl`; default: that of the folder, else the gates are run.
         reviewers: Names of the reviewers that share the samples; the sheet has the share of `reviewer`.
         each: Number of reviewers per sample; 0: all.
+        sample: Look at so many samples, drawn by their ids; None for all.
         screen: Receives messages, results and progress.
 
     Raises:
         UsageError: A file is missing or malformed, or the sheet has another format.
     """
-    session = review_session(data_dir, gates=gates, reviewers=reviewers, each=each, screen=screen)
+    session = review_session(
+        data_dir, gates=gates, reviewers=reviewers, each=each, sample=sample, screen=screen
+    )
     reviewer = checked_name(reviewer) if reviewer else ""
     log = session.store.log(reviewer) if reviewer else Log()
     session.shares.check(reviewer)
