@@ -265,7 +265,7 @@ def _check_critics(writing: WritingSettings, llm: str) -> None:
 
 
 _MOST_SAMPLES = 10  # times the wanted number: then too few pass
-_FEWEST = 20  # samples of a round
+_FEWEST = 5  # samples of a round
 _LOWEST_RATE = 0.2  # of passing samples, by which the size of a round is chosen
 
 
@@ -315,7 +315,7 @@ def _until(
         rate = max(found.passed / max(1, count), _LOWEST_RATE)
         if work.has_stopped:
             reason = "the run stopped"
-        elif count >= _MOST_SAMPLES * max(wanted_samples, _FEWEST):
+        elif count >= _MOST_SAMPLES * max(wanted_samples, 4 * _FEWEST):
             reason = f"too few pass ({found.worst})"
         elif found.passed >= wanted_samples and turn > 1 and bare == work.aims:
             reason = "" if samples.cover is None else f"{len(bare):,} {samples.cover} have no passing sample"
