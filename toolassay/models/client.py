@@ -14,6 +14,7 @@ from typing import Any
 from toolassay.models import retry
 from toolassay.models.address import VersionPath
 from toolassay.models.concurrency import Limiter, Permit, limiter_of, waiting
+from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
@@ -127,6 +128,9 @@ class Client:
         tries = retry.Tries(self._options.max_tries)
         answers = self.answers
         numbers = count(1)
+        kept = self._options.chosen(request.parameters)
+        lacks = DIALECTS[self._options.dialect].lacks & request.parameters.keys() - kept
+        self._refusals.learn(dict.fromkeys(lacks))
         while True:
             parameters: dict[str, Any] = {}
             asked = time.monotonic()

@@ -19,9 +19,11 @@ from yarl import URL
 
 from toolassay.errors import UsageError
 from toolassay.models.address import without_addresses
+from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import ModelError
-from toolassay.models.options import PATH, ModelOptions
+from toolassay.models.options import PATHS, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
+from toolassay.models.response_body import read_error, read_response
 from toolassay.models.retry import (
     connection_broken,
     failed_answer,
@@ -30,7 +32,7 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import encoded_body, read_error, read_response
+from toolassay.models.wire_format import encoded, parameters_of
 
 CONNECT = 30.0
 """Seconds to establish a connection; a server that does not accept within them is unreachable."""
@@ -39,8 +41,14 @@ _KEEP = 4.0
 is lost."""
 
 
+def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
+    """The body of a request in the endpoint's dialect."""
+    body = {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
+    return encoded(DIALECTS[options.dialect].body(body))
+
+
 class AiohttpTransport:
-    """Sends chat completions of the model `name` to `options.base_url`.
+    """Sends requests for the model `name` to `options.base_url`.
 
     Ignores proxies of the environment, through which a local server could not be reached; `--client openai`
     uses them.
@@ -64,7 +72,7 @@ class AiohttpTransport:
         try:
             path = self._options.version_path.path if self._options.version_path else ""
             if path not in self._urls:
-                self._urls[path] = URL(self._options.address.to(path + PATH))
+                self._urls[path] = URL(self._options.address.to(path + PATHS[self._options.dialect]))
             data = encoded_body(self.name, request, self._options)
             async with self._connected().post(
                 self._urls[path], data=data, timeout=self._timeout, allow_redirects=False
@@ -92,7 +100,8 @@ class AiohttpTransport:
             raise failed_answer(status, text, response.headers.get("Retry-After"), self._options.place)
         if status >= 300:
             raise moved(self._options.place, status, response.headers.get("Location"))
-        return await read_response(chunks, started, response.content_type, charset)
+        dialect = DIALECTS[self._options.dialect]
+        return await read_response(chunks, started, response.content_type, charset, dialect)
 
     async def close(self) -> None:
         """Close the session."""
@@ -108,10 +117,7 @@ class AiohttpTransport:
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
-            headers = {"Content-Type": "application/json"}
-            authorization = self._options.authorization
-            if authorization:
-                headers["Authorization"] = authorization
+            headers = {"Content-Type": "application/json", **self._options.key_headers}
             headers |= {name: str(value) for name, value in self._options.extra_headers.items()}
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP),  # `Limiter` sets the limit
@@ -130,7 +136,7 @@ _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by 
 
 
 class OpenAITransport:
-    """Sends chat completions of the model `name` through the SDK, with its aiohttp client.
+    """Sends requests for the model `name` through the SDK, with its aiohttp client.
 
     The SDK's own retries are off. Requests go to Azure if AZURE_OPENAI_ENDPOINT is set and no other address.
 
@@ -150,6 +156,8 @@ class OpenAITransport:
         self._address = options.address
         if self._azure and not os.environ.get("OPENAI_API_VERSION"):
             raise UsageError("Azure needs an API version", fix="set OPENAI_API_VERSION, e.g. 2024-10-21")
+        if options.dialect == "messages":
+            raise UsageError("OpenAI's SDK does not send --api messages", fix="leave --client out")
         self._headers: dict[str, Any] = {}
         self._client: Any = None
 
@@ -199,7 +207,7 @@ class OpenAITransport:
         client, headers, timeout = self.connection()
         data = encoded_body(self.name, request, self._options)
         response = await client.post(
-            f"{self._version_path}{PATH}",
+            f"{self._version_path}{PATHS[self._options.dialect]}",
             cast_to=self._answer_type,
             content=data,
             options={"headers": {"Content-Type": "application/json", **headers}, "timeout": timeout},
@@ -207,8 +215,9 @@ class OpenAITransport:
             stream_cls=self._sdk.AsyncStream,
         )
         try:
-            kind = response.headers.get("content-type", "")
-            return await read_response(response.aiter_bytes(), started, kind, response.charset_encoding)
+            kind, charset = response.headers.get("content-type", ""), response.charset_encoding
+            dialect = DIALECTS[self._options.dialect]
+            return await read_response(response.aiter_bytes(), started, kind, charset, dialect)
         finally:
             await response.aclose()
 
