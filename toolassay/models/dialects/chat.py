@@ -9,8 +9,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolassay.models.dialects.dialect import PIECE, Dialect, EventStream
+from toolassay.models.dialects.dialect import Dialect, EventStream
 from toolassay.models.wire_format import MAX_ANSWER, reasoning_of, reported, text_of
+
+_PIECE = 40  # characters of a text in one event of the fake server
 
 
 class ChatStream(EventStream):
@@ -151,8 +153,8 @@ def _events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iter
 
     yield "", event({"role": "assistant"})
     text = message.get("content") or ""
-    for start in range(0, len(text), PIECE):
-        yield "", event({"content": text[start : start + PIECE]})
+    for start in range(0, len(text), _PIECE):
+        yield "", event({"content": text[start : start + _PIECE]})
         if cut:
             return
     for position, call in enumerate(message.get("tool_calls", [])):

@@ -18,9 +18,6 @@ from toolassay.models.protocol import ChatResponse
 from toolassay.models.retry import failure_inside
 from toolassay.models.wire_format import decoded, read_body, reported
 
-PIECE = 40
-"""Characters of the text in one event that the fake server sends."""
-
 
 class EventStream(ABC):
     """Assembles an answer from the lines of a server-sent event stream.
@@ -125,7 +122,7 @@ class Dialect:
         received: The body of a chat completion's request, from that of its own. For the fake server.
         answer: The body of its answer, from that of a chat completion. For the fake server.
         events: The events of an answer, as (name, data); the name is "" for an unnamed event. Of a chat
-            completion: with token counts if `usage`, and only the first piece of the text if `cut`.
+            completion: with token counts if `usage`, and without an end if `cut`.
         lacks: Parameters that it does not have, which requests send by default.
     """
 
@@ -192,3 +189,11 @@ def completion_of(
             "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning")},
         },
     }
+
+
+def parts_of(whole: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any, dict[str, Any] | None]:
+    """Message, finish reason and token counts of a chat completion of the fake server."""
+    choice, usage = (whole["choices"] or [{}])[0], whole["usage"]
+    counts = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
+    tokens = {own: usage[name] for own, name in counts.items()} if isinstance(usage, Mapping) else None
+    return choice.get("message", {}), choice.get("finish_reason"), tokens

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolassay.models.dialects.dialect import PIECE, Dialect, EventStream, completion_of, function_calls
+from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
 from toolassay.models.wire_format import text_of
 
 _MOST_TOKENS = 4096  # the API requires a limit
@@ -47,11 +47,10 @@ def _body(chat: dict[str, Any]) -> dict[str, Any]:
         more["stop_sequences"] = [stop] if isinstance(stop, str) else stop
     if "tools" in more:
         more["tools"] = [_tool(**one["function"]) for one in more["tools"]]
-    if choice := more.pop("tool_choice", None):
-        named = isinstance(choice, Mapping)
-        more["tool_choice"] = (
-            {"type": "tool", "name": choice["function"]["name"]} if named else {"type": _CHOICES[choice]}
-        )
+    if isinstance(choice := more.pop("tool_choice", None), Mapping):
+        more["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
+    elif choice:
+        more["tool_choice"] = {"type": _CHOICES[choice]}
     form = more.pop("response_format", None) or {}
     if "json_schema" in form:
         more["output_config"] = {"format": {"type": "json_schema", "schema": form["json_schema"]["schema"]}}
@@ -97,13 +96,10 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     message = {"content": text_of(parts) or "" if plain else parts, **function_calls(calls)}
     reason = answer.get("stop_reason")
     reason = "stop" if used and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
-    read, cached, stored = (
-        usage.get(name) for name in ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    )
-    prompt = None if read is None else read + (cached or 0) + (stored or 0)
-    return completion_of(
-        message, reason, {"prompt": prompt, "completion": usage.get("output_tokens"), "cached": cached}
-    )
+    read, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
+    prompt = None if read is None else read + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
+    counts = {"prompt": prompt, "completion": usage.get("output_tokens"), "cached": cached}
+    return completion_of(message, reason, counts)
 
 
 def _written(block: Mapping[str, Any]) -> str:
@@ -151,43 +147,31 @@ def _received(body: dict[str, Any]) -> dict[str, Any]:
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         for block in blocks:
             if block["type"] == "tool_result":
-                text = text_of(block.get("content")) or ""
-                messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": text})
+                result = text_of(block.get("content")) or ""
+                messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result})
         used = [one for one in blocks if one["type"] == "tool_use"]
         calls = function_calls([(one["id"], one["name"], _written(one)) for one in used])
-        if calls or (text := text_of(blocks)) is not None:
-            messages.append({"role": role, "content": text_of(blocks), **calls})
+        text = text_of(blocks)
+        if calls or text is not None:
+            messages.append({"role": role, "content": text, **calls})
     asked["messages"] = messages
     if "tools" in asked:
-        asked["tools"] = [
-            {"type": "function", "function": {**one, "parameters": one["input_schema"]}}
-            for one in asked["tools"]
-        ]
+        functions = [{**one, "parameters": one["input_schema"]} for one in asked["tools"]]
+        asked["tools"] = [{"type": "function", "function": one} for one in functions]
     return asked
 
 
 def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    choice = (whole["choices"] or [{}])[0]
-    message, usage = choice.get("message", {}), whole["usage"]
+    message, reason, tokens = parts_of(whole)
     text = message.get("content") or message.get("refusal")
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
     for call in message.get("tool_calls", ()):
         name, given = call["function"]["name"], json.loads(call["function"]["arguments"])
         blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
     reasons = {chat: own for own, chat in reversed(_REASONS.items())}
-    reason = "content_filter" if message.get("refusal") else choice.get("finish_reason")
-    counted = isinstance(usage, Mapping)
-    return {
-        "id": f"msg_{whole['id']}",
-        "type": "message",
-        "role": "assistant",
-        "model": whole["model"],
-        "content": blocks,
-        "stop_reason": reasons.get(reason, "end_turn"),
-        "stop_sequence": None,
-        "usage": counted
-        and {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]},
-    }
+    reason = "refusal" if message.get("refusal") else reasons.get(reason, "end_turn")
+    head = {"id": f"msg_{whole['id']}", "type": "message", "role": "assistant", "model": whole["model"]}
+    return {**head, "content": blocks, "stop_reason": reason, "stop_sequence": None, "usage": tokens}
 
 
 def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:
@@ -196,31 +180,18 @@ def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Ite
 
     yield event("message_start", message={**answer, "content": [], "stop_reason": None})
     for index, block in enumerate(answer["content"]):
-        is_text = block["type"] == "text"
-        sort, text = ("text", block["text"]) if is_text else ("partial_json", json.dumps(block["input"]))
-        yield event(
-            "content_block_start",
-            index=index,
-            content_block={**block, "text" if is_text else "input": "" if is_text else {}},
-        )
-        kind = "text_delta" if is_text else "input_json_delta"
-        for start in range(0, len(text), PIECE):
-            yield event(
-                "content_block_delta", index=index, delta={"type": kind, sort: text[start : start + PIECE]}
-            )
-            if cut:
-                return
+        start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block.get("text")}
+        if block["type"] == "tool_use":
+            start = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        yield event("content_block_start", index=index, content_block=start)
+        yield event("content_block_delta", index=index, delta=delta)
+        if cut:
+            return
         yield event("content_block_stop", index=index)
     yield event("message_delta", delta={"stop_reason": answer["stop_reason"]}, usage=answer["usage"])
     yield event("message_stop")
 
 
-MESSAGES = Dialect(
-    _body,
-    _completion,
-    MessagesStream,
-    _received,
-    _answer,
-    _events,
-    frozenset({"presence_penalty", "frequency_penalty"}),
-)
+_LACKS = frozenset({"presence_penalty", "frequency_penalty"})
+MESSAGES = Dialect(_body, _completion, MessagesStream, _received, _answer, _events, _LACKS)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from toolassay.models.dialects.dialect import PIECE, Dialect, EventStream, completion_of, function_calls
+from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
 from toolassay.models.wire_format import text_of
 
 _REASONING = "reasoning_items"
@@ -127,31 +127,22 @@ def _received(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    choice = (whole["choices"] or [{}])[0]
-    message, usage = choice.get("message", {}), whole["usage"]
-    output: list[dict[str, Any]] = []
+    message, reason, tokens = parts_of(whole)
     texts = {"output_text": message.get("content"), "refusal": message.get("refusal")}
     parts = [
         {"type": kind, kind.removeprefix("output_"): text} for kind, text in texts.items() if text is not None
     ]
+    output: list[dict[str, Any]] = []
     if parts:
         output.append({"type": "message", "role": "assistant", "status": "completed", "content": parts})
     for call in message.get("tool_calls", ()):
         output.append({"type": "function_call", "call_id": call["id"], **_pick(call["function"])})
-    reason = {"length": _LIMIT, "content_filter": "content_filter"}.get(choice.get("finish_reason"))
-    counted = isinstance(usage, Mapping)
-    return {
-        "id": f"resp_{whole['id']}",
-        "object": "response",
-        "created_at": int(time.time()),
-        "model": whole["model"],
-        "status": "incomplete" if reason else "completed",
-        "incomplete_details": {"reason": reason} if reason else None,
-        "error": None,
-        "output": output,
-        "usage": counted
-        and {"input_tokens": usage["prompt_tokens"], "output_tokens": usage["completion_tokens"]},
-    }
+    why = {"length": _LIMIT, "content_filter": reason}.get(reason)
+    ended = (
+        {"status": "incomplete", "incomplete_details": {"reason": why}} if why else {"status": "completed"}
+    )
+    head = {"id": f"resp_{whole['id']}", "object": "response", "model": whole["model"], "error": None}
+    return {**head, "created_at": int(time.time()), **ended, "output": output, "usage": tokens}
 
 
 def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:
@@ -160,22 +151,14 @@ def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Ite
 
     yield event("created", response={**answer, "output": [], "status": "in_progress"})
     for index, item in enumerate(answer["output"]):
-        sort, text = "function_call_arguments", item.get("arguments", "")
+        kind, text = "function_call_arguments", item.get("arguments")
         if item["type"] == "message":
-            sort, text = "output_text", _joined(item["content"], "text")
-        for start in range(0, len(text), PIECE):
-            yield event(f"{sort}.delta", output_index=index, delta=text[start : start + PIECE])
-            if cut:
-                return
+            kind, text = "output_text", _joined(item["content"], "text")
+        yield event(f"{kind}.delta", output_index=index, delta=text)
+        if cut:
+            return
     yield event(answer["status"], response=answer)
 
 
-RESPONSES = Dialect(
-    _body,
-    _completion,
-    ResponsesStream,
-    _received,
-    _answer,
-    _events,
-    frozenset({"stop", "presence_penalty", "frequency_penalty"}),
-)
+_LACKS = frozenset({"stop", "presence_penalty", "frequency_penalty"})
+RESPONSES = Dialect(_body, _completion, ResponsesStream, _received, _answer, _events, _LACKS)
