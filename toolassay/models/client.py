@@ -98,7 +98,8 @@ class Client:
         self._paths = options.version_path
         if transport is None and self._paths is None and not options.is_azure:
             self._paths = VersionPath(options.address)
-        options = replace(options, refusals=self._refusals, version_path=self._paths, schemas=self._schemas)
+        learnt = {"refusals": self._refusals, "version_path": self._paths, "schemas": self._schemas}
+        options = replace(options, api=options.dialect, **learnt)
         self._options = options
         self._secrets = options.secrets
         pairs = options.pairs
@@ -128,9 +129,8 @@ class Client:
         tries = retry.Tries(self._options.max_tries)
         answers = self.answers
         numbers = count(1)
-        kept = self._options.chosen(request.parameters)
-        lacks = DIALECTS[self._options.dialect].lacks & request.parameters.keys() - kept
-        self._refusals.learn(dict.fromkeys(lacks))
+        lacks = DIALECTS[self._options.dialect].lacks & request.parameters.keys()
+        self._refusals.learn(dict.fromkeys(lacks - self._options.chosen(request.parameters)))
         while True:
             parameters: dict[str, Any] = {}
             asked = time.monotonic()

@@ -78,20 +78,9 @@ class AiohttpTransport:
                 self._urls[path], data=data, timeout=self._timeout, allow_redirects=False
             ) as response:
                 return await self._read(response, started)
-        except aiohttp.ClientConnectorError as error:
-            reason = getattr(getattr(error, "os_error", None), "strerror", None) or error
-            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
-        except aiohttp.ConnectionTimeoutError:
-            reason = f"no connection within {CONNECT:g} s"
-            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
-        except TimeoutError:
-            raise timed_out(self._options.timeout, silent=True) from None
-        except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # ValueError: invalid URL or port
-            raise wrong_address(self._options.place, error) from None
-        except aiohttp.ClientPayloadError as error:
-            raise connection_broken(_reason(error), kind="truncated") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise connection_broken(_reason(error)) from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            place, timeout = self._options.place, self._options.timeout
+            raise _connection_failure(error, place, timeout, self._proxy_hint()) from None
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
         status, chunks, charset = response.status, response.content.iter_any(), response.charset
@@ -126,10 +115,6 @@ class AiohttpTransport:
                 read_bufsize=2**18,  # aiohttp's 64 KiB pauses reading of long answers
             )
         return self._session
-
-
-def _reason(error: Exception) -> str:
-    return without_addresses(str(error)) or type(error).__name__
 
 
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by name
@@ -296,8 +281,8 @@ def _is_of_the_network(error: Exception) -> bool:
     )
 
 
-def _connection_failure(error: Exception, place: str, timeout: float) -> ModelError:
-    """Classify a connection error of the SDK by its causes, because the SDK reports most as time-outs."""
+def _connection_failure(error: Exception, place: str, timeout: float, hint: str = "") -> ModelError:
+    """Classify a connection error by its causes, because the SDK reports most as time-outs."""
     causes = list(_causes(error))
     innermost = causes[-1]
     reason = without_addresses(str(innermost)) or type(innermost).__name__
@@ -307,12 +292,12 @@ def _connection_failure(error: Exception, place: str, timeout: float) -> ModelEr
 
     if behind(aiohttp.ClientPayloadError):
         return connection_broken(reason, kind="truncated")
-    if behind(aiohttp.InvalidURL) or {type(cause).__name__ for cause in causes} & _NO_ADDRESS:
+    if behind(aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) or {type(cause).__name__ for cause in causes} & _NO_ADDRESS:
         return wrong_address(place, reason)
     if behind(aiohttp.ClientConnectorError):
-        return unreachable(place, getattr(innermost, "strerror", None) or reason)
+        return unreachable(place, f"{getattr(innermost, 'strerror', None) or reason}{hint}")
     if behind(aiohttp.ConnectionTimeoutError):
-        return unreachable(place, f"no connection within {CONNECT:g} s")
+        return unreachable(place, f"no connection within {CONNECT:g} s{hint}")
     if behind(TimeoutError):
         return timed_out(timeout, silent=True)
-    return connection_broken(reason)
+    return wrong_address(place, error) if isinstance(error, ValueError) else connection_broken(reason)

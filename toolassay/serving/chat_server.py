@@ -193,78 +193,59 @@ class ChatServer(Loopback):
         self.seen(received, kind)
         return number, kind
 
-    def _complaint(self, received: Received) -> tuple[int, Any] | None:
-        """Status and body of the error about a request; None if there is nothing to complain about."""
-        for name in received.body.keys() & self.refused_parameters.keys():
-            return 400, self.refused_parameters[name]
-        return self.complaint(received.body)
-
     async def _in_batch(self, received: Received) -> tuple[int, Any]:
         """Answer a request of a batch: status and body. A fault of the connection is status 0."""
         kept = {name: value for name, value in received.body.items() if name not in self.dropped_parameters}
         received = Received(received.path, received.headers, kept)
         number, kind = self._counted(received)
+        if kind in _OF_THE_CONNECTION:
+            return 0, f"fault {kind}"
+        return await self._process(received, kind, number)
+
+    async def _process(self, received: Received, kind: str, number: int) -> tuple[int, Any]:
+        """Status and body: a completion, with a fault of its content applied, or an error."""
         if kind == "hold":
             await self.released.wait()
-        if (complaint := self._complaint(received)) is not None:
+        for name in received.body.keys() & self.refused_parameters.keys():
+            return 400, self.refused_parameters[name]
+        if (complaint := self.complaint(received.body)) is not None:
             return complaint
         if (refused := refusal(kind, received)) is not None:
             status, message, code = refused
-            return status, error_body(
-                message, "server_error" if status == 500 else "invalid_request_error", code
-            )
-        if kind in _OF_THE_CONNECTION:
-            return 0, f"fault {kind}"
+            sort = "server_error" if status == 500 else "invalid_request_error"
+            return status, error_body(message, sort, code)
+        await asyncio.sleep(self.delay)
         try:
-            return 200, await self._completion(received, kind, number)
+            reply = await self.answer(received)
         except ToolassayError as error:
             return 400, error_body(str(error))
-
-    async def _completion(self, received: Received, kind: str, number: int) -> dict[str, Any]:
-        """The completion of a request, with a fault of its content applied.
-
-        Raises:
-            ToolassayError: The request cannot be answered.
-        """
-        reply = await self.answer(received)
         whole = completion(received, reply, number, self.characters_per_token)
         if kind == WHOLE:
             usage, (asked, said) = whole["usage"], self.whole_tokens
             self.whole_tokens = (asked + usage["prompt_tokens"], said + usage["completion_tokens"])
         else:
             apply_fault(whole, kind, received)
-        return whole
+        return 200, whole
 
     async def _respond(
         self, request: web.Request, received: Received, kind: str, number: int, dialect: Dialect
     ) -> web.StreamResponse:
         if kind == "hang":
             await asyncio.Event().wait()
-        if kind == "hold":
-            await self.released.wait()
-        if (complaint := self._complaint(received)) is not None:
-            return web.json_response(complaint[1], status=complaint[0])
-        refused = refusal(kind, received)
-        if refused is not None:
-            status, message, code = refused
-            headers = {"Retry-After": f"{self.retry_after:g}"} if kind in ("429", "500") else {}
-            if kind.endswith("echo"):
-                headers = {"X-Echo": received.echo, "Retry-After": received.echo}
-            sort = "server_error" if status == 500 else "invalid_request_error"
-            return error_response(message, status, kind=sort, code=code, headers=headers)
-        if self.delay:
-            await asyncio.sleep(self.delay)
         if kind == "refused":
             await self.refuse()
             self._coming_back = asyncio.create_task(self._come_back())
         if kind in ("reset", "refused"):
+            await asyncio.sleep(self.delay)
             return abort(request)
         if kind == "garbage":
             return garbage(request)
-        try:
-            whole = await self._completion(received, kind, number)
-        except ToolassayError as error:
-            return error_response(str(error))
+        status, whole = await self._process(received, kind, number)
+        if status != 200:
+            headers = {"Retry-After": f"{self.retry_after:g}"} if kind in ("429", "500") else {}
+            if kind.endswith("echo"):
+                headers = {"X-Echo": received.echo, "Retry-After": received.echo}
+            return web.json_response(whole, status=status, headers=headers)
         options = received.body.get("stream_options")
         return await deliver(
             request,
