@@ -26,13 +26,13 @@ TOOL = {
 TOOLS = {"tools": [{"type": "function", "function": TOOL}]}
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
 ASKED = {"role": "user", "content": "Use the tool: what is the weather in Rome?"}
-DIALOGUE = [
+DIALOGUE: list[dict[str, Any]] = [
     {"role": "system", "content": "Answer in one word."},
     {"role": "user", "content": "The capital of France?"},
     {"role": "assistant", "content": "Paris"},
     {"role": "user", "content": "And of Italy?"},
 ]
-RESULT = [
+RESULT: list[dict[str, Any]] = [
     ASKED,
     {"role": "assistant", "content": None, "tool_calls": [CALL]},
     {"role": "tool", "tool_call_id": "call_1", "content": '{"degrees": 31, "sky": "sunny"}'},

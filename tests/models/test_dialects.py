@@ -24,7 +24,7 @@ CALLS = [
     {"id": f"call_{n}", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}
     for n in (1, 2)
 ]
-DIALOGUE = [
+DIALOGUE: list[dict[str, Any]] = [
     {"role": "system", "content": "Be brief."},
     {"role": "user", "content": "Rome and Rome?"},
     {"role": "assistant", "content": None, "tool_calls": CALLS},
@@ -137,7 +137,7 @@ def read(api: Api, body: Any) -> ChatResponse:
     return DIALECTS[api].read(json.dumps(body))
 
 
-RESPONSE = {
+RESPONSE: dict[str, Any] = {
     "id": "resp_1",
     "object": "response",
     "status": "completed",
@@ -168,7 +168,7 @@ RESPONSE = {
         "total_tokens": 60,
     },
 }
-MESSAGE = {
+MESSAGE: dict[str, Any] = {
     "id": "msg_1",
     "type": "message",
     "role": "assistant",
@@ -188,20 +188,20 @@ MESSAGE = {
         "output_tokens": 20,
     },
 }
-EVENTS_OF_RESPONSE = [
+EVENTS_OF_RESPONSE: list[dict[str, Any]] = [
     {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "error": None}},
     {"type": "response.reasoning_summary_text.delta", "delta": "Both."},
     {"type": "response.output_text.delta", "delta": "I look."},
     {"type": "response.completed", "response": RESPONSE},
 ]
-EVENTS_OF_MESSAGE = [
+EVENTS_OF_MESSAGE: list[dict[str, Any]] = [
     {"type": "message_start", "message": {**MESSAGE, "content": [], "stop_reason": None}},
     {"type": "ping"},
     {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
     {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Bo"}},
     {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "th."}},
     {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqQB"}},
-    {"type": "content_block_start", "index": 1, "content_block": MESSAGE["content"][1]},  # type: ignore[index]
+    {"type": "content_block_start", "index": 1, "content_block": MESSAGE["content"][1]},
     {"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": ""}},
     {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": "I look."}},
     {
@@ -219,7 +219,7 @@ EVENTS_OF_MESSAGE = [
         "index": 3,
         "delta": {"type": "input_json_delta", "partial_json": ' "Rome"}'},
     },
-    {"type": "content_block_start", "index": 4, "content_block": MESSAGE["content"][4]},  # type: ignore[index]
+    {"type": "content_block_start", "index": 4, "content_block": MESSAGE["content"][4]},
     {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 20}},
     {"type": "message_stop"},
 ]
@@ -261,11 +261,11 @@ def test_an_answer_whole_and_streamed_goes_back_as_it_came(
             sent = [{name: item[name] for name in item if name != "id"} for item in body["input"]]
             kept = [
                 {name: item[name] for name in item if name not in ("id", "status")}
-                for item in RESPONSE["output"]  # type: ignore[attr-defined]
+                for item in RESPONSE["output"]
             ]
             kept[1]["content"] = [{"type": "output_text", "text": "I look."}]
             assert sent == kept
-            assert body["input"][0] == RESPONSE["output"][0]  # type: ignore[index]
+            assert body["input"][0] == RESPONSE["output"][0]
     assert answers[0].first_token_seconds is None and answers[1].first_token_seconds is not None
 
 
@@ -326,7 +326,11 @@ def test_a_body_of_another_kind_is_tried_again(api: Api, body: Any) -> None:
     assert caught.value.transient
 
 
-FAILED = {"status": "failed", "error": {"code": "server_error", "message": "sorry"}, "output": []}
+FAILED: dict[str, Any] = {
+    "status": "failed",
+    "error": {"code": "server_error", "message": "sorry"},
+    "output": [],
+}
 
 
 @pytest.mark.parametrize(
@@ -338,10 +342,11 @@ FAILED = {"status": "failed", "error": {"code": "server_error", "message": "sorr
 )
 def test_an_error_inside_an_answer(api: Api, body: dict[str, Any]) -> None:
     events = [{"type": "response.failed", "response": body}] if api == "responses" else [body]
-    for attempt in (lambda: read(api, body), lambda: streamed(DIALECTS[api], events)):
-        with pytest.raises(ModelError, match="sorry") as caught:
-            attempt()
-        assert caught.value.transient
+    with pytest.raises(ModelError, match="sorry") as whole:
+        read(api, body)
+    with pytest.raises(ModelError, match="sorry") as in_stream:
+        streamed(DIALECTS[api], events)
+    assert whole.value.transient and in_stream.value.transient
 
 
 @pytest.mark.parametrize(
@@ -383,8 +388,9 @@ def test_each_provider_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("OPENAI_API_KEY", "sk-openai")
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant\n")
     base = "http://host/v1"
-    for api in ("chat", "responses"):
-        assert ModelOptions(api_base=base, api=api).key_headers == {"Authorization": "Bearer sk-openai"}  # type: ignore[arg-type]
+    openai: list[Api] = ["chat", "responses"]
+    for api in openai:
+        assert ModelOptions(api_base=base, api=api).key_headers == {"Authorization": "Bearer sk-openai"}
     options = ModelOptions(api_base=base, api="messages")
     assert options.key_headers == {"x-api-key": "sk-ant", "anthropic-version": "2023-06-01"}
     assert "sk-ant" in options.secrets and "sk-ant" not in repr(options)

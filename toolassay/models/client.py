@@ -98,8 +98,8 @@ class Client:
         self._paths = options.version_path
         if transport is None and self._paths is None and not options.is_azure:
             self._paths = VersionPath(options.address)
-        learnt = {"refusals": self._refusals, "version_path": self._paths, "schemas": self._schemas}
-        options = replace(options, api=options.dialect, **learnt)
+        options = replace(options, refusals=self._refusals, version_path=self._paths, schemas=self._schemas)
+        options = replace(options, api=options.dialect)
         self._options = options
         self._secrets = options.secrets
         pairs = options.pairs

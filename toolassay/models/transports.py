@@ -292,7 +292,10 @@ def _connection_failure(error: Exception, place: str, timeout: float, hint: str 
 
     if behind(aiohttp.ClientPayloadError):
         return connection_broken(reason, kind="truncated")
-    if behind(aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError) or {type(cause).__name__ for cause in causes} & _NO_ADDRESS:
+    if (
+        behind(aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)
+        or {type(cause).__name__ for cause in causes} & _NO_ADDRESS
+    ):
         return wrong_address(place, reason)
     if behind(aiohttp.ClientConnectorError):
         return unreachable(place, f"{getattr(innermost, 'strerror', None) or reason}{hint}")

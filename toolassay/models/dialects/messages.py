@@ -29,7 +29,8 @@ _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 
 def _body(chat: dict[str, Any]) -> dict[str, Any]:
     more = dict(chat)
-    system, messages = [], []
+    system: list[str] = []
+    messages: list[dict[str, Any]] = []
     for message in more.pop("messages"):
         if message["role"] in ("system", "developer"):
             system.append(text_of(message["content"]) or "")
@@ -94,7 +95,7 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     calls = [(one["id"], one["name"], _written(one)) for one in used if one["name"] != _ANSWER]
     plain = all(part["type"] == "text" for part in parts)
     message = {"content": text_of(parts) or "" if plain else parts, **function_calls(calls)}
-    reason = answer.get("stop_reason")
+    reason: Any = answer.get("stop_reason")
     reason = "stop" if used and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
     read, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
     prompt = None if read is None else read + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
