@@ -513,16 +513,16 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
     load_environment()
     body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
     names = ("api_base", "api_addr", "api_port", "api_key", "api", "client", "stream", "max_tries")
-    if settings["api_key"]:
-        say(
-            f"{WARNING}every user of this machine can read --api_key in the list of processes: "
-            "set OPENAI_API_KEY instead, or write it to a .env file"
-        )
     server = {name: settings.pop(name) for name in (*names, "timeout", "total_timeout")}
     server["batch"] = settings.pop("batch", None)
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
+    if options.api_key:
+        say(
+            f"{WARNING}every user of this machine can read --api_key in the list of processes: "
+            f"set {options.key_variable} instead, or write it to a .env file"
+        )
     if options.names_a_request:
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
     unset = [name for name in ("temperature", "top_p") if settings.get(name, 0) is None]

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
+from toolassay.models.structured_output import schema_of
 from toolassay.models.wire_format import text_of
 
 _MOST_TOKENS = 4096  # the API requires a limit
@@ -52,11 +53,13 @@ def _body(chat: dict[str, Any]) -> dict[str, Any]:
         more["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
     elif choice:
         more["tool_choice"] = {"type": _CHOICES[choice]}
-    form = more.pop("response_format", None) or {}
-    if "json_schema" in form:
-        more["output_config"] = {"format": {"type": "json_schema", "schema": form["json_schema"]["schema"]}}
-    elif "schema" in form:
-        more["tools"] = [_tool(_ANSWER, "The answer.", form["schema"])]
+    form = more.get("response_format")
+    if (schema := schema_of(form)) is not None:
+        del more["response_format"]
+    if schema is not None and form["type"] == "json_schema":
+        more["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    elif schema is not None:
+        more["tools"] = [_tool(_ANSWER, "The answer.", schema)]
         more["tool_choice"] = {"type": "tool", "name": _ANSWER}
     return more
 
