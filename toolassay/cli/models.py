@@ -213,7 +213,8 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
 def serve_command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings: Any) -> None:
     """Run a local server that answers with the offline models, with faults on request.
 
-    It has OpenAI's Chat Completions and Responses, and Anthropic's Messages, for any model name. Ctrl-C stops the server.
+    It has OpenAI's Chat Completions and Responses, and Anthropic's Messages, for any model name. Ctrl-C
+    stops the server.
     """
     from toolassay.stages.infer import serve
 

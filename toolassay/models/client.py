@@ -106,7 +106,7 @@ class Client:
         keys = (text for text in options.credentials if text not in pairs)
         self._credentials = [*(text for text in keys if len(text) >= _SURELY_NO_WORD), *pairs]
         self._meter = meter or NoMeter()
-        self._transport = transport or _transport(name, options)
+        self._transport: Transport = transport or (options.make_transport or _over_http)(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
         # One request finds out what the endpoint refuses; those of a batch, which wait for each other, do so
@@ -368,10 +368,7 @@ class Registered:
         await self._model.close()
 
 
-def _transport(name: str, options: ModelOptions) -> Transport:
-    if options.make_transport is not None:
-        transport: Transport = options.make_transport(name, options)
-        return transport
+def _over_http(name: str, options: ModelOptions) -> Transport:
     from toolassay.models.transports import AiohttpTransport, OpenAITransport
 
     return OpenAITransport(name, options) if options.client == "openai" else AiohttpTransport(name, options)

@@ -237,12 +237,13 @@ class OpenAITransport:
         if authorization:
             self._headers["Authorization"] = authorization
         if self._azure:
+            has_own = any(map(os.environ.get, ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")))
             return self._sdk.AsyncAzureOpenAI(
                 azure_endpoint=address.url,
                 azure_deployment=self.name,
                 # Azure's own variables take precedence over OPENAI_API_KEY; the SDK reads them if it is
                 # given no key.
-                api_key=options.api_key or (None if _azure_credentials() else options.key),
+                api_key=options.api_key or (None if has_own else options.key),
                 **common,
             )
         if not authorization and "authorization" not in map(str.lower, options.extra_headers):
@@ -263,10 +264,6 @@ async def _fail(response: Any) -> None:
 
 
 _HOOKS = {"response": [_fail]}
-
-
-def _azure_credentials() -> bool:
-    return any(os.environ.get(name) for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"))
 
 
 def _causes(error: BaseException | None) -> Iterator[BaseException]:

@@ -12,7 +12,7 @@ from typing import Any
 from aiohttp import web
 
 from toolassay.models import ToolCall, wire_format
-from toolassay.models.dialects.dialect import Dialect
+from toolassay.models.dialects.dialect import Dialect, function_calls
 
 
 @dataclass(frozen=True)
@@ -96,17 +96,12 @@ def completion(
         number: Number of the request, for ids.
         characters_per_token: As for `count_tokens`.
     """
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
-    if reply.tool_calls:
-        calls = [
-            {
-                "id": call.id or f"call_{number}_{position}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for position, call in enumerate(reply.tool_calls)
-        ]
-        message |= {"content": reply.text or None, "tool_calls": calls}
+    calls = [
+        (call.id or f"call_{number}_{position}", call.name, call.arguments)
+        for position, call in enumerate(reply.tool_calls)
+    ]
+    content = (reply.text or None) if calls else reply.text
+    message: dict[str, Any] = {"role": "assistant", "content": content, **function_calls(calls)}
     written = [reply.text]
     for call in reply.tool_calls:
         written += call.name, call.arguments

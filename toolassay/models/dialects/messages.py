@@ -53,7 +53,7 @@ def _body(chat: dict[str, Any]) -> dict[str, Any]:
         more["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
     elif choice:
         more["tool_choice"] = {"type": _CHOICES[choice]}
-    form = more.get("response_format")
+    form: Any = more.get("response_format")
     if (schema := schema_of(form)) is not None:
         del more["response_format"]
     if schema is not None and form["type"] == "json_schema":
