@@ -44,7 +44,7 @@ class Finished:
 
 def environment(**more: str) -> dict[str, str]:
     """The environment of a user who has set nothing."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith("OPENAI_")}
+    kept = {name: text for name, text in os.environ.items() if not name.startswith(("OPENAI_", "ANTHROPIC_"))}
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": "random", **more}
 
 

@@ -86,12 +86,13 @@ def fake_server() -> Iterator[FakeServer]:
 
 
 @pytest.mark.parametrize(
-    ("client", "stage", "given", "stream"),
+    ("client", "stage", "given", "stream", "api"),
     [
-        ("aiohttp", "infer", "key", False),
-        ("openai", "infer", "header", True),
-        pytest.param("openai", "generate", "login", False, marks=slow),
-        pytest.param("aiohttp", "generate", "header", True, marks=slow),
+        ("aiohttp", "infer", "key", False, "chat"),
+        ("aiohttp", "infer", "key", True, "messages"),
+        ("openai", "infer", "header", True, "chat"),
+        pytest.param("openai", "generate", "login", False, "responses", marks=slow),
+        pytest.param("aiohttp", "generate", "header", True, "chat", marks=slow),
     ],
 )
 def test_no_secret_gets_out(
@@ -103,6 +104,7 @@ def test_no_secret_gets_out(
     client: str,
     given: str,
     stage: str,
+    api: str,
     *,
     stream: bool,
 ) -> None:
@@ -111,7 +113,7 @@ def test_no_secret_gets_out(
     monkeypatch.setenv("OPENAI_API_KEY", secret("environment") if given == "key" else "")
     caplog.set_level(logging.DEBUG)
     arguments = plant(tmp_path, fake_server.base, given)
-    arguments += ["--client", client, "--max_tries", "2", "--stream", str(stream)]
+    arguments += ["--client", client, "--max_tries", "2", "--stream", str(stream), "--api", api]
     said, codes = "", []
     for behaviour in BEHAVIOURS:
         fake_server.behaviour = lambda prompt, _, kind=behaviour: kind  # type: ignore[misc]

@@ -194,7 +194,7 @@ async def test_proxies_of_the_environment_are_for_hosted_services(
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, size in (("ANSWER", 2**20), ("STREAM", 2**21), ("ERROR", 2**10)):
-        monkeypatch.setattr(f"toolassay.models.wire_format.MAX_{name}", size)
+        monkeypatch.setattr(f"toolassay.models.response_body.MAX_{name}", size)
 
 
 def endless(head: bytes, *parts: bytes) -> Answer:
@@ -250,8 +250,8 @@ async def test_the_beginning_of_an_error_without_end_is_read(client: ClientName)
 async def test_a_body_that_is_always_there_does_not_delay_time_outs(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolassay.models.wire_format.MAX_ANSWER", 2**40)
-    monkeypatch.setattr("toolassay.models.wire_format.bytearray", Counted, raising=False)
+    monkeypatch.setattr("toolassay.models.response_body.MAX_ANSWER", 2**40)
+    monkeypatch.setattr("toolassay.models.response_body.bytearray", Counted, raising=False)
     head = OPEN_HEAD + b"Content-Encoding: gzip\r\n\r\n" + BEGIN
     async with RawServer(always(head + PART * 200)) as server:  # 3 GB of text
         error = await failure(server.base, client, total_timeout=0.5, max_tries=1)
@@ -276,7 +276,7 @@ class Counted:
 async def test_an_answer_is_complete_with_its_finish_reason(
     client: ClientName, end: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolassay.models.wire_format.GRACE", 0.3)
+    monkeypatch.setattr("toolassay.models.response_body.GRACE", 0.3)
     usage = {"choices": [], "usage": {"prompt_tokens": 3}}
     after = {"breaks": b"5\r\nda", "fails": chunk(event({"error": "late"}))}.get(end, chunk(event(usage)))
 

@@ -12,9 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions, ToolCall
+from toolassay.models.dialects.chat import CHAT
 from toolassay.models.protocol import OfferedTools
-from toolassay.models.wire_format import StreamedAnswer, encoded_body, read_completion, request_body
+from toolassay.models.transports import encoded_body
 from toolassay.runs.budget import size_of
+
+
+def body_of(request: ChatRequest, options: ModelOptions) -> Any:
+    return json.loads(encoded_body("m", request, options))
+
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -44,7 +50,7 @@ def completion(message: dict[str, Any], reason: str | None = "stop") -> str:
     ],
 )
 def test_answers_that_are_kept(message: dict[str, Any], reason: str, text: str, refused: bool) -> None:
-    answer = read_completion(completion(message, reason))
+    answer = CHAT.read(completion(message, reason))
     assert (answer.text, answer.finish_reason, answer.refused, answer.prompt_tokens) == (
         text,
         reason,
@@ -65,7 +71,7 @@ def test_answers_that_are_kept(message: dict[str, Any], reason: str, text: str, 
 )
 def test_bodies_that_are_asked_for_again(text: str, kind: str) -> None:
     with pytest.raises(ModelError) as caught:
-        read_completion(text)
+        CHAT.read(text)
     assert caught.value.transient
     assert caught.value.kind == kind
 
@@ -73,14 +79,14 @@ def test_bodies_that_are_asked_for_again(text: str, kind: str) -> None:
 @given(JSON)
 def test_any_json_is_an_answer_or_a_typed_error(value: Any) -> None:
     try:
-        read_completion(json.dumps(value))
+        CHAT.read(json.dumps(value))
     except ModelError as error:
         assert error.transient
 
 
 @given(st.lists(JSON, max_size=4))
 def test_any_stream_is_an_answer_or_a_typed_error(events: list[Any]) -> None:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     try:
         for event in events:
             answer.line(f"data: {json.dumps(event)}")
@@ -91,7 +97,7 @@ def test_any_stream_is_an_answer_or_a_typed_error(events: list[Any]) -> None:
 
 
 def test_a_stream_without_its_end_mark_is_whole_when_it_named_its_reason() -> None:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     answer.line('data: {"choices": [{"delta": {"content": "yes"}, "finish_reason": null}]}')
     answer.line('data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}')
     assert answer.response().text == "yes"
@@ -99,7 +105,7 @@ def test_a_stream_without_its_end_mark_is_whole_when_it_named_its_reason() -> No
 
 def test_the_extra_fields_have_the_last_word() -> None:
     options = ModelOptions(stream=True, extra_body={"max_tokens": 9, "stream_options": None})
-    body = request_body("m", ChatRequest([], {"max_tokens": 7, "top_p": 1}), options)
+    body = body_of(ChatRequest([], {"max_tokens": 7, "top_p": 1}), options)
     assert body == {
         "model": "m",
         "messages": [],
@@ -122,7 +128,7 @@ def test_the_extra_fields_have_the_last_word() -> None:
 )
 def test_a_count_of_tokens_is_one_or_unknown(count: Any, read: int | None) -> None:
     body = {"choices": [{"message": {"content": "yes"}}], "usage": {"prompt_tokens": count}}
-    answer = read_completion(json.dumps(body))
+    answer = CHAT.read(json.dumps(body))
     assert (answer.prompt_tokens, answer.completion_tokens) == (read, None)
 
 
@@ -132,19 +138,19 @@ def test_a_text_may_come_in_parts() -> None:
         {"type": "text", "text": "ye"},
         {"type": "text", "text": "s"},
     ]
-    assert read_completion(completion({"content": parts})).text == "yes"
-    answer = StreamedAnswer(time.perf_counter())
+    assert CHAT.read(completion({"content": parts})).text == "yes"
+    answer = CHAT.stream(time.perf_counter())
     answer.line(f"data: {json.dumps({'choices': [{'delta': {'content': parts}, 'finish_reason': 'stop'}]})}")
     assert answer.response().text == "yes"
     for nothing in ([], [{"type": "image_url"}], [7]):
         with pytest.raises(ModelError, match="no content"):
-            read_completion(completion({"content": nothing}))
+            CHAT.read(completion({"content": nothing}))
 
 
 @pytest.mark.parametrize("reason", ["error", "abort", "insufficient_system_resource"])
 def test_an_answer_the_server_broke_off_is_asked_for_again(reason: str) -> None:
     with pytest.raises(ModelError, match="broke off") as caught:
-        read_completion(completion({"content": "half an"}, reason))
+        CHAT.read(completion({"content": "half an"}, reason))
     assert caught.value.transient
 
 
@@ -160,11 +166,11 @@ def test_an_answer_the_server_broke_off_is_asked_for_again(reason: str) -> None:
 )
 def test_cached_tokens_are_read_as_servers_write_them(usage: object, cached: int | None) -> None:
     body = {"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}], "usage": usage}
-    assert read_completion(json.dumps(body)).cached_tokens == cached
+    assert CHAT.read(json.dumps(body)).cached_tokens == cached
 
 
 def streamed(*deltas: dict[str, Any], reason: str = "tool_calls") -> ChatResponse:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     for delta in (*deltas, {}):
         answer.line(f"data: {json.dumps({'choices': [{'delta': delta}]})}")
     answer.line(f"data: {json.dumps({'choices': [{'delta': {}, 'finish_reason': reason}]})}")
@@ -236,7 +242,7 @@ MORE = {"signed": {"key": "c2ln"}, "notes": [1, 2]}
 def test_what_a_server_sends_beside_the_known_fields_is_kept() -> None:
     call = {"id": "a", "function": {"name": "find", "arguments": "{}", "mark": 1}, **MORE}
     message = {"role": "assistant", "thoughts": "so", "none": None, "tool_calls": [call], **MORE}
-    whole = read_completion(completion(message, "tool_calls"))
+    whole = CHAT.read(completion(message, "tool_calls"))
     parts: list[dict[str, Any]] = [
         {"role": "assistant", "thoughts": "s", "notes": [1], "none": None},
         {"role": "assistant", "thoughts": "o", "notes": [2], "signed": {"key": "?"}, "tool_calls": [call]},
@@ -253,7 +259,7 @@ def test_what_a_server_sends_beside_the_known_fields_is_kept() -> None:
     for _ in range(150):
         deep = [deep]
     with pytest.raises(ModelError, match="not a chat completion"):
-        read_completion(completion({"content": "yes", "deep": deep}))
+        CHAT.read(completion({"content": "yes", "deep": deep}))
 
 
 BEGUN = 'data: {"choices": [{"delta": {"content": "hal"}}]}'
@@ -276,7 +282,7 @@ FINISHED = 'data: {"choices": [{"delta": {"content": "f"}, "finish_reason": "sto
 def test_an_event_that_is_no_chunk_is_a_failure_of_the_server(
     lines: list[str], kind: str, end: list[str]
 ) -> None:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     with pytest.raises(ModelError, match="no memory") as caught:
         for line in (BEGUN, *lines, *end):
             answer.line(line)
@@ -294,14 +300,14 @@ def test_an_event_that_is_no_chunk_is_a_failure_of_the_server(
     ],
 )
 def test_an_event_that_is_no_chunk_does_no_harm_before_the_finish_reason(line: str) -> None:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     for one in (BEGUN, line, FINISHED, line):
         answer.line(one)
     assert answer.response().text == "half"
 
 
 def test_an_event_may_hold_the_message_so_far() -> None:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     answer.line(BEGUN)
     for text, reason in (("hal", None), ("half", "stop"), ("", None)):
         choice = {"delta": {}, "message": {"content": text}, "finish_reason": reason}
@@ -328,8 +334,8 @@ def test_the_body_and_the_estimate_are_those_of_a_plain_list() -> None:
     plain = ChatRequest([message], {"tools": TOOLS, "temperature": 0.2})
     shared = ChatRequest([message], {"tools": OfferedTools(TOOLS), "temperature": 0.2})
     options = ModelOptions(extra_body={"top_k": 5})
-    assert json.loads(encoded_body("m", shared, options)) == request_body("m", plain, options)
-    assert json.loads(encoded_body("m", plain, options)) == request_body("m", plain, options)
+    assert json.loads(encoded_body("m", shared, options)) == body_of(plain, options)
+    assert json.loads(encoded_body("m", plain, options)) == body_of(plain, options)
     assert size_of(shared) == size_of(plain)
 
 
@@ -364,7 +370,7 @@ def body(message: Mapping[str, Any], usage: Mapping[str, Any] | None = None, rea
     ],
 )
 def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text: str, reasoning: str) -> None:
-    answer = read_completion(body(message))
+    answer = CHAT.read(body(message))
     assert (answer.text, answer.reasoning) == (text, reasoning)
 
 
@@ -385,12 +391,12 @@ def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text:
 def test_tokens_of_thinking_are_part_of_what_was_written(
     usage: Mapping[str, Any] | None, completion: int | None, reasoning: int | None
 ) -> None:
-    answer = read_completion(body({"content": "4"}, usage))
+    answer = CHAT.read(body({"content": "4"}, usage))
     assert (answer.completion_tokens, answer.reasoning_tokens) == (completion, reasoning)
 
 
 def streamed_thoughts(*deltas: Mapping[str, Any], reason: str = "stop", usage: Any = None) -> ChatResponse:
-    answer = StreamedAnswer(time.perf_counter())
+    answer = CHAT.stream(time.perf_counter())
     for delta in deltas:
         answer.line(f"data: {json.dumps({'choices': [{'delta': delta, 'finish_reason': None}]})}")
     answer.line(f"data: {json.dumps({'choices': [{'delta': {}, 'finish_reason': reason}]})}")
@@ -412,22 +418,22 @@ def test_thoughts_are_collected_from_a_stream(name: str) -> None:
 @pytest.mark.parametrize("content", [None, "", [{"type": "thinking", "thinking": "hm"}]])
 @pytest.mark.parametrize("reason", ["length", "stop"])
 def test_an_answer_that_is_only_thinking_is_an_answer_without_text(content: Any, reason: str) -> None:
-    spent = read_completion(body({"content": content, "reasoning_content": "hm"}, reason=reason))
+    spent = CHAT.read(body({"content": content, "reasoning_content": "hm"}, reason=reason))
     assert (spent.text, spent.reasoning, spent.is_only_thinking) == ("", "hm", True)
     assert spent.is_cut_off == (reason == "length")
 
 
 def test_an_answer_without_text_or_thoughts_is_asked_for_again_unless_it_is_cut_off() -> None:
     with pytest.raises(ModelError, match="no content") as caught:
-        read_completion(body({"content": None}))
+        CHAT.read(body({"content": None}))
     assert caught.value.transient and caught.value.kind == "null content"
     # o-series: the thoughts are kept back, only their number is known
-    hidden = read_completion(body({"content": ""}, {"completion_tokens": 64, **DETAILS}, "length"))
+    hidden = CHAT.read(body({"content": ""}, {"completion_tokens": 64, **DETAILS}, "length"))
     assert hidden.is_only_thinking
-    assert not read_completion(body({"content": ""}, reason="length")).is_only_thinking
+    assert not CHAT.read(body({"content": ""}, reason="length")).is_only_thinking
 
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
 def test_a_token_limit_has_several_names(reason: str) -> None:
-    assert read_completion(body({"content": None}, reason=reason)).is_cut_off
+    assert CHAT.read(body({"content": None}, reason=reason)).is_cut_off
     assert not ChatResponse("x", None).is_cut_off

@@ -55,7 +55,7 @@ def test_with_cover_every_tool_has_a_sample_that_passes(tmp_path: Path) -> None:
 def test_an_interrupted_command_goes_on_in_the_same_way(tmp_path: Path) -> None:
     whole, parted = multimedia(tmp_path / "a"), multimedia(tmp_path / "b")
     generate(whole, llm="offline", until=5, cover="tools", seed=3)
-    generate(parted, llm="offline", until=5, cover="tools", seed=3, budget=Budget(requests=20))
+    generate(parted, llm="offline", until=5, cover="tools", seed=3, budget=Budget(requests=9))
     assert lines(parted) < lines(whole)
     generate(parted, llm="offline", until=5, cover="tools", seed=3)
     assert (parted / "data_raw.json").read_bytes() == (whole / "data_raw.json").read_bytes()

@@ -211,9 +211,10 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
     help="Seconds in the Retry-After header of the faults 429 and 500.",
 )
 def serve_command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings: Any) -> None:
-    """Run a local OpenAI-compatible server that answers with the offline models, with faults on request.
+    """Run a local server that answers with the offline models, with faults on request.
 
-    Every model name gets answers from the offline models. Ctrl-C stops the server.
+    It has OpenAI's Chat Completions and Responses, and Anthropic's Messages, for any model name. Ctrl-C
+    stops the server.
     """
     from toolassay.stages.infer import serve
 

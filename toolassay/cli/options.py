@@ -20,7 +20,7 @@ from toolassay.models.options import DOTENV
 from toolassay.models.structured_output import Structured
 from toolassay.screen import WARNING
 
-_PREFIXES = ("OPENAI_", "AZURE_OPENAI_")
+_PREFIXES = ("OPENAI_", "AZURE_OPENAI_", "ANTHROPIC_API_KEY")
 
 
 def load_environment() -> None:
@@ -331,6 +331,13 @@ def server() -> Callable[[Function], Function]:
             help="API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.",
         ),
         option(
+            "api",
+            type=click.Choice(["chat", "responses", "messages"]),
+            default=None,
+            help="API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose "
+            "key is ANTHROPIC_API_KEY [default: by the address, else chat].",
+        ),
+        option(
             "extra_body",
             type=PATH,
             default=None,
@@ -505,17 +512,17 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
 
     load_environment()
     body, headers = _fields(settings.pop("extra_body")), _fields(settings.pop("extra_headers"))
-    names = ("api_base", "api_addr", "api_port", "api_key", "client", "stream", "max_tries")
-    if settings["api_key"]:
-        say(
-            f"{WARNING}every user of this machine can read --api_key in the list of processes: "
-            "set OPENAI_API_KEY instead, or write it to a .env file"
-        )
+    names = ("api_base", "api_addr", "api_port", "api_key", "api", "client", "stream", "max_tries")
     server = {name: settings.pop(name) for name in (*names, "timeout", "total_timeout")}
     server["batch"] = settings.pop("batch", None)
     options = ModelOptions(
         **server, extra_body=body, extra_headers=headers, connections=settings["multiworker"]
     )
+    if options.api_key:
+        say(
+            f"{WARNING}every user of this machine can read --api_key in the list of processes: "
+            f"set {options.key_variable} instead, or write it to a .env file"
+        )
     if options.names_a_request:
         say(f"the address ends in the path of a request, which is dropped: requests go to {options.endpoint}")
     unset = [name for name in ("temperature", "top_p") if settings.get(name, 0) is None]

@@ -14,6 +14,7 @@ from typing import Any
 from toolassay.models import retry
 from toolassay.models.address import VersionPath
 from toolassay.models.concurrency import Limiter, Permit, limiter_of, waiting
+from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
@@ -98,13 +99,14 @@ class Client:
         if transport is None and self._paths is None and not options.is_azure:
             self._paths = VersionPath(options.address)
         options = replace(options, refusals=self._refusals, version_path=self._paths, schemas=self._schemas)
+        options = replace(options, api=options.dialect)
         self._options = options
         self._secrets = options.secrets
         pairs = options.pairs
         keys = (text for text in options.credentials if text not in pairs)
         self._credentials = [*(text for text in keys if len(text) >= _SURELY_NO_WORD), *pairs]
         self._meter = meter or NoMeter()
-        self._transport = transport or _transport(name, options)
+        self._transport: Transport = transport or (options.make_transport or _over_http)(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
         # One request finds out what the endpoint refuses; those of a batch, which wait for each other, do so
@@ -127,6 +129,8 @@ class Client:
         tries = retry.Tries(self._options.max_tries)
         answers = self.answers
         numbers = count(1)
+        lacks = DIALECTS[self._options.dialect].lacks & request.parameters.keys()
+        self._refusals.learn(dict.fromkeys(lacks - self._options.chosen(request.parameters)))
         while True:
             parameters: dict[str, Any] = {}
             asked = time.monotonic()
@@ -364,10 +368,7 @@ class Registered:
         await self._model.close()
 
 
-def _transport(name: str, options: ModelOptions) -> Transport:
-    if options.make_transport is not None:
-        transport: Transport = options.make_transport(name, options)
-        return transport
+def _over_http(name: str, options: ModelOptions) -> Transport:
     from toolassay.models.transports import AiohttpTransport, OpenAITransport
 
     return OpenAITransport(name, options) if options.client == "openai" else AiohttpTransport(name, options)

@@ -27,7 +27,10 @@ TIMEOUT = 600.0
 """Seconds without a byte. An answer that is not streamed is silent until it is complete, queue included."""
 TOTAL_TIMEOUT = 3600.0
 """Seconds for one attempt."""
-PATH = "/chat/completions"
+Api = Literal["chat", "responses", "messages"]
+PATHS: dict[Api, str] = {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages"}
+"""The paths of requests, by API."""
+_MESSAGES_VERSION = "2023-06-01"
 
 DOTENV: dict[str, str] = {}
 """Variables of the file `.env` of the current folder that the environment does not have; commands fill it."""
@@ -44,7 +47,8 @@ class ModelOptions:
         api_base: Base URL; replaces `api_addr` and `api_port`.
         api_addr: Host of the server [default: localhost].
         api_port: Port of the server [default: 4000].
-        api_key: API key [default: OPENAI_API_KEY].
+        api_key: API key [default: `key_variable` of the environment].
+        api: API of the server [default: `dialect`].
         connections: Maximum concurrent requests; None adapts the limit to the server.
         sampling: Sampling parameters that the user set; they are sent even if the server refuses them.
         extra_body: Additional fields of every request body; None omits a parameter. May hold secrets.
@@ -70,6 +74,7 @@ class ModelOptions:
     api_addr: str | None = None
     api_port: int | None = None
     api_key: str | None = field(default=None, repr=False)
+    api: Api | None = None
     connections: int | None = None
     sampling: Mapping[str, float] = field(default_factory=dict)
     extra_body: Mapping[str, Any] = field(default_factory=dict, repr=False)
@@ -100,7 +105,7 @@ class ModelOptions:
         from_file = {name for name, value in DOTENV.items() if os.environ.get(name, value) == value}
         if address not in from_file:
             return
-        named = {"OPENAI_API_KEY"}
+        named = {self.key_variable}
         if self.client == "openai":  # the SDK sends what this variable holds
             named.add("OPENAI_CUSTOM_HEADERS")
         if azure:
@@ -152,29 +157,43 @@ class ModelOptions:
         return self.address.fingerprint
 
     @property
+    def dialect(self) -> Api:
+        """`api`, else the API whose path ends the address, else that of the host: chat but at Anthropic."""
+        if self.api:
+            return self.api
+        base = Address.of(self.base_url)
+        at_host: Api = "messages" if base.host == "api.anthropic.com" else "chat"
+        return next((api for api, path in PATHS.items() if base.url.endswith(path)), at_host)
+
+    @property
+    def key_variable(self) -> str:
+        """The variable of the environment that has the key, so that no provider gets that of another one."""
+        return "ANTHROPIC_API_KEY" if self.dialect == "messages" else "OPENAI_API_KEY"
+
+    @property
     def key(self) -> str | None:
-        """`api_key`, else OPENAI_API_KEY; stripped, because keys read from files end in a newline."""
-        return (self.api_key or os.environ.get("OPENAI_API_KEY") or "").strip() or None
+        """`api_key`, else `key_variable`; stripped, because keys read from files end in a newline."""
+        return (self.api_key or os.environ.get(self.key_variable) or "").strip() or None
 
     @property
     def address(self) -> Address:
-        """The parsed base URL, without a trailing `/chat/completions`, which every request adds.
+        """The parsed base URL, without a trailing path of the API, which every request adds.
 
         For Azure, AZURE_OPENAI_ENDPOINT.
         """
         address = Address.of(os.environ["AZURE_OPENAI_ENDPOINT"] if self.is_azure else self.base_url)
-        return replace(address, url=address.url.removesuffix(PATH).rstrip("/"))
+        return replace(address, url=address.url.removesuffix(PATHS[self.dialect]).rstrip("/"))
 
     @property
     def names_a_request(self) -> bool:
-        """Whether the base URL ends in `/chat/completions`, as in many manuals."""
-        return Address.of(self.base_url).url.endswith(PATH)
+        """Whether the base URL ends in the path of the API, as in many manuals."""
+        return Address.of(self.base_url).url.endswith(PATHS[self.dialect])
 
     @property
     def place(self) -> str:
         """The URL of a request for messages, with the `/v1` that was added; redacted."""
         found = self.version_path.path if self.version_path and self.version_path.found else ""
-        return self.address.place(found + PATH)
+        return self.address.place(found + PATHS[self.dialect])
 
     @property
     def is_azure(self) -> bool:
@@ -196,7 +215,16 @@ class ModelOptions:
             return None
         if login and self.key:
             raise ValueError("it holds a login, and there is a key too: remove one of them")
-        return login or (f"Bearer {self.key}" if self.key else None)
+        return login or (f"Bearer {self.key}" if self.key and self.dialect != "messages" else None)
+
+    @property
+    def key_headers(self) -> dict[str, str]:
+        """The headers with the key, except those in `extra_headers`; raises as `authorization` does."""
+        headers = {"Authorization": self.authorization}
+        if self.dialect == "messages":
+            headers |= {"x-api-key": self.key, "anthropic-version": _MESSAGES_VERSION}
+        own = {name.lower() for name in self.extra_headers}
+        return {name: text for name, text in headers.items() if text and name.lower() not in own}
 
     @property
     def credentials(self) -> tuple[str, ...]:

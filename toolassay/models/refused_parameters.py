@@ -17,7 +17,16 @@ from typing import Any
 from toolassay.errors import UsageError
 
 _PENALTIES = ("presence_penalty", "frequency_penalty")
-_OPTIONAL = ("tool_choice", "temperature", "top_p", "stop", "max_tokens", *_PENALTIES, "stream_options")
+_OPTIONAL = (
+    "tool_choice",
+    "temperature",
+    "top_p",
+    "stop",
+    "max_tokens",
+    *_PENALTIES,
+    "stream_options",
+    "include",
+)
 """Parameters that may be omitted; those that shape answers most come first, and are omitted last."""
 _SCHEMA = "response_format"
 """Omitted alone or with all others, after all of these: structured output is worth more than they are."""

@@ -29,7 +29,9 @@ _MISFITS = 10
 """If the first N answers all violate the schema, the server is reported to ignore it."""
 # An error text that mentions structured output: matches "response_format.type: …", not "format of the date".
 _NAMES = re.compile(
-    r"response[_ ]format|json[_ ]schema|json_object|structured[_ ]output|guided_json|grammar", re.IGNORECASE
+    r"response[_ ]format|output_config|text\.format|json[_ ]schema|json_object|structured[_ ]output|"
+    r"guided_json|grammar",
+    re.IGNORECASE,
 )
 # An error text that refuses something: matches llama.cpp's "Input should be 'text' or 'json_object'" and
 # wordings of other servers, not "out of memory".

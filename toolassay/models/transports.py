@@ -19,9 +19,11 @@ from yarl import URL
 
 from toolassay.errors import UsageError
 from toolassay.models.address import without_addresses
+from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import ModelError
-from toolassay.models.options import PATH, ModelOptions
+from toolassay.models.options import PATHS, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
+from toolassay.models.response_body import read_error, read_response
 from toolassay.models.retry import (
     connection_broken,
     failed_answer,
@@ -30,7 +32,7 @@ from toolassay.models.retry import (
     unreachable,
     wrong_address,
 )
-from toolassay.models.wire_format import encoded_body, read_error, read_response
+from toolassay.models.wire_format import encoded, parameters_of
 
 CONNECT = 30.0
 """Seconds to establish a connection; a server that does not accept within them is unreachable."""
@@ -39,8 +41,14 @@ _KEEP = 4.0
 is lost."""
 
 
+def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
+    """The body of a request in the endpoint's dialect."""
+    body = {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
+    return encoded(DIALECTS[options.dialect].body(body))
+
+
 class AiohttpTransport:
-    """Sends chat completions of the model `name` to `options.base_url`.
+    """Sends requests for the model `name` to `options.base_url`.
 
     Ignores proxies of the environment, through which a local server could not be reached; `--client openai`
     uses them.
@@ -64,26 +72,15 @@ class AiohttpTransport:
         try:
             path = self._options.version_path.path if self._options.version_path else ""
             if path not in self._urls:
-                self._urls[path] = URL(self._options.address.to(path + PATH))
+                self._urls[path] = URL(self._options.address.to(path + PATHS[self._options.dialect]))
             data = encoded_body(self.name, request, self._options)
             async with self._connected().post(
                 self._urls[path], data=data, timeout=self._timeout, allow_redirects=False
             ) as response:
                 return await self._read(response, started)
-        except aiohttp.ClientConnectorError as error:
-            reason = getattr(getattr(error, "os_error", None), "strerror", None) or error
-            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
-        except aiohttp.ConnectionTimeoutError:
-            reason = f"no connection within {CONNECT:g} s"
-            raise unreachable(self._options.place, f"{reason}{self._proxy_hint()}") from None
-        except TimeoutError:
-            raise timed_out(self._options.timeout, silent=True) from None
-        except (ValueError, aiohttp.NonHttpUrlClientError) as error:  # ValueError: invalid URL or port
-            raise wrong_address(self._options.place, error) from None
-        except aiohttp.ClientPayloadError as error:
-            raise connection_broken(_reason(error), kind="truncated") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise connection_broken(_reason(error)) from None
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            place, timeout = self._options.place, self._options.timeout
+            raise _connection_failure(error, place, timeout, self._proxy_hint()) from None
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
         status, chunks, charset = response.status, response.content.iter_any(), response.charset
@@ -92,7 +89,8 @@ class AiohttpTransport:
             raise failed_answer(status, text, response.headers.get("Retry-After"), self._options.place)
         if status >= 300:
             raise moved(self._options.place, status, response.headers.get("Location"))
-        return await read_response(chunks, started, response.content_type, charset)
+        dialect = DIALECTS[self._options.dialect]
+        return await read_response(chunks, started, response.content_type, charset, dialect)
 
     async def close(self) -> None:
         """Close the session."""
@@ -108,10 +106,7 @@ class AiohttpTransport:
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
-            headers = {"Content-Type": "application/json"}
-            authorization = self._options.authorization
-            if authorization:
-                headers["Authorization"] = authorization
+            headers = {"Content-Type": "application/json", **self._options.key_headers}
             headers |= {name: str(value) for name, value in self._options.extra_headers.items()}
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP),  # `Limiter` sets the limit
@@ -122,15 +117,11 @@ class AiohttpTransport:
         return self._session
 
 
-def _reason(error: Exception) -> str:
-    return without_addresses(str(error)) or type(error).__name__
-
-
 _NO_ADDRESS = {"UnsupportedProtocol", "InvalidURL"}  # exceptions of httpx2, by name
 
 
 class OpenAITransport:
-    """Sends chat completions of the model `name` through the SDK, with its aiohttp client.
+    """Sends requests for the model `name` through the SDK, with its aiohttp client.
 
     The SDK's own retries are off. Requests go to Azure if AZURE_OPENAI_ENDPOINT is set and no other address.
 
@@ -150,6 +141,8 @@ class OpenAITransport:
         self._address = options.address
         if self._azure and not os.environ.get("OPENAI_API_VERSION"):
             raise UsageError("Azure needs an API version", fix="set OPENAI_API_VERSION, e.g. 2024-10-21")
+        if options.dialect == "messages":
+            raise UsageError("OpenAI's SDK does not send --api messages", fix="leave --client out")
         self._headers: dict[str, Any] = {}
         self._client: Any = None
 
@@ -199,7 +192,7 @@ class OpenAITransport:
         client, headers, timeout = self.connection()
         data = encoded_body(self.name, request, self._options)
         response = await client.post(
-            f"{self._version_path}{PATH}",
+            f"{self._version_path}{PATHS[self._options.dialect]}",
             cast_to=self._answer_type,
             content=data,
             options={"headers": {"Content-Type": "application/json", **headers}, "timeout": timeout},
@@ -207,8 +200,9 @@ class OpenAITransport:
             stream_cls=self._sdk.AsyncStream,
         )
         try:
-            kind = response.headers.get("content-type", "")
-            return await read_response(response.aiter_bytes(), started, kind, response.charset_encoding)
+            kind, charset = response.headers.get("content-type", ""), response.charset_encoding
+            dialect = DIALECTS[self._options.dialect]
+            return await read_response(response.aiter_bytes(), started, kind, charset, dialect)
         finally:
             await response.aclose()
 
@@ -243,12 +237,13 @@ class OpenAITransport:
         if authorization:
             self._headers["Authorization"] = authorization
         if self._azure:
+            has_own = any(map(os.environ.get, ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN")))
             return self._sdk.AsyncAzureOpenAI(
                 azure_endpoint=address.url,
                 azure_deployment=self.name,
                 # Azure's own variables take precedence over OPENAI_API_KEY; the SDK reads them if it is
                 # given no key.
-                api_key=options.api_key or (None if _azure_credentials() else options.key),
+                api_key=options.api_key or (None if has_own else options.key),
                 **common,
             )
         if not authorization and "authorization" not in map(str.lower, options.extra_headers):
@@ -271,10 +266,6 @@ async def _fail(response: Any) -> None:
 _HOOKS = {"response": [_fail]}
 
 
-def _azure_credentials() -> bool:
-    return any(os.environ.get(name) for name in ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"))
-
-
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
@@ -287,8 +278,8 @@ def _is_of_the_network(error: Exception) -> bool:
     )
 
 
-def _connection_failure(error: Exception, place: str, timeout: float) -> ModelError:
-    """Classify a connection error of the SDK by its causes, because the SDK reports most as time-outs."""
+def _connection_failure(error: Exception, place: str, timeout: float, hint: str = "") -> ModelError:
+    """Classify a connection error by its causes, because the SDK reports most as time-outs."""
     causes = list(_causes(error))
     innermost = causes[-1]
     reason = without_addresses(str(innermost)) or type(innermost).__name__
@@ -298,12 +289,15 @@ def _connection_failure(error: Exception, place: str, timeout: float) -> ModelEr
 
     if behind(aiohttp.ClientPayloadError):
         return connection_broken(reason, kind="truncated")
-    if behind(aiohttp.InvalidURL) or {type(cause).__name__ for cause in causes} & _NO_ADDRESS:
+    if (
+        behind(aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)
+        or {type(cause).__name__ for cause in causes} & _NO_ADDRESS
+    ):
         return wrong_address(place, reason)
     if behind(aiohttp.ClientConnectorError):
-        return unreachable(place, getattr(innermost, "strerror", None) or reason)
+        return unreachable(place, f"{getattr(innermost, 'strerror', None) or reason}{hint}")
     if behind(aiohttp.ConnectionTimeoutError):
-        return unreachable(place, f"no connection within {CONNECT:g} s")
+        return unreachable(place, f"no connection within {CONNECT:g} s{hint}")
     if behind(TimeoutError):
         return timed_out(timeout, silent=True)
-    return connection_broken(reason)
+    return wrong_address(place, error) if isinstance(error, ValueError) else connection_broken(reason)

@@ -234,6 +234,7 @@ class RunRecord:
             return {"batch": options.batch}
         batch = {"batch": options.batch} if options.batch else {}
         where = {"url": options.endpoint, "client": options.client, "stream": options.stream}
+        where |= {} if options.dialect == "chat" else {"api": options.dialect}
         return {**where, **version, **batch}
 
 

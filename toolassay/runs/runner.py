@@ -289,7 +289,9 @@ class _Run(Generic[Item]):
             return error.outcome
         ends_all = error.stops_run and not (error.status == 403 and self.has_answers())
         if ends_all or self._nothing_else(error):
-            usual = "check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY"
+            usual = (
+                "check --llm, --api_addr/--api_port or --api_base, and OPENAI_API_KEY or ANTHROPIC_API_KEY"
+            )
             raise StoppedRun(str(error), fix=error.fix or usual) from error
         self.summary.failed += 1
         if len(self.summary.failures) < 5:

@@ -1,15 +1,19 @@
-"""`ChatServer`: a local chat-completions server that answers with a given function or injects a fault."""
+"""`ChatServer`: a local server of chat models that answers with a given function or injects a fault."""
 
 from __future__ import annotations
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from aiohttp import web
 
 from toolassay.errors import ToolassayError
+from toolassay.models.dialects import DIALECTS
+from toolassay.models.dialects.dialect import Dialect
+from toolassay.models.options import PATHS, Api
 from toolassay.serving.batch_service import BATCHES, FILES, BatchService
 from toolassay.serving.completions import (
     Received,
@@ -27,7 +31,6 @@ from toolassay.serving.completions import (
 from toolassay.serving.faults import KINDS, WHOLE, Behaviour
 from toolassay.serving.loopback import HOST, Loopback, bound, json_object
 
-PATH = "/v1/chat/completions"
 AZURE_PATH = "/openai/deployments/{model}/chat/completions"
 BIGGEST = 2**28
 """Maximum bytes of a request; a prompt can list a hundred thousand tools, a file of a batch has 200 MB."""
@@ -40,7 +43,7 @@ AnswerFunction = Callable[[Received], Awaitable[Reply]]
 
 
 class ChatServer(Loopback):
-    """`POST /v1/chat/completions`, the Batch API, `GET /v1/models` and `GET /health` on 127.0.0.1.
+    """Chat Completions, Responses, Messages, the Batch API, `GET /v1/models` and `/health`, on 127.0.0.1.
 
     Accepts any model name, and ignores parameters (temperature, n, max_tokens, …).
 
@@ -98,8 +101,9 @@ class ChatServer(Loopback):
         self._reserved: socket.socket | None = None
         self._coming_back: asyncio.Task[None] | None = None
         router = self.application.router
-        router.add_post(prefix + PATH, self._chat)
-        router.add_post(prefix + AZURE_PATH, self._chat)
+        for api, path in PATHS.items():
+            router.add_post(f"{prefix}/v1{path}", partial(self._chat, api))
+        router.add_post(prefix + AZURE_PATH, partial(self._chat, "chat"))
         self.batches.add_routes(router, prefix)
         router.add_get("/v1/models", self._models)
         router.add_get("/health", self._health)
@@ -159,8 +163,12 @@ class ChatServer(Loopback):
         if self._reserved is not None:
             self._reserved.close()
 
-    async def _chat(self, request: web.Request) -> web.StreamResponse:
-        body = await json_object(request)
+    async def _chat(self, api: Api, request: web.Request) -> web.StreamResponse:
+        dialect = DIALECTS[api]
+        try:
+            body = dialect.received(await json_object(request))
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            return error_response(f"the body is not a request of the {api} API: {error!r}")
         if not has_messages(body):
             return error_response("'messages' is not a list of at least one message")
         kept = {name: value for name, value in body.items() if name not in self.dropped_parameters}
@@ -168,7 +176,7 @@ class ChatServer(Loopback):
         number, kind = self._counted(received)
         self._busy += 1
         try:
-            return await self._respond(request, received, kind, number)
+            return await self._respond(request, received, kind, number, dialect)
         finally:
             self._busy -= 1
 
@@ -185,83 +193,65 @@ class ChatServer(Loopback):
         self.seen(received, kind)
         return number, kind
 
-    def _complaint(self, received: Received) -> tuple[int, Any] | None:
-        """Status and body of the error about a request; None if there is nothing to complain about."""
-        for name in received.body.keys() & self.refused_parameters.keys():
-            return 400, self.refused_parameters[name]
-        return self.complaint(received.body)
-
     async def _in_batch(self, received: Received) -> tuple[int, Any]:
         """Answer a request of a batch: status and body. A fault of the connection is status 0."""
         kept = {name: value for name, value in received.body.items() if name not in self.dropped_parameters}
         received = Received(received.path, received.headers, kept)
         number, kind = self._counted(received)
+        if kind in _OF_THE_CONNECTION:
+            return 0, f"fault {kind}"
+        return await self._process(received, kind, number)
+
+    async def _process(self, received: Received, kind: str, number: int) -> tuple[int, Any]:
+        """Status and body: a completion, with a fault of its content applied, or an error."""
         if kind == "hold":
             await self.released.wait()
-        if (complaint := self._complaint(received)) is not None:
+        for name in received.body.keys() & self.refused_parameters.keys():
+            return 400, self.refused_parameters[name]
+        if (complaint := self.complaint(received.body)) is not None:
             return complaint
         if (refused := refusal(kind, received)) is not None:
             status, message, code = refused
-            return status, error_body(
-                message, "server_error" if status == 500 else "invalid_request_error", code
-            )
-        if kind in _OF_THE_CONNECTION:
-            return 0, f"fault {kind}"
+            sort = "server_error" if status == 500 else "invalid_request_error"
+            return status, error_body(message, sort, code)
+        await asyncio.sleep(self.delay)
         try:
-            return 200, await self._completion(received, kind, number)
+            reply = await self.answer(received)
         except ToolassayError as error:
             return 400, error_body(str(error))
-
-    async def _completion(self, received: Received, kind: str, number: int) -> dict[str, Any]:
-        """The completion of a request, with a fault of its content applied.
-
-        Raises:
-            ToolassayError: The request cannot be answered.
-        """
-        reply = await self.answer(received)
         whole = completion(received, reply, number, self.characters_per_token)
         if kind == WHOLE:
             usage, (asked, said) = whole["usage"], self.whole_tokens
             self.whole_tokens = (asked + usage["prompt_tokens"], said + usage["completion_tokens"])
         else:
             apply_fault(whole, kind, received)
-        return whole
+        return 200, whole
 
     async def _respond(
-        self, request: web.Request, received: Received, kind: str, number: int
+        self, request: web.Request, received: Received, kind: str, number: int, dialect: Dialect
     ) -> web.StreamResponse:
         if kind == "hang":
             await asyncio.Event().wait()
-        if kind == "hold":
-            await self.released.wait()
-        if (complaint := self._complaint(received)) is not None:
-            return web.json_response(complaint[1], status=complaint[0])
-        refused = refusal(kind, received)
-        if refused is not None:
-            status, message, code = refused
-            headers = {"Retry-After": f"{self.retry_after:g}"} if kind in ("429", "500") else {}
-            if kind.endswith("echo"):
-                headers = {"X-Echo": received.echo, "Retry-After": received.echo}
-            sort = "server_error" if status == 500 else "invalid_request_error"
-            return error_response(message, status, kind=sort, code=code, headers=headers)
-        if self.delay:
-            await asyncio.sleep(self.delay)
         if kind == "refused":
             await self.refuse()
             self._coming_back = asyncio.create_task(self._come_back())
         if kind in ("reset", "refused"):
+            await asyncio.sleep(self.delay)
             return abort(request)
         if kind == "garbage":
             return garbage(request)
-        try:
-            whole = await self._completion(received, kind, number)
-        except ToolassayError as error:
-            return error_response(str(error))
+        status, whole = await self._process(received, kind, number)
+        if status != 200:
+            headers = {"Retry-After": f"{self.retry_after:g}"} if kind in ("429", "500") else {}
+            if kind.endswith("echo"):
+                headers = {"X-Echo": received.echo, "Retry-After": received.echo}
+            return web.json_response(whole, status=status, headers=headers)
         options = received.body.get("stream_options")
         return await deliver(
             request,
             whole,
             kind,
+            dialect,
             stream=bool(received.body.get("stream")),
             usage=isinstance(options, dict) and bool(options.get("include_usage")),
             pause=self.pause,
@@ -279,6 +269,7 @@ class ChatServer(Loopback):
         return web.json_response({"status": "ok", "requests": self.count, "faults": self.faulty})
 
     async def _unknown(self, request: web.Request) -> web.Response:
-        there = f"POST {PATH}, {FILES}, {BATCHES}, GET /v1/models, GET /health"
+        posts = ", ".join([*(f"/v1{path}" for path in PATHS.values()), FILES, BATCHES])
+        there = f"POST {posts}, GET /v1/models, GET /health"
         wrong = f"there is no {request.method} {request.path} here, only {there}"
         return error_response(wrong, 404, code="unknown_url")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from aiohttp import web
 
 from toolassay.models import ToolCall, wire_format
-
-PIECE = 40
-"""Characters of the text in one stream event."""
+from toolassay.models.dialects.dialect import Dialect, function_calls
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,8 @@ class Received:
     @property
     def key(self) -> str:
         """The API key; "" without one."""
-        return self.headers.get("Authorization", "").removeprefix("Bearer ")
+        key = self.headers.get("Authorization") or self.headers.get("x-api-key", "")
+        return key.removeprefix("Bearer ")
 
     @property
     def echo(self) -> str:
@@ -97,17 +96,12 @@ def completion(
         number: Number of the request, for ids.
         characters_per_token: As for `count_tokens`.
     """
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text}
-    if reply.tool_calls:
-        calls = [
-            {
-                "id": call.id or f"call_{number}_{position}",
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.arguments},
-            }
-            for position, call in enumerate(reply.tool_calls)
-        ]
-        message |= {"content": reply.text or None, "tool_calls": calls}
+    calls = [
+        (call.id or f"call_{number}_{position}", call.name, call.arguments)
+        for position, call in enumerate(reply.tool_calls)
+    ]
+    content = (reply.text or None) if calls else reply.text
+    message: dict[str, Any] = {"role": "assistant", "content": content, **function_calls(calls)}
     written = [reply.text]
     for call in reply.tool_calls:
         written += call.name, call.arguments
@@ -125,37 +119,6 @@ def completion(
         ],
         "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
     }
-
-
-def stream_events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[str]:
-    """Yield the data of the events of a streamed completion: text, tool calls, finish reason, usage, end.
-
-    Args:
-        whole: The completion.
-        usage: Whether to send the token counts in an event of their own.
-        cut: Whether to end after the first piece of text.
-    """
-    head = {**{key: whole[key] for key in ("id", "created", "model")}, "object": "chat.completion.chunk"}
-    choice = whole["choices"][0]
-    message = choice["message"]
-
-    def event(delta: Mapping[str, Any], reason: Any = None) -> str:
-        return json.dumps({**head, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]})
-
-    yield event({"role": "assistant"})
-    text = message.get("content") or ""
-    for start in range(0, len(text), PIECE):
-        yield event({"content": text[start : start + PIECE]})
-        if cut:
-            return
-    for position, call in enumerate(message.get("tool_calls", [])):
-        yield event({"tool_calls": [{"index": position, **call}]})
-    if message.get("refusal"):
-        yield event({"refusal": message["refusal"]})
-    yield event({}, choice["finish_reason"])
-    if usage:
-        yield json.dumps({**head, "choices": [], "usage": whole["usage"]})
-    yield "[DONE]"
 
 
 def error_body(message: str, kind: str = "invalid_request_error", code: str | None = None) -> dict[str, Any]:
@@ -195,7 +158,14 @@ def garbage(request: web.Request) -> web.StreamResponse:
 
 
 async def deliver(
-    request: web.Request, whole: dict[str, Any], kind: str, *, stream: bool, usage: bool, pause: float
+    request: web.Request,
+    whole: dict[str, Any],
+    kind: str,
+    dialect: Dialect,
+    *,
+    stream: bool,
+    usage: bool,
+    pause: float,
 ) -> web.StreamResponse:
     """Send a completion with the fault `kind`.
 
@@ -203,15 +173,18 @@ async def deliver(
         request: The request.
         whole: The completion.
         kind: Name of the fault, or "whole".
+        dialect: API of the request.
         stream: Whether to send server-sent events.
         usage: Whether the stream has an event with token counts.
         pause: Seconds between the pieces of the fault "drip".
     """
     if kind == "html":
         return web.Response(text="<html>Bad gateway</html>", content_type="text/html")
+    answer = dialect.answer(whole)
     if stream and whole["choices"]:
-        return await _stream(request, whole, kind, usage=usage, pause=pause)
-    body = json.dumps(whole).encode()
+        cut = kind in ("cut-stream", "truncated", "cut-json")
+        return await _stream(request, dialect.events(answer, usage=usage, cut=cut), kind, pause=pause)
+    body = json.dumps(answer).encode()
     if kind == "cut-json":
         body = body[: len(body) // 2]
     if kind in ("truncated", "drip"):
@@ -229,14 +202,13 @@ async def deliver(
 
 
 async def _stream(
-    request: web.Request, whole: dict[str, Any], kind: str, *, usage: bool, pause: float
+    request: web.Request, events: Iterable[tuple[str, str]], kind: str, *, pause: float
 ) -> web.StreamResponse:
     response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
     await response.prepare(request)
     await response.write(b": hello\n\n")
-    cut = kind in ("cut-stream", "truncated", "cut-json")
-    for data in stream_events(whole, usage=usage, cut=cut):
-        event = f"data: {data}\n\n".encode()
+    for name, data in events:
+        event = f"event: {name}\ndata: {data}\n\n".removeprefix("event: \n").encode()
         if kind == "drip":
             await _drip(response, event, pause)
         else:

@@ -112,7 +112,7 @@ class FaultPlan:
         if when == ALWAYS:
             return lambda prompt, number: True
         if when == "once":
-            return _Once()
+            return _once()
         if when.startswith("first:") and when[6:].isdecimal():
             count = int(when[6:])
             return lambda prompt, number: number < count
@@ -127,17 +127,16 @@ class FaultPlan:
         return lambda prompt, number: low <= Random(f"{self._seed} {number}").random() < high
 
 
-class _Once:
+def _once() -> FaultCondition:
     """A condition that holds for the first request of each prompt."""
+    seen: set[int] = set()
 
-    def __init__(self) -> None:
-        self._seen: set[int] = set()
+    def is_new(prompt: str, number: int) -> bool:
+        before = len(seen)
+        seen.add(hash(prompt))
+        return len(seen) > before
 
-    def __call__(self, prompt: str, number: int) -> bool:
-        code = hash(prompt)
-        new = code not in self._seen
-        self._seen.add(code)
-        return new
+    return is_new
 
 
 def _share(text: str) -> float | None:

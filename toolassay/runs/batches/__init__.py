@@ -51,6 +51,8 @@ def check_batch(options: ModelOptions, llm: str | None, *, in_steps: bool, cance
         raise UsageError(
             "the server decides how many requests of a batch it works on", fix="leave --multiworker out"
         )
+    if options.dialect != "chat":
+        raise UsageError(f"--batch is not written for --api {options.dialect}", fix=one_by_one)
     if options.is_azure:
         raise UsageError("--batch is not written for Azure, whose batches differ", fix=one_by_one)
 

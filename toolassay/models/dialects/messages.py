@@ -1,0 +1,201 @@
+"""Messages: Anthropic's API, whose messages are lists of blocks.
+
+Blocks of thinking go back with their signatures, as parts of the message's `content`.
+Reference: https://docs.anthropic.com/en/api/messages
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
+from toolassay.models.structured_output import schema_of
+from toolassay.models.wire_format import text_of
+
+_MOST_TOKENS = 4096  # the API requires a limit
+_ANSWER = "structured_answer"
+"""Name of the tool whose input is the answer, for servers without structured output."""
+_REASONS = {
+    "end_turn": "stop",
+    "stop_sequence": "stop",
+    "tool_use": "tool_calls",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "content_filter",
+}
+_CHOICES = {"auto": "auto", "required": "any", "none": "none"}
+
+
+def _body(chat: dict[str, Any]) -> dict[str, Any]:
+    more = dict(chat)
+    system: list[str] = []
+    messages: list[dict[str, Any]] = []
+    for message in more.pop("messages"):
+        if message["role"] in ("system", "developer"):
+            system.append(text_of(message["content"]) or "")
+            continue
+        role, blocks = _blocks(message)
+        if messages and messages[-1]["role"] == role:
+            messages[-1]["content"] += blocks  # roles alternate, and results of calls are in one message
+        elif blocks:
+            messages.append({"role": role, "content": blocks})
+    more |= {"messages": messages, **({"system": "\n\n".join(system)} if system else {})}
+    more.pop("stream_options", None)
+    limits = [more.pop(name, None) for name in ("max_completion_tokens", "max_tokens")]
+    more["max_tokens"] = limits[0] or limits[1] or _MOST_TOKENS
+    if (stop := more.pop("stop", None)) is not None:
+        more["stop_sequences"] = [stop] if isinstance(stop, str) else stop
+    if "tools" in more:
+        more["tools"] = [_tool(**one["function"]) for one in more["tools"]]
+    if isinstance(choice := more.pop("tool_choice", None), Mapping):
+        more["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
+    elif choice:
+        more["tool_choice"] = {"type": _CHOICES[choice]}
+    form: Any = more.get("response_format")
+    if (schema := schema_of(form)) is not None:
+        del more["response_format"]
+    if schema is not None and form["type"] == "json_schema":
+        more["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+    elif schema is not None:
+        more["tools"] = [_tool(_ANSWER, "The answer.", schema)]
+        more["tool_choice"] = {"type": "tool", "name": _ANSWER}
+    return more
+
+
+def _tool(
+    name: str, description: str = "", parameters: Mapping[str, Any] | None = None, **more: Any
+) -> dict[str, Any]:
+    schema = parameters or {"type": "object", "properties": {}}
+    return {"name": name, "description": description, "input_schema": schema, **more}
+
+
+def _blocks(message: Mapping[str, Any]) -> tuple[str, list[Any]]:
+    """The role and the blocks of a message; texts without a visible character are refused by the API."""
+    content = message.get("content") or ""
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    if message["role"] == "tool":
+        result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": text_of(content)}
+        return "user", [result]
+    blocks = [part for part in parts if part["type"] != "text" or part["text"].strip()]
+    for call in message.get("tool_calls") or ():
+        name, text = call["function"]["name"], call["function"]["arguments"]
+        try:
+            given = json.loads(text)
+        except ValueError:
+            given = text
+        given = given if isinstance(given, dict) else {"arguments": given}
+        blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
+    return message["role"], blocks
+
+
+def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    blocks, usage = answer["content"], answer.get("usage") or {}
+    used = [block for block in blocks if block["type"] == "tool_use"]
+    parts = [block for block in blocks if block["type"] != "tool_use"]
+    parts += [{"type": "text", "text": _written(one)} for one in used if one["name"] == _ANSWER]
+    calls = [(one["id"], one["name"], _written(one)) for one in used if one["name"] != _ANSWER]
+    plain = all(part["type"] == "text" for part in parts)
+    message = {"content": text_of(parts) or "" if plain else parts, **function_calls(calls)}
+    reason: Any = answer.get("stop_reason")
+    reason = "stop" if used and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
+    read, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
+    prompt = None if read is None else read + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
+    counts = {"prompt": prompt, "completion": usage.get("output_tokens"), "cached": cached}
+    return completion_of(message, reason, counts)
+
+
+def _written(block: Mapping[str, Any]) -> str:
+    """The input of a call as text; that of a stream is a text, cut off if the answer is."""
+    return block.get("partial_json") or json.dumps(block["input"], ensure_ascii=False)
+
+
+class MessagesStream(EventStream):
+    """The events of a streamed message."""
+
+    def __init__(self, started: float) -> None:
+        super().__init__(started)
+        self._message: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Add an event."""
+        match event["type"]:
+            case "message_start":
+                self._message = event["message"]
+            case "content_block_start":
+                self._blocks[event["index"]] = event["content_block"]
+            case "content_block_delta":
+                self.begin()
+                block = self._blocks[event["index"]]
+                for name, piece in event["delta"].items():  # text, thinking, signature or partial_json
+                    if name != "type" and isinstance(piece, str):
+                        block[name] = block.get(name, "") + piece
+            case "message_delta":
+                usage = {**(self._message.get("usage") or {}), **(event.get("usage") or {})}
+                self._message |= {**event["delta"], "usage": usage}
+                self.finish = self._message.get("stop_reason")
+
+    def completion(self) -> Mapping[str, Any]:
+        """The blocks as one message."""
+        return _completion({**self._message, "content": list(self._blocks.values())})
+
+
+def _received(body: dict[str, Any]) -> dict[str, Any]:
+    asked = dict(body)
+    system = asked.pop("system", None)
+    messages = [{"role": "system", "content": system}] if system else []
+    for message in asked["messages"]:
+        role, content = message["role"], message["content"]
+        blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        for block in blocks:
+            if block["type"] == "tool_result":
+                result = text_of(block.get("content")) or ""
+                messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result})
+        used = [one for one in blocks if one["type"] == "tool_use"]
+        calls = function_calls([(one["id"], one["name"], _written(one)) for one in used])
+        text = text_of(blocks)
+        if calls or text is not None:
+            messages.append({"role": role, "content": text, **calls})
+    asked["messages"] = messages
+    if "tools" in asked:
+        functions = [{**one, "parameters": one["input_schema"]} for one in asked["tools"]]
+        asked["tools"] = [{"type": "function", "function": one} for one in functions]
+    return asked
+
+
+def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    message, reason, tokens = parts_of(whole)
+    text = message.get("content") or message.get("refusal")
+    blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
+    for call in message.get("tool_calls", ()):
+        name, given = call["function"]["name"], json.loads(call["function"]["arguments"])
+        blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
+    reasons = {chat: own for own, chat in reversed(_REASONS.items())}
+    reason = "refusal" if message.get("refusal") else reasons.get(reason, "end_turn")
+    head = {"id": f"msg_{whole['id']}", "type": "message", "role": "assistant", "model": whole["model"]}
+    return {**head, "content": blocks, "stop_reason": reason, "stop_sequence": None, "usage": tokens}
+
+
+def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:
+    def event(name: str, **fields: Any) -> tuple[str, str]:
+        return name, json.dumps({"type": name, **fields})
+
+    yield event("message_start", message={**answer, "content": [], "stop_reason": None})
+    for index, block in enumerate(answer["content"]):
+        start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block.get("text")}
+        if block["type"] == "tool_use":
+            start = {**block, "input": {}}
+            delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+        yield event("content_block_start", index=index, content_block=start)
+        yield event("content_block_delta", index=index, delta=delta)
+        if cut:
+            return
+        yield event("content_block_stop", index=index)
+    yield event("message_delta", delta={"stop_reason": answer["stop_reason"]}, usage=answer["usage"])
+    yield event("message_stop")
+
+
+_LACKS = frozenset({"presence_penalty", "frequency_penalty"})
+MESSAGES = Dialect(_body, _completion, MessagesStream, _received, _answer, _events, _LACKS)

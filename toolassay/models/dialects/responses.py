@@ -1,0 +1,164 @@
+"""Responses: OpenAI's API whose messages, tool calls and reasoning are items of one list.
+
+Requests are not stored at the server (`store: false`), so reasoning items go back with the next request,
+encrypted by the server. Reference: https://platform.openai.com/docs/api-reference/responses
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
+from toolassay.models.wire_format import text_of
+
+_REASONING = "reasoning_items"
+"""Field of a message that carries the reasoning items of its answer."""
+_LIMIT = "max_output_tokens"
+_FINISHED = ("response.completed", "response.incomplete", "response.failed")
+
+
+def _body(chat: dict[str, Any]) -> dict[str, Any]:
+    more = {**chat, "store": False}
+    more["input"] = [item for message in more.pop("messages") for item in _items(message)]
+    more.pop("stream_options", None)
+    for name in ("max_tokens", "max_completion_tokens"):
+        if name in more:
+            more.setdefault(_LIMIT, more.pop(name))
+    if (effort := more.pop("reasoning_effort", None)) is not None:
+        more["reasoning"] = {"effort": effort}
+    if (form := more.pop("response_format", None)) is not None:
+        named = form.get("json_schema")
+        more["text"] = {"format": {"type": "json_schema", **named} if named else form}
+    if "tools" in more:
+        # Here functions are strict by default.
+        more["tools"] = [{"type": "function", "strict": False, **one["function"]} for one in more["tools"]]
+    if isinstance(choice := more.get("tool_choice"), Mapping):
+        more["tool_choice"] = {"type": "function", "name": choice["function"]["name"]}
+    return more
+
+
+def _items(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    role, text = message["role"], text_of(message.get("content")) or ""
+    if role == "tool":
+        yield {"type": "function_call_output", "call_id": message["tool_call_id"], "output": text}
+        return
+    yield from message.get(_REASONING) or ()
+    calls = message.get("tool_calls") or ()
+    if text or not calls:
+        sort = "output_text" if role == "assistant" else "input_text"
+        yield {"type": "message", "role": role, "content": [{"type": sort, "text": text}]}
+    for call in calls:
+        yield {"type": "function_call", "call_id": call["id"], **_pick(call["function"])}
+
+
+def _pick(function: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": function["name"], "arguments": function["arguments"]}
+
+
+def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    if answer.get("status") == "failed":
+        return {"error": answer.get("error") or "the answer failed"}
+    items = answer["output"]
+    kinds = ("message", "reasoning", "function_call")
+    messages, thoughts, calls = ([one for one in items if one["type"] == kind] for kind in kinds)
+    parts = [part for item in messages for part in item["content"]]
+    message: dict[str, Any] = {"content": _joined(parts, "text") if parts or thoughts else None}
+    if refusal := _joined(parts, "refusal"):
+        message |= {"content": None, "refusal": refusal}
+    if thoughts:
+        texts = [text for item in thoughts for text in item.get("content") or item.get("summary") or ()]
+        message |= {"reasoning_content": _joined(texts, "text"), _REASONING: thoughts}
+    message |= function_calls([(one["call_id"], one["name"], one["arguments"]) for one in calls])
+    reason = "tool_calls" if calls else "stop"
+    if answer.get("status") == "incomplete":
+        reason = answer["incomplete_details"]["reason"]
+    usage = answer.get("usage") or {}
+    counts = {
+        "prompt": usage.get("input_tokens"),
+        "completion": usage.get("output_tokens"),
+        "cached": (usage.get("input_tokens_details") or {}).get("cached_tokens"),
+        "reasoning": (usage.get("output_tokens_details") or {}).get("reasoning_tokens"),
+    }
+    return completion_of(message, "length" if reason == _LIMIT else reason, counts)
+
+
+def _joined(parts: Iterable[Mapping[str, Any]], name: str) -> str:
+    return "".join(part.get(name) or "" for part in parts)
+
+
+class ResponsesStream(EventStream):
+    """The events of a streamed response; the last one has all of it."""
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Add an event."""
+        if event["type"].endswith(".delta"):
+            self.begin()
+        elif event["type"] in _FINISHED:
+            self._answer = event["response"]
+            self.finish = event["type"]
+
+    def completion(self) -> Mapping[str, Any]:
+        """The answer of the last event."""
+        return _completion(self._answer)
+
+
+def _received(body: dict[str, Any]) -> dict[str, Any]:
+    asked, given = dict(body), body["input"]
+    messages = [{"role": "system", "content": asked.pop("instructions")}] if "instructions" in asked else []
+    for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
+        kind = item.get("type", "message")
+        if kind == "message":
+            text = item["content"] if isinstance(item["content"], str) else _joined(item["content"], "text")
+            messages.append({"role": item["role"], "content": text})
+        elif kind == "function_call_output":
+            messages.append({"role": "tool", "tool_call_id": item["call_id"], "content": item["output"]})
+        elif kind == "function_call":
+            if not messages or messages[-1]["role"] != "assistant":
+                messages.append({"role": "assistant", "content": None})
+            calls = function_calls([(item["call_id"], item["name"], item["arguments"])])["tool_calls"]
+            messages[-1].setdefault("tool_calls", []).extend(calls)
+    asked = {**asked, "messages": messages, "max_tokens": asked.pop(_LIMIT, None)}
+    if "tools" in asked:
+        asked["tools"] = [{"type": "function", "function": one} for one in asked["tools"]]
+    return asked
+
+
+def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
+    message, reason, tokens = parts_of(whole)
+    texts = {"output_text": message.get("content"), "refusal": message.get("refusal")}
+    parts = [
+        {"type": kind, kind.removeprefix("output_"): text} for kind, text in texts.items() if text is not None
+    ]
+    output: list[dict[str, Any]] = []
+    if parts:
+        output.append({"type": "message", "role": "assistant", "status": "completed", "content": parts})
+    for call in message.get("tool_calls", ()):
+        output.append({"type": "function_call", "call_id": call["id"], **_pick(call["function"])})
+    why = {"length": _LIMIT, "content_filter": reason}.get(reason)
+    ended = (
+        {"status": "incomplete", "incomplete_details": {"reason": why}} if why else {"status": "completed"}
+    )
+    head = {"id": f"resp_{whole['id']}", "object": "response", "model": whole["model"], "error": None}
+    return {**head, "created_at": int(time.time()), **ended, "output": output, "usage": tokens}
+
+
+def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:
+    def event(name: str, **fields: Any) -> tuple[str, str]:
+        return f"response.{name}", json.dumps({"type": f"response.{name}", **fields})
+
+    yield event("created", response={**answer, "output": [], "status": "in_progress"})
+    for index, item in enumerate(answer["output"]):
+        kind, text = "function_call_arguments", item.get("arguments")
+        if item["type"] == "message":
+            kind, text = "output_text", _joined(item["content"], "text")
+        yield event(f"{kind}.delta", output_index=index, delta=text)
+        if cut:
+            return
+    yield event(answer["status"], response=answer)
+
+
+_LACKS = frozenset({"stop", "presence_penalty", "frequency_penalty"})
+RESPONSES = Dialect(_body, _completion, ResponsesStream, _received, _answer, _events, _LACKS)
