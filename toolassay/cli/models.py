@@ -231,9 +231,6 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
         metavar="NAME",
         help="Name of an agent, which gets an address of its own; may be repeated.",
     ),
-    options.option(
-        "max_seconds", type=options.FloatRange(0, min_open=True), default=30.0, help="Seconds for one call."
-    ),
 )
 @executor_section()
 @click.pass_context
