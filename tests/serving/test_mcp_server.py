@@ -221,8 +221,7 @@ async def test_a_killed_server_goes_on_where_it_ended(serve: Callable[..., Servi
 async def test_requests_from_elsewhere_and_large_ones_are_refused(serve: Callable[..., Serving]) -> None:
     server = serve()
     base = server.address().rpartition("/")[0]
-    mode = (server.folder / "predictions_agents/runs/addresses.json").stat().st_mode
-    assert stat.S_IMODE(mode) == 0o600
+    assert stat.S_IMODE((server.folder / "predictions_agents/runs").stat().st_mode) == 0o700
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
     accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
     async with aiohttp.ClientSession(headers=accepted) as session:
@@ -351,3 +350,28 @@ def test_a_value_is_linked_only_where_its_source_is_certain() -> None:
 @pytest.mark.server
 async def test_an_agent_of_pydantic_ai_needs_no_adapter(serve: Callable[..., Serving]) -> None:
     pytest.importorskip("pydantic_ai")
+    from pydantic_ai import Agent
+    from pydantic_ai.mcp import MCPToolset
+    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+    from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        """The part of the model: what to do after each result."""
+        last = messages[-1].parts[-1]
+        found: Any = last.content if isinstance(last, ToolReturnPart) else {}
+        name, given = {
+            "": ("toolassay_get_request", {}),
+            "toolassay_get_request": ("create_room", {"title": "Blue"}),
+            "create_room": ("get_room", {"room_id": found.get("room_id")}),
+            "get_room": ("toolassay_submit", {"answer": "Done."}),
+            "toolassay_submit": ("", {}),
+        }[getattr(last, "tool_name", "")]
+        return ModelResponse(parts=[ToolCallPart(name, given) if name else TextPart("Done.")])
+
+    server = serve()
+    agent = Agent(FunctionModel(answer), toolsets=[MCPToolset(server.address())])
+    async with agent:
+        assert (await agent.run("Work.")).output == "Done."
+    (line,) = server.predictions()
+    assert [call["tool"] for call in line["calls"]] == ["create_room", "get_room"]
+    assert line["result"]["task_links"] == [{"source": "create_room", "target": "get_room"}]

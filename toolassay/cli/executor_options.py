@@ -19,8 +19,6 @@ EVERY = (*executors(), *benchmark_executors())
 """All executors, those of benchmarks last."""
 NAMES = [one.name for one in EVERY]
 HELP = "; ".join(f"{one.name}: {one.help}" for one in EVERY)
-EXECUTORS = "Executors"
-"""Title of the section of their options."""
 _FLAGS = flags_of(EVERY)
 _DEFAULTS = {one.name: getattr(executor.options(), one.name) for executor in EVERY for one in executor.flags}
 
@@ -38,7 +36,7 @@ def executor_section() -> Callable[[Function], Function]:
         options.flag("allow_writes", "Permit tools that the server does not mark as read-only."),
         options.flag("allow_tools", "Run Python code of the data folder, or that --functions names."),
     )
-    return options.section(EXECUTORS, *consent, *(option_of(_Defaults(), flag) for flag in _FLAGS))
+    return options.section("Executors", *consent, *(option_of(_Defaults(), flag) for flag in _FLAGS))
 
 
 def taken_options(settings: dict[str, Any], executor: str) -> Any:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
-from toolassay.cli.executor_options import EXECUTORS, HELP, NAMES, executor_section, taken_options
+from toolassay.cli.executor_options import HELP, NAMES, executor_section, taken_options
 from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
 from toolassay.serving.faults import KINDS
@@ -177,7 +177,6 @@ def execute_command(data_dir: Path, executor: str, **settings: Any) -> int:
     return 0 if result.complete else 3
 
 
-_MODEL_SERVER, _AGENTS = "Model server", "Agents over MCP"
 _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
 
 
@@ -191,46 +190,40 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
     multiple=True,
     help="Data folder that requests will be about; may be repeated. Plans are then those of --llm offline.",
 )
-@options.option("seed", type=int, default=0, help="Random seed of the faults, or of the simulator.")
-@options.flag("mcp", "Offer the tools and requests of --data_dir to agents over MCP instead of a model.")
-@options.section(
-    _MODEL_SERVER,
-    options.option(
-        "fault",
-        multiple=True,
-        metavar="NAME=WHEN",
-        help="Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the "
-        "first time of each prompt) or always.",
-    ),
-    options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds before each answer."),
-    options.option(
-        "capacity",
-        type=click.IntRange(1),
-        default=None,
-        help="Maximum concurrent requests; further ones get a 429.",
-    ),
-    options.option(
-        "retry_after",
-        type=click.FloatRange(0),
-        default=1.0,
-        help="Seconds in the Retry-After header of the faults 429 and 500.",
-    ),
+@options.option(
+    "fault",
+    multiple=True,
+    metavar="NAME=WHEN",
+    help="Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the first "
+    "time of each prompt) or always.",
 )
-@options.section(
-    _AGENTS,
-    options.option(
-        "executor",
-        type=click.Choice(NAMES),
-        default="simulate",
-        help=f"With --mcp: where calls run. {HELP}.",
-    ),
-    options.option(
-        "agent",
-        multiple=True,
-        default=("agent",),
-        metavar="NAME",
-        help="Name of an agent, which gets an address of its own; may be repeated.",
-    ),
+@options.option("seed", type=int, default=0, help="Random seed of the faults, or of the simulator.")
+@options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds before each answer.")
+@options.option(
+    "capacity",
+    type=click.IntRange(1),
+    default=None,
+    help="Maximum concurrent requests; further ones get a 429.",
+)
+@options.option(
+    "retry_after",
+    type=click.FloatRange(0),
+    default=1.0,
+    help="Seconds in the Retry-After header of the faults 429 and 500.",
+)
+@options.flag("mcp", "Offer the tools and requests of --data_dir to agents over MCP instead of a model.")
+@options.option(
+    "agent",
+    multiple=True,
+    default=("agent",),
+    metavar="NAME",
+    help="With --mcp: name of an agent, which gets an address of its own; may be repeated.",
+)
+@options.option(
+    "executor",
+    type=click.Choice(NAMES),
+    default="simulate",
+    help=f"With --mcp: where calls run. {HELP}.",
 )
 @executor_section()
 @click.pass_context
@@ -242,24 +235,22 @@ def serve_command(
     Every model name gets answers from the offline models. With --mcp: offer the tools of a data folder to
     agents; DATA_DIR/predictions_agents has what they did. Ctrl-C stops the server.
     """
-    from toolassay.serving.mcp_server import serve_mcp
-    from toolassay.stages.infer import serve
-
+    shared: dict[str, Any] = {"seed": seed, "port": port, "screen": SCREEN}
     model = {name: settings.pop(name) for name in ("fault", "delay", "capacity", "retry_after")}
-    for parameter in context.command.params:
-        given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-        if given and getattr(parameter, "section", "") in ((_MODEL_SERVER,) if mcp else (_AGENTS, EXECUTORS)):
-            raise click.UsageError(f"--{parameter.name} is {'not' if mcp else 'only'} for --mcp")
+    for name in model if mcp else settings:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} is {'not' if mcp else 'only'} for --mcp")
     if mcp and len(data_dir) != 1:
         raise click.UsageError("--mcp needs one --data_dir")
     try:
         if mcp:
-            own, agents = taken_options(settings, settings["executor"]), settings.pop("agent")
-            serve_mcp(
-                data_dir[0], options=own, agents=agents, port=port, seed=seed, screen=SCREEN, **settings
-            )
+            from toolassay.serving.mcp_server import serve_mcp
+
+            own = taken_options(settings, settings["executor"])
+            serve_mcp(*data_dir, options=own, agents=settings.pop("agent"), **shared, **settings)
         else:
-            faults = model.pop("fault")
-            serve(data_dirs=data_dir, faults=faults, seed=seed, port=port, screen=SCREEN, **model)
+            from toolassay.stages.infer import serve
+
+            serve(data_dirs=data_dir, faults=model.pop("fault"), **shared, **model)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt("interrupted") from stop

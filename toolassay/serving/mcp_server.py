@@ -23,9 +23,9 @@ from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request, RequestId, TaskGraph
-from toolassay.errors import UsageError
 from toolassay.executors import executor_named
 from toolassay.executors.executor import (
+    CallResult,
     Environment,
     EnvironmentFailure,
     ExecutionContext,
@@ -35,7 +35,8 @@ from toolassay.executors.executor import (
 from toolassay.executors.plan_run import make_call, result_of
 from toolassay.exporters.exported_tools import write_mcp
 from toolassay.extras import needed
-from toolassay.files import indented_json, read_json, safe_name, sha256_of, write_json_lines
+from toolassay.files import read_json, safe_name, sha256_of, write_json, write_json_lines
+from toolassay.gates.references import placed_leaves
 from toolassay.graph.traces import is_distinctive
 from toolassay.locks import open_regular
 from toolassay.output_paths import Part, Reference, reference_text
@@ -54,11 +55,10 @@ if TYPE_CHECKING:
 PREDICTIONS = "predictions_agents"
 """Folder of the predictions, in the data folder."""
 ADDRESSES = "addresses.json"
-"""The address of each agent, with its token; in the folder of the runs, readable by its owner only."""
+"""The address of each agent, with its token; in the folder of the runs, which only its owner can read."""
 GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
 _MOST_CALLS = 200  # for one request
-_MOST_AGENTS = 64
 _MOST_CONNECTIONS = 256
 
 
@@ -94,7 +94,7 @@ def plan_of_calls(request: str, calls: Sequence[ExecutedCall], library: ToolLibr
     """
     made = [call for call in calls if call.error is None]
     # For each result its values as text, with the first place of each.
-    results = [{str(value): path for path, value in reversed([*_leaves(call.result)])} for call in made]
+    results = [{str(value): path for path, value in reversed([*placed_leaves(call.result)])} for call in made]
     links: dict[tuple[int, int], None] = {}
 
     def linked(value: Any, place: tuple[Part, ...], number: int) -> Any:
@@ -120,16 +120,6 @@ def plan_of_calls(request: str, calls: Sequence[ExecutedCall], library: ToolLibr
         nodes,
         [{"source": made[source].tool, "target": made[target].tool} for source, target in links],
     )
-
-
-def _leaves(value: Any, path: tuple[Part, ...] = ()) -> Iterator[tuple[tuple[Part, ...], Any]]:
-    """The values in a JSON value that are no lists or objects, each with its path."""
-    if isinstance(value, Mapping | list):
-        pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
-        for part, item in pairs:
-            yield from _leaves(item, (*path, part))
-    else:
-        yield path, value
 
 
 @dataclass
@@ -251,8 +241,7 @@ def _server_of(session: AgentSession) -> Server[Any]:
 
     get_request = mcp_types.Tool(
         name=GET_REQUEST,
-        description=f"Returns the user's request, with its id. Call it first, and again after {SUBMIT}. An id "
-        "of null: no request is left.",
+        description=f"Returns the user's request. Call it first, and after {SUBMIT}. Id null: none is left.",
         input_schema={"type": "object"},
     )
     answer = {"type": "string", "description": "The final answer to the user."}
@@ -266,17 +255,17 @@ def _server_of(session: AgentSession) -> Server[Any]:
     listed = [get_request, submit, *map(mcp_types.Tool.model_validate, entries)]
     one_at_a_time = anyio.Lock()
 
-    async def result_of_tool(name: str, given: Mapping[str, Any]) -> tuple[Any, str | None]:
+    async def result_of_tool(name: str, given: Mapping[str, Any]) -> CallResult:
         if name == GET_REQUEST:
-            return session.get_request(), None
+            return CallResult.of(session.get_request())
         if name == SUBMIT:
-            return await session.submit(str(given.get("answer", ""))), None
+            return CallResult.of(await session.submit(str(given.get("answer", ""))))
         if name not in session.library:
             raise Refusal(f"there is no tool '{name}'")
         call = await session.call(session.library[name], given)
         if call.error is not None:
             raise Refusal(call.error)
-        return call.result, result_of(call).text
+        return result_of(call)
 
     async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
         # A call that has begun is recorded, also if its agent is gone.
@@ -287,7 +276,7 @@ def _server_of(session: AgentSession) -> Server[Any]:
                 except Refusal as error:
                     said = mcp_types.TextContent(text=str(error))
                     return mcp_types.CallToolResult(content=[said], is_error=True)
-        content = mcp_types.TextContent(text=json.dumps(value) if text is None else text)
+        content = mcp_types.TextContent(text=text)
         structured = value if isinstance(value, dict) else None
         return mcp_types.CallToolResult(content=[content], structured_content=structured)
 
@@ -328,8 +317,6 @@ def serve_mcp(
         KeyboardInterrupt: At Ctrl-C.
     """
     needed("mcp", "serve --mcp", "mcp")
-    if not len(set(map(safe_name, agents))) == len(agents) <= _MOST_AGENTS:
-        raise UsageError("the names of agents are too many or not distinct", fix=f"name up to {_MOST_AGENTS}")
     folder = DataFolder(Path(data_dir)).require()
     library, requests = folder.library(say=screen.say), Requests.read(folder.user_requests)
     chosen = executor_named(executor, benchmark_executors())
@@ -364,7 +351,8 @@ def serve_mcp(
                     streamable_http_path=f"/mcp/{token}", json_response=True, stateless_http=True
                 ).routes
                 await stack.enter_async_context(server.session_manager.run())
-            _write_private(addresses, known)
+            addresses.parent.chmod(0o700)  # it has tokens
+            write_json(addresses, known)
             listening.listen(_MOST_CONNECTIONS)
             screen.show(f"{base} answers MCP; the addresses of the agents are in {addresses}")
             config = uvicorn.Config(
@@ -372,19 +360,9 @@ def serve_mcp(
                 lifespan="off",
                 access_log=False,  # paths have tokens
                 log_config=None,
-                log_level="critical",
                 limit_concurrency=_MOST_CONNECTIONS,
                 timeout_graceful_shutdown=1,
             )
             await uvicorn.Server(config).serve(sockets=[listening])
 
     run_coroutine(run())
-
-
-def _write_private(path: Path, value: Mapping[str, str]) -> None:
-    """Write a JSON object that only its owner can read."""
-    new = path.with_suffix(".new")
-    new.unlink(missing_ok=True)
-    new.touch(mode=0o600)
-    new.write_text(indented_json(value), encoding="utf-8")
-    new.replace(path)
