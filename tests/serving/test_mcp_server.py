@@ -14,7 +14,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from builders import imported_folder, imported_tool
+from builders import imported_folder, imported_tool, write_labels
 from mcp.client import Client
 from running import lines_of, shell, started
 
@@ -155,11 +155,12 @@ async def test_an_agent_gets_requests_calls_tools_and_submits(serve: Callable[..
     assert code == 130
     token = server.address().rpartition("/")[2]
     assert len(token) >= 32 and token not in said
-    scores = shell(
-        "evaluate", "--data_dir", server.folder, "--llm", "agent", "--prediction_dir", "predictions_agents",
-        cwd=server.folder,
-    )  # fmt: skip
-    assert "data.json" in scores.err  # the folder has no gold plans, which is all that is missing
+    labels = [{key: line[key] for key in ("id", "user_request")} | line["result"] for line in lines]
+    write_labels(server.folder, [{**label, "type": "chain"} for label in labels])
+    where = ("--data_dir", server.folder, "--prediction_dir", "predictions_agents", "--llm", "agent")
+    scored = shell("evaluate", *where, cwd=server.folder)
+    assert scored.code == 0
+    assert scored.out.count("100.00") == 12  # six scores in two modes
 
 
 async def test_tools_are_offered_whole(serve: Callable[..., Serving]) -> None:
@@ -287,7 +288,8 @@ async def test_calls_are_relayed_to_copies_with_consent_to_writes(
         refused = await client.call_tool("add", {})
         assert refused.is_error and "--allow_writes" in refused.content[0].text
         assert (await client.call_tool("look", {})).content[0].text == "0 lines"
-    server.end()
+    code, said = server.end(signal.SIGTERM)
+    assert code == 130 and "Traceback" not in said
     server = serve(*relayed, "--agent", "one", "--agent", "two", "--allow_writes")
     async with Client(server.address("one")) as one, Client(server.address("two")) as two:
         for client in (one, two):

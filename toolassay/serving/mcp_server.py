@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,10 +52,6 @@ if TYPE_CHECKING:
     import mcp_types
     from mcp.server import Server
 
-PREDICTIONS = "predictions_agents"
-"""Folder of the predictions, in the data folder."""
-ADDRESSES = "addresses.json"
-"""The address of each agent, with its token; in the folder of the runs, which only its owner can read."""
 GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
 _MOST_CALLS = 200  # for one request
@@ -321,8 +317,8 @@ def serve_mcp(
     library, requests = folder.library(say=screen.say), Requests.read(folder.user_requests)
     chosen = executor_named(executor, benchmark_executors())
     context = ExecutionContext(folder, library, allow_tools=allow_tools, seed=seed)
-    place = folder.path / PREDICTIONS
-    addresses = place / "runs" / ADDRESSES
+    place = folder.path / "predictions_agents"
+    addresses = place / "runs" / "addresses.json"  # with tokens
     known = read_json(addresses) if addresses.exists() else {}
     facts = {"executor": executor, "allow_writes": allow_writes, "tools_sha256": sha256_of(folder.tool_desc)}
 
@@ -351,7 +347,7 @@ def serve_mcp(
                     streamable_http_path=f"/mcp/{token}", json_response=True, stateless_http=True
                 ).routes
                 await stack.enter_async_context(server.session_manager.run())
-            addresses.parent.chmod(0o700)  # it has tokens
+            addresses.parent.chmod(0o700)
             write_json(addresses, known)
             listening.listen(_MOST_CONNECTIONS)
             screen.show(f"{base} answers MCP; the addresses of the agents are in {addresses}")
@@ -361,8 +357,9 @@ def serve_mcp(
                 access_log=False,  # paths have tokens
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
-                timeout_graceful_shutdown=1,
             )
-            await uvicorn.Server(config).serve(sockets=[listening])
+            listener = uvicorn.Server(config)
+            listener.capture_signals = nullcontext  # type: ignore[method-assign]  # they end the command
+            await listener.serve(sockets=[listening])
 
     run_coroutine(run())
