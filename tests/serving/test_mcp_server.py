@@ -102,6 +102,11 @@ def serve(folder: Path) -> Iterator[Callable[..., Serving]]:
             one.process.communicate()
 
 
+def text_of(result: Any) -> str:
+    """The text of a result."""
+    return str(result.content[0].text)
+
+
 async def work(address: str, agent: Agent) -> int:
     """The loop of an agent: get a request, work on it, submit, until none is left."""
     done = 0
@@ -175,7 +180,7 @@ async def test_tools_are_offered_whole(serve: Callable[..., Serving]) -> None:
         assert one.output_schema == tool.get("output_schema")
     hints = offered["get_room"].annotations
     assert hints is not None and hints.read_only_hint is True
-    assert before.is_error and "toolassay_get_request" in before.content[0].text
+    assert before.is_error and "toolassay_get_request" in text_of(before)
 
 
 async def test_agents_do_not_see_each_others_state(serve: Callable[..., Serving]) -> None:
@@ -286,21 +291,21 @@ async def test_calls_are_relayed_to_copies_with_consent_to_writes(
     async with Client(server.address("careful")) as client:
         await client.call_tool("toolassay_get_request", {})
         refused = await client.call_tool("add", {})
-        assert refused.is_error and "--allow_writes" in refused.content[0].text
-        assert (await client.call_tool("look", {})).content[0].text == "0 lines"
+        assert refused.is_error and "--allow_writes" in text_of(refused)
+        assert text_of(await client.call_tool("look", {})) == "0 lines"
     code, said = server.end(signal.SIGTERM)
     assert code == 130 and "Traceback" not in said
     server = serve(*relayed, "--agent", "one", "--agent", "two", "--allow_writes")
     async with Client(server.address("one")) as one, Client(server.address("two")) as two:
         for client in (one, two):
             await client.call_tool("toolassay_get_request", {})
-        assert (await one.call_tool("add", {})).content[0].text == "1 lines"
-        assert (await one.call_tool("add", {})).content[0].text == "2 lines"
-        assert (await two.call_tool("look", {})).content[0].text == "0 lines"
+        assert text_of(await one.call_tool("add", {})) == "1 lines"
+        assert text_of(await one.call_tool("add", {})) == "2 lines"
+        assert text_of(await two.call_tool("look", {})) == "0 lines"
     server.end(signal.SIGKILL)
     server.start()
     async with Client(server.address("one")) as one:
-        assert (await one.call_tool("look", {})).content[0].text == "2 lines"
+        assert text_of(await one.call_tool("look", {})) == "2 lines"
     assert list((tmp_path / "data").iterdir()) == []
 
 
@@ -351,16 +356,15 @@ def test_a_value_is_linked_only_where_its_source_is_certain() -> None:
 
 @pytest.mark.server
 async def test_an_agent_of_pydantic_ai_needs_no_adapter(serve: Callable[..., Serving]) -> None:
-    pytest.importorskip("pydantic_ai")
-    from pydantic_ai import Agent
-    from pydantic_ai.mcp import MCPToolset
-    from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
-    from pydantic_ai.models.function import AgentInfo, FunctionModel
+    pydantic_ai = pytest.importorskip("pydantic_ai")
+    toolset = pytest.importorskip("pydantic_ai.mcp").MCPToolset
+    parts = pytest.importorskip("pydantic_ai.messages")
+    model = pytest.importorskip("pydantic_ai.models.function").FunctionModel
 
-    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    def answer(messages: list[Any], info: Any) -> Any:
         """The part of the model: what to do after each result."""
         last = messages[-1].parts[-1]
-        found: Any = last.content if isinstance(last, ToolReturnPart) else {}
+        found: Any = last.content if isinstance(last, parts.ToolReturnPart) else {}
         name, given = {
             "": ("toolassay_get_request", {}),
             "toolassay_get_request": ("create_room", {"title": "Blue"}),
@@ -368,10 +372,12 @@ async def test_an_agent_of_pydantic_ai_needs_no_adapter(serve: Callable[..., Ser
             "get_room": ("toolassay_submit", {"answer": "Done."}),
             "toolassay_submit": ("", {}),
         }[getattr(last, "tool_name", "")]
-        return ModelResponse(parts=[ToolCallPart(name, given) if name else TextPart("Done.")])
+        return parts.ModelResponse(
+            parts=[parts.ToolCallPart(name, given) if name else parts.TextPart("Done.")]
+        )
 
     server = serve()
-    agent = Agent(FunctionModel(answer), toolsets=[MCPToolset(server.address())])
+    agent = pydantic_ai.Agent(model(answer), toolsets=[toolset(server.address())])
     async with agent:
         assert (await agent.run("Work.")).output == "Done."
     (line,) = server.predictions()

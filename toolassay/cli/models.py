@@ -228,7 +228,7 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
 @executor_section()
 @click.pass_context
 def serve_command(
-    context: click.Context, data_dir: tuple[Path, ...], seed: int, port: int, mcp: bool, **settings: Any
+    context: click.Context, /, data_dir: tuple[Path, ...], seed: int, port: int, mcp: bool, **settings: Any
 ) -> None:
     """Run a local OpenAI-compatible server that answers with the offline models, with faults on request.
 
@@ -247,7 +247,7 @@ def serve_command(
             from toolassay.serving.mcp_server import serve_mcp
 
             own = taken_options(settings, settings["executor"])
-            serve_mcp(*data_dir, options=own, agents=settings.pop("agent"), **shared, **settings)
+            serve_mcp(data_dir[0], options=own, agents=settings.pop("agent"), **shared, **settings)
         else:
             from toolassay.stages.infer import serve
 

@@ -185,13 +185,14 @@ class AgentSession:
         address, call = LineAddress(self._key, TOOL, number), ExecutedCall(number, tool.id, arguments)
         try:
             if not (self.may_write or self.executor.is_read_only(tool)):
-                raise EnvironmentFailure(f"'{tool.id}' is not marked read-only: --allow_writes permits it")
+                raise Refusal(f"'{tool.id}' is not marked read-only: --allow_writes permits it")
             environment = await self._opened()
             self.journal.add_answer(address, {"call": msgspec.to_builtins(call)})
             self.journal.force()
             call = await make_call(environment, tool, call)
-        except EnvironmentFailure as error:
-            await self.leave()
+        except (EnvironmentFailure, Refusal) as error:
+            if isinstance(error, EnvironmentFailure):
+                await self.leave()
             call = replace(call, error=str(error))
         self.journal.add_answer(address, {"result": msgspec.to_builtins(call)})
         self._calls.append(call)
@@ -358,8 +359,9 @@ def serve_mcp(
                 log_config=None,
                 limit_concurrency=_MOST_CONNECTIONS,
             )
+            # Signals end the command as they end every other one.
             listener = uvicorn.Server(config)
-            listener.capture_signals = nullcontext  # type: ignore[method-assign]  # they end the command
+            listener.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
             await listener.serve(sockets=[listening])
 
     run_coroutine(run())
