@@ -4,6 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from running import shell
 
 from toolassay.errors import UsageError
 from toolassay.serving.faults import KINDS, FaultPlan
@@ -59,7 +60,7 @@ def test_an_unknown_fault_is_reported_with_the_known_ones() -> None:
     assert all(name in str(caught.value) for name in KINDS)
 
 
-def test_the_table_of_the_docs_is_the_list(root: Path) -> None:
-    text = (root / "docs" / "serving.md").read_text(encoding="utf-8")
-    listed = {line.split("`")[1]: line.split("|")[2].strip() for line in text.splitlines() if "| `" in line}
-    assert listed == dict(KINDS)
+def test_the_help_lists_every_fault_with_its_meaning(root: Path) -> None:
+    lines = shell("serve", "--help", cwd=root).out.splitlines()
+    listed = {words[0]: words[1] for line in lines if len(words := line.split(maxsplit=1)) == 2}
+    assert {name: listed.get(name) for name in KINDS} == dict(KINDS)

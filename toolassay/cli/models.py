@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
@@ -179,7 +180,7 @@ def execute_command(data_dir: Path, executor: str, **settings: Any) -> int:
 _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
 
 
-@click.command("serve", epilog=f"\b\nFaults:\n{_LIST}")
+@click.command("serve", cls=SectionedCommand, epilog=f"\b\nFaults:\n{_LIST}")
 @options.option(
     "port", type=click.IntRange(0, 65535), default=4000, help="Port on 127.0.0.1; 0: any free port."
 )
@@ -196,7 +197,7 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
     help="Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the first "
     "time of each prompt) or always.",
 )
-@options.option("seed", type=int, default=0, help="Random seed of the faults.")
+@options.option("seed", type=int, default=0, help="Random seed of the faults, or of the simulator.")
 @options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds before each answer.")
 @options.option(
     "capacity",
@@ -210,15 +211,47 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
     default=1.0,
     help="Seconds in the Retry-After header of the faults 429 and 500.",
 )
-def serve_command(data_dir: tuple[Path, ...], fault: tuple[str, ...], **settings: Any) -> None:
+@options.flag("mcp", "Offer the tools and requests of --data_dir to agents over MCP instead of a model.")
+@options.option(
+    "agent",
+    multiple=True,
+    default=("agent",),
+    metavar="NAME",
+    help="With --mcp: name of an agent, which gets an address of its own; may be repeated.",
+)
+@options.option(
+    "executor",
+    type=click.Choice(NAMES),
+    default="simulate",
+    help=f"With --mcp: where calls run. {HELP}.",
+)
+@executor_section()
+@click.pass_context
+def serve_command(
+    context: click.Context, /, data_dir: tuple[Path, ...], seed: int, port: int, mcp: bool, **settings: Any
+) -> None:
     """Run a local server that answers with the offline models, with faults on request.
 
-    It has OpenAI's Chat Completions and Responses, and Anthropic's Messages, for any model name. Ctrl-C
-    stops the server.
+    It has OpenAI's Chat Completions and Responses, and Anthropic's Messages, for any model name. With --mcp:
+    offer the tools of a data folder to agents; DATA_DIR/predictions_agents has what they did. Ctrl-C stops
+    the server.
     """
-    from toolassay.stages.infer import serve
-
+    shared: dict[str, Any] = {"seed": seed, "port": port, "screen": SCREEN}
+    model = {name: settings.pop(name) for name in ("fault", "delay", "capacity", "retry_after")}
+    for name in model if mcp else settings:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"--{name} is {'not' if mcp else 'only'} for --mcp")
+    if mcp and len(data_dir) != 1:
+        raise click.UsageError("--mcp needs one --data_dir")
     try:
-        serve(data_dirs=data_dir, faults=fault, screen=SCREEN, **settings)
+        if mcp:
+            from toolassay.serving.mcp_server import serve_mcp
+
+            own = taken_options(settings, settings["executor"])
+            serve_mcp(data_dir[0], options=own, agents=settings.pop("agent"), **shared, **settings)
+        else:
+            from toolassay.stages.infer import serve
+
+            serve(data_dirs=data_dir, faults=model.pop("fault"), **shared, **model)
     except KeyboardInterrupt as stop:
         raise KeyboardInterrupt("interrupted") from stop

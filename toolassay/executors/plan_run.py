@@ -413,7 +413,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
             await self._opened.prepare(await opened(), tool)
 
         async def make() -> Any:
-            return msgspec.to_builtins(await _made(await opened(), tool, call))
+            return msgspec.to_builtins(await make_call(await opened(), tool, call))
 
         repeatable = self._opened.is_isolated or self._opened.is_idempotent(tool)
         made = await ask.perform(msgspec.to_builtins(call), make, ready, repeatable=repeatable)
@@ -459,7 +459,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
                 call = self._prepared(plan, number, tool, results)
             except Unresolvable:
                 break
-            call = await _made(environment, tool, call)
+            call = await make_call(environment, tool, call)
             if call.error is not None:
                 break
             results[number] = result_of(call)
@@ -501,7 +501,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
                     environment = await place.opened()
                     if len(await self._rerun(plan, tools, environment, number)) < number:
                         continue
-                    wrong = await _made(environment, tools[number], wrong)
+                    wrong = await make_call(environment, tools[number], wrong)
             except EnvironmentFailure:  # a server that a wrong call ends has executed the plan all the same
                 continue
             if wrong.error is not None:
@@ -529,7 +529,7 @@ def _node(plan: CallPlan, number: int) -> int:
     return plan.nodes[number] if number < len(plan.nodes) else number
 
 
-async def _made(environment: Environment, tool: Tool, call: ExecutedCall) -> ExecutedCall:
+async def make_call(environment: Environment, tool: Tool, call: ExecutedCall) -> ExecutedCall:
     """The call with its result, or with the words in which it was refused."""
     began = time.perf_counter()
     try:

@@ -1,0 +1,385 @@
+"""Agents that work on the tools of a data folder over MCP, and what is recorded of them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import stat
+import subprocess
+import time
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from builders import imported_folder, imported_tool, write_labels
+from mcp.client import Client
+from running import lines_of, shell, started
+
+from toolassay.calls.execution_record import ExecutedCall
+from toolassay.files import write_json_lines
+from toolassay.serving.mcp_server import plan_of_calls
+from toolassay.tools import Tool, ToolLibrary
+
+_DAY = {"type": "string", "format": "date"}
+_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
+_ROOMS = {"type": "object", "properties": {"rooms": {"type": "array", "items": _ROOM}}, "required": ["rooms"]}
+TOOLS = [
+    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
+    imported_tool(
+        "get_room",
+        "Returns a room.",
+        {"room_id": {"type": "string"}},
+        ["room_id"],
+        output=_ROOM,
+        annotations={"readOnlyHint": True},
+    ),
+    imported_tool("delete_room", "Deletes a room.", {"room_id": {"type": "string"}}, ["room_id"]),
+]
+
+Agent = Callable[[Client, Mapping[str, Any]], Awaitable[str]]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with tools for rooms and three requests."""
+    path = imported_folder(tmp_path / "rooms", {"nodes": TOOLS})
+    lines = [
+        {"id": f"r{number}", "user_request": f"Make room {number} and look at it"} for number in (1, 2, 3)
+    ]
+    write_json_lines(path / "user_requests.json", lines)
+    return path
+
+
+class Serving:
+    """`toolassay serve --mcp` in a process of its own."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder, self._options = folder, options
+        self.process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
+        self.process = started(
+            "serve", "--mcp", "--port", "0", "--data_dir", self.folder, *self._options, cwd=self.folder
+        )
+        assert self.process.stdout is not None
+        assert "answers MCP" in self.process.stdout.readline(), self.process.communicate()
+
+    def end(self, by: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """End it; the exit code and all that it said after its start."""
+        assert self.process is not None
+        self.process.send_signal(by)
+        out, err = self.process.communicate(timeout=30)
+        return self.process.returncode, out + err
+
+    def address(self, agent: str = "agent") -> str:
+        """The address of an agent."""
+        file = self.folder / "predictions_agents/runs/addresses.json"
+        return str(json.loads(file.read_text())[agent])
+
+    def predictions(self, agent: str = "agent") -> list[Any]:
+        """The lines of an agent's predictions."""
+        return lines_of(self.folder / f"predictions_agents/{agent}.json")
+
+
+@pytest.fixture
+def serve(folder: Path) -> Iterator[Callable[..., Serving]]:
+    """Starts servers, which end with the test."""
+    every: list[Serving] = []
+
+    def start(*options: str) -> Serving:
+        every.append(Serving(folder, *options))
+        every[-1].start()
+        return every[-1]
+
+    yield start
+    for one in every:
+        if one.process is not None and one.process.poll() is None:
+            one.process.kill()
+            one.process.communicate()
+
+
+def text_of(result: Any) -> str:
+    """The text of a result."""
+    return str(result.content[0].text)
+
+
+async def work(address: str, agent: Agent) -> int:
+    """The loop of an agent: get a request, work on it, submit, until none is left."""
+    done = 0
+    async with Client(address) as client:
+        while True:
+            request = (await client.call_tool("toolassay_get_request", {})).structured_content
+            if request["id"] is None:
+                return done
+            answer = await agent(client, request)
+            submitted = await client.call_tool("toolassay_submit", {"answer": answer})
+            assert not submitted.is_error
+            done += 1
+
+
+async def make_and_look(client: Client, request: Mapping[str, Any]) -> str:
+    """Make a room, look at it, and try to make it from nothing."""
+    made = await client.call_tool("create_room", {"title": request["request"][5:11]})
+    seen = await client.call_tool("get_room", made.structured_content)
+    refused = await client.call_tool("create_room", {})
+    assert refused.is_error
+    return f"It is {seen.structured_content['room_id']}."
+
+
+def created_room(line: Mapping[str, Any]) -> str:
+    return str(line["calls"][0]["result"]["room_id"])
+
+
+async def test_an_agent_gets_requests_calls_tools_and_submits(serve: Callable[..., Serving]) -> None:
+    server = serve()
+    assert await work(server.address(), make_and_look) == 3
+    lines = server.predictions()
+    assert [line["id"] for line in lines] == ["r1", "r2", "r3"]
+    for number, line in enumerate(lines, 1):
+        room = created_room(line)
+        assert line["user_request"] == f"Make room {number} and look at it"
+        assert line["answer"] == f"It is {room}."
+        called = [(call["tool"], call["arguments"]) for call in line["calls"]]
+        title = f"room {number}"
+        assert called == [
+            ("create_room", {"title": title}),
+            ("get_room", {"room_id": room}),
+            ("create_room", {}),
+        ]
+        assert line["calls"][2]["error"] and line["calls"][2]["result"] is None
+        assert line["result"]["task_nodes"] == [
+            {"task": "create_room", "arguments": [{"name": "title", "value": title}]},
+            {"task": "get_room", "arguments": [{"name": "room_id", "value": "<node-0>.room_id"}]},
+        ]
+        assert line["result"]["task_links"] == [{"source": "create_room", "target": "get_room"}]
+    code, said = server.end()
+    assert code == 130
+    token = server.address().rpartition("/")[2]
+    assert len(token) >= 32 and token not in said
+    labels = [{key: line[key] for key in ("id", "user_request")} | line["result"] for line in lines]
+    write_labels(server.folder, [{**label, "type": "chain"} for label in labels])
+    where = ("--data_dir", server.folder, "--prediction_dir", "predictions_agents", "--llm", "agent")
+    scored = shell("evaluate", *where, cwd=server.folder)
+    assert scored.code == 0
+    assert scored.out.count("100.00") == 12  # six scores in two modes
+
+
+async def test_tools_are_offered_whole(serve: Callable[..., Serving]) -> None:
+    server = serve()
+    async with Client(server.address()) as client:
+        offered = {tool.name: tool for tool in (await client.list_tools()).tools}
+        before = await client.call_tool("get_room", {"room_id": "x"})
+    assert list(offered)[:2] == ["toolassay_get_request", "toolassay_submit"]
+    for tool in TOOLS:
+        one = offered[tool["id"]]
+        assert (one.description, one.input_schema) == (tool["desc"], tool["input_schema"])
+        assert one.output_schema == tool.get("output_schema")
+    hints = offered["get_room"].annotations
+    assert hints is not None and hints.read_only_hint is True
+    assert before.is_error and "toolassay_get_request" in text_of(before)
+
+
+async def test_agents_do_not_see_each_others_state(serve: Callable[..., Serving]) -> None:
+    server = serve("--agent", "one", "--agent", "two")
+    async with Client(server.address("one")) as one, Client(server.address("two")) as two:
+        for client in (one, two):
+            await client.call_tool("toolassay_get_request", {})
+        made = (await one.call_tool("create_room", {"title": "Blue"})).structured_content
+        await one.call_tool("delete_room", made)
+        assert (await one.call_tool("get_room", made)).is_error
+        assert not (await two.call_tool("get_room", made)).is_error
+        await one.call_tool("toolassay_submit", {"answer": "gone"})
+        await one.call_tool("toolassay_get_request", {})
+        assert not (await one.call_tool("get_room", made)).is_error  # the next request starts anew
+    assert len(server.predictions("one")) == 1 and server.predictions("two") == []
+
+
+async def test_a_killed_server_goes_on_where_it_ended(serve: Callable[..., Serving]) -> None:
+    server = serve()
+    address = server.address()
+    async with Client(address) as client:
+        await client.call_tool("toolassay_get_request", {})
+        made = (await client.call_tool("create_room", {"title": "Blue"})).structured_content
+        await client.call_tool("delete_room", made)
+        server.end(signal.SIGKILL)
+    server.start()
+    assert server.address().rpartition("/")[2] == address.rpartition("/")[2]
+    async with Client(server.address()) as client:
+        assert (await client.call_tool("get_room", made)).is_error  # the state is that before the kill
+        request = (await client.call_tool("toolassay_get_request", {})).structured_content
+        assert request["id"] == "r1"
+        await client.call_tool("toolassay_submit", {"answer": "gone"})
+        again = await client.call_tool("toolassay_submit", {"answer": "gone"})
+        assert again.is_error
+    server.end(signal.SIGKILL)
+    file = server.folder / "predictions_agents/agent.json"
+    file.write_text(file.read_text()[:40])  # as a kill while it is written
+    server.start()
+    (line,) = server.predictions()
+    assert [call["tool"] for call in line["calls"]] == ["create_room", "delete_room", "get_room"]
+    assert await work(server.address(), make_and_look) == 2
+
+
+async def test_requests_from_elsewhere_and_large_ones_are_refused(serve: Callable[..., Serving]) -> None:
+    server = serve()
+    base = server.address().rpartition("/")[0]
+    assert stat.S_IMODE((server.folder / "predictions_agents/runs").stat().st_mode) == 0o700
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    async with aiohttp.ClientSession(headers=accepted) as session:
+
+        async def status(address: str, text: str = body, **headers: str) -> int:
+            async with session.post(address, data=text, headers=headers) as response:
+                return response.status
+
+        assert await status(server.address()) == 200
+        assert await status(f"{base}/guessed") == 404
+        assert await status(server.address(), Host="evil.example") == 421
+        assert await status(server.address(), Origin="http://evil.example") == 403
+        assert await status(server.address(), "x" * 2**23) == 413
+
+
+def wait_for(file: Path) -> None:
+    """Wait until a file exists."""
+    until = time.monotonic() + 30
+    while not file.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+LEDGER = """
+import json, os, sys, time
+for line in sys.stdin:
+    request = json.loads(line)
+    names = ["look", "add", "wait"]
+    tools = [{"name": one, "inputSchema": {"type": "object"},
+              "annotations": {"readOnlyHint": one == "look"}} for one in names]
+    result = {"tools": tools, "protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
+              "serverInfo": {"name": "ledger", "version": "1"}}
+    if request.get("method") == "tools/call":
+        name = request["params"]["name"]
+        if name != "look":
+            with open(sys.argv[1], "a") as file:
+                file.write("x")
+        if name == "wait":
+            time.sleep(60)
+        size = os.path.getsize(sys.argv[1]) if os.path.exists(sys.argv[1]) else 0
+        result = {"content": [{"type": "text", "text": f"{size} lines"}]}
+    if "id" in request:
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}), flush=True)
+"""
+
+
+@pytest.fixture
+def ledger(folder: Path, tmp_path: Path) -> str:
+    """The command of a server that appends to a file, whose tools the folder has."""
+    (tmp_path / "ledger.py").write_text(LEDGER)
+    tools = [imported_tool(name, f"Does {name}.", {}) for name in ("look", "add", "wait")]
+    imported_folder(folder, {"nodes": tools})
+    return f"python {tmp_path / 'ledger.py'}"
+
+
+async def test_calls_are_relayed_to_copies_with_consent_to_writes(
+    serve: Callable[..., Serving], ledger: str, tmp_path: Path
+) -> None:
+    (tmp_path / "data").mkdir()
+    relayed = ("--executor", "mcp", "--server", f"{ledger} ledger.txt", "--workspace", str(tmp_path / "data"))
+    server = serve(*relayed, "--agent", "careful")
+    async with Client(server.address("careful")) as client:
+        await client.call_tool("toolassay_get_request", {})
+        refused = await client.call_tool("add", {})
+        assert refused.is_error and "--allow_writes" in text_of(refused)
+        assert text_of(await client.call_tool("look", {})) == "0 lines"
+    code, said = server.end(signal.SIGTERM)
+    assert code == 130 and "Traceback" not in said
+    server = serve(*relayed, "--agent", "one", "--agent", "two", "--allow_writes")
+    async with Client(server.address("one")) as one, Client(server.address("two")) as two:
+        for client in (one, two):
+            await client.call_tool("toolassay_get_request", {})
+        assert text_of(await one.call_tool("add", {})) == "1 lines"
+        assert text_of(await one.call_tool("add", {})) == "2 lines"
+        assert text_of(await two.call_tool("look", {})) == "0 lines"
+    server.end(signal.SIGKILL)
+    server.start()
+    async with Client(server.address("one")) as one:
+        assert text_of(await one.call_tool("look", {})) == "2 lines"
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+async def test_a_call_without_a_result_is_not_repeated_on_a_live_server(
+    serve: Callable[..., Serving], ledger: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "ledger.txt"
+    server = serve("--executor", "mcp", "--server", f"{ledger} {file}", "--allow_writes")
+    async with aiohttp.ClientSession(headers={"Accept": "application/json, text/event-stream"}) as session:
+        calls = [
+            {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": {}}}
+            for name in ("toolassay_get_request", "wait")
+        ]
+        await session.post(server.address(), json=calls[0])
+        waiting = asyncio.create_task(session.post(server.address(), json=calls[1]))
+        await asyncio.to_thread(wait_for, file)
+        server.end(signal.SIGKILL)
+        with pytest.raises(aiohttp.ClientError):
+            await waiting
+    server.start()
+    async with Client(server.address()) as client:
+        await client.call_tool("toolassay_submit", {"answer": "?"})
+    (line,) = server.predictions()
+    (call,) = line["calls"]
+    assert call["tool"] == "wait" and "unknown" in call["error"]
+    assert line["result"]["task_nodes"] == []
+    assert file.read_text() == "x"
+
+
+def test_a_value_is_linked_only_where_its_source_is_certain() -> None:
+    library = ToolLibrary([Tool(name) for name in ("find", "list", "pay")])
+    calls = [
+        ExecutedCall(0, "find", {"name": "Ada"}, {"id": "u-482", "day": "2031-05-02", "code": "k-77-x"}),
+        ExecutedCall(1, "find", {"name": "Bob"}, error="no Bob"),
+        ExecutedCall(2, "list", {}, [{"id": "u-482"}, {"id": "u-990"}]),
+        ExecutedCall(3, "pay", {"to": ["u-990", "u-482"], "when": "2031-05-02", "by": "k-77-x", "ok": True}),
+    ]
+    plan = plan_of_calls("Pay with k-77-x", calls, library)
+    assert [node["task"] for node in plan.nodes] == ["find", "list", "pay"]
+    assert plan.nodes[2]["arguments"] == [
+        {"name": "to", "value": ["<node-1>[1].id", "u-482"]},  # two results have the second one
+        {"name": "when", "value": "2031-05-02"},  # equal by chance
+        {"name": "by", "value": "k-77-x"},  # of the request
+        {"name": "ok", "value": True},
+    ]
+    assert plan.links == [{"source": "list", "target": "pay"}]
+
+
+@pytest.mark.server
+async def test_an_agent_of_pydantic_ai_needs_no_adapter(serve: Callable[..., Serving]) -> None:
+    pydantic_ai = pytest.importorskip("pydantic_ai")
+    toolset = pytest.importorskip("pydantic_ai.mcp").MCPToolset
+    parts = pytest.importorskip("pydantic_ai.messages")
+    model = pytest.importorskip("pydantic_ai.models.function").FunctionModel
+
+    def answer(messages: list[Any], info: Any) -> Any:
+        """The part of the model: what to do after each result."""
+        last = messages[-1].parts[-1]
+        found: Any = last.content if isinstance(last, parts.ToolReturnPart) else {}
+        name, given = {
+            "": ("toolassay_get_request", {}),
+            "toolassay_get_request": ("create_room", {"title": "Blue"}),
+            "create_room": ("get_room", {"room_id": found.get("room_id")}),
+            "get_room": ("toolassay_submit", {"answer": "Done."}),
+            "toolassay_submit": ("", {}),
+        }[getattr(last, "tool_name", "")]
+        return parts.ModelResponse(
+            parts=[parts.ToolCallPart(name, given) if name else parts.TextPart("Done.")]
+        )
+
+    server = serve()
+    agent = pydantic_ai.Agent(model(answer), toolsets=[toolset(server.address())])
+    async with agent:
+        assert (await agent.run("Work.")).output == "Done."
+    (line,) = server.predictions()
+    assert [call["tool"] for call in line["calls"]] == ["create_room", "get_room"]
+    assert line["result"]["task_links"] == [{"source": "create_room", "target": "get_room"}]
