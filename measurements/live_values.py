@@ -3,8 +3,8 @@
     python -m measurements.live_values OUT WORKSPACE SERVER [--good FILE] [--samples 60] [--seed 1]
 
 SERVER is a command line with `{workspace}` for a copy of WORKSPACE. FILE lists links that are right, as JSON:
-`[[source, target], …]`. Printed: accepted tools, calls, removed links, those of FILE among them, and plans
-that ran.
+`[[source, target], …]`. Printed: accepted tools, calls, removed links, those of FILE among them, plans that
+ran, and the tools and links that they cover.
 """
 
 from __future__ import annotations
@@ -59,13 +59,16 @@ def main(arguments: list[str]) -> int:
     }
     good = {(source, target) for source, target in read_json(given.good)} if given.good else set()
     executions = [line.value for line in read_json_lines(given.out / "executions.jsonl")]
-    ran = sum(one["outcome"] == "ran" for one in executions)
+    ran = [one for one in executions if one["outcome"] == "ran"]
+    used = {call["tool"] for one in ran for call in one["calls"]}
+    labels = [line.value for line in read_json_lines(given.out / "data.json")]
+    linked = {(link["source"], link["target"]) for one in labels for link in one["task_links"]}
     print(said)
     print(f"tools accepted {len(tools) - len(accepted)} of {len(tools)}; not: {', '.join(accepted) or '-'}")
     print(f"links {len(before)}; removed {len(removed)}; right ones removed {len(good & removed.keys())}")
     for pair, note in removed.items():
         print(f"  {'RIGHT ' if pair in good else ''}{' -> '.join(pair)}: {note}")
-    print(f"plans that ran {ran} of {len(executions)}")
+    print(f"plans that ran {len(ran)} of {len(executions)}; covered: {len(used)} tools, {len(linked)} links")
     for reason, count in Counter(one.get("reason") for one in executions if one["outcome"] != "ran").items():
         print(f"  {count} x {reason}")
     return 0

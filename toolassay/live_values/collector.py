@@ -39,7 +39,7 @@ from toolassay.live_values.candidates import (
 )
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.observed_schemas import is_opaque, schema_of_results
-from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
+from toolassay.live_values.results import SeenCall, is_empty, is_plain_value, values_with_errors
 from toolassay.live_values.statements import learn_rows, table_of
 from toolassay.output_paths import EACH
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -50,6 +50,7 @@ _ROUNDS = 3  # what one reading tool returns, the next takes
 _TRIES = 12  # calls of a tool in a round
 _ENOUGH = 8  # accepted calls of a tool that writes
 _MOST_ROWS = 24  # accepted calls that are kept of a tool
+_MOST_RESULTS = 3  # that are kept of a reading tool
 _MOST_CHOICES = 30  # candidates among which a call chooses
 _LINK_TRIES = 8
 _PROBES = 2  # values that do not exist, of an argument
@@ -129,6 +130,7 @@ class Observation:
 
     Attributes:
         values: `{tool: {argument: [value, …]}}`: columns of accepted calls, null where a call has no value.
+        results: Accepted calls of tools that read, with different results, by tool.
         schemas: Schemas of results of tools that declare none, by tool.
         refuted: Links whose values the argument does not take, each with the words of the last refusal.
         idle: Links that are not refuted, but did not work with the first item of any result.
@@ -138,6 +140,7 @@ class Observation:
     """
 
     values: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    results: dict[str, list[SeenCall]] = field(default_factory=dict)
     schemas: dict[str, dict[str, Any]] = field(default_factory=dict)
     refuted: dict[tuple[str, str], str] = field(default_factory=dict)
     idle: set[tuple[str, str]] = field(default_factory=set)
@@ -247,6 +250,10 @@ class Collector:
             if rows:
                 made.unusable.pop(name, None)
         made.values = {tool.id: columns for tool in self._library if (columns := self._columns(tool))}
+        for tool in self._readers:
+            calls = [SeenCall.of(row.arguments, row.result) for row in self._accepted[tool.id]]
+            if different := {one.result: one for one in reversed(calls)}:
+                made.results[tool.id] = [*reversed(different.values())][:_MOST_RESULTS]
         for tool in self._library:
             results = [one.result.value for one in self._accepted[tool.id]]
             structured = [value for value in results if isinstance(value, dict | list) and value]

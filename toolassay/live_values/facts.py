@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import count
@@ -60,7 +61,7 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
     things = things_of_tool(tool, None)
     about: Words = things[-1].thing if things else name_words(tool)
     found: dict[tuple[Any, Words, int], Fact] = {}
-    parsed = value if not _is_text(value) else parsed_text(text)
+    parsed = parsed_text(text) if _is_text(value) else value
     facts = (
         _from_text(tool, about, arguments, text)
         if isinstance(parsed, str)
@@ -72,6 +73,26 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
         if _is_usable(fact):
             found.setdefault((fact.value, fact.name, fact.record), fact)
     return list(found.values())
+
+
+def without_secrets(value: Any) -> Any:
+    r"""A result or arguments without the fields and the lines of a text that are named as secrets.
+
+    >>> without_secrets({"id": 7, "api_key": "k-1"}), without_secrets("id: 7\npassword: x")
+    ({'id': 7}, 'id: 7')
+    """
+    if isinstance(value, Mapping):
+        kept = {name: one for name, one in value.items() if not _is_secret(words_of(str(name)))}
+        return {name: without_secrets(one) for name, one in kept.items()}
+    if isinstance(value, list):
+        return [without_secrets(one) for one in value]
+    if not isinstance(value, str):
+        return value
+    if not isinstance(parsed := parsed_text(value), str):
+        public = without_secrets(parsed)
+        return value if public == parsed else json.dumps(public, ensure_ascii=False)
+    pairs = ((line, _PAIR.fullmatch(line.strip())) for line in value.split("\n"))
+    return "\n".join(line for line, pair in pairs if not (pair and _is_secret(words_of(pair["key"]))))
 
 
 def _is_usable(fact: Fact) -> bool:

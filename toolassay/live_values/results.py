@@ -6,7 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolassay.executors.executor import CallResult
+import msgspec
+
+from toolassay.executors.executor import CallResult, one_line
+from toolassay.live_values.facts import without_secrets
 from toolassay.tool_results import is_refusal
 
 # What a search says that finds nothing: "No matches found", "0 results"; not "No. 7".
@@ -20,7 +23,30 @@ _PROSE = frozenset(
 )
 _PATHS = frozenset({"path", "file", "directory", "folder", "id", "uri", "url", "key"})
 _LONGEST_VALUE = 80  # characters
+_LONGEST_RESULT = 1_500  # characters
 _MOST_WORDS = 4
+
+
+class SeenCall(msgspec.Struct, frozen=True):
+    """A call of a reading tool and what it returned, an entry of `results.json`.
+
+    Attributes:
+        arguments: By name.
+        result: As text on one line, at most 1,500 characters.
+    """
+
+    arguments: dict[str, Any]
+    result: str
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], result: CallResult) -> SeenCall:
+        """The call without what is named as a secret.
+
+        >>> SeenCall.of({"id": 7}, CallResult.of({"name": "Ann", "password": "x"}))
+        SeenCall(arguments={'id': 7}, result='{"name": "Ann"}')
+        """
+        shown = CallResult.of(without_secrets(result.value)).text
+        return cls(without_secrets(arguments), one_line(shown, _LONGEST_RESULT))
 
 
 def is_empty(result: CallResult) -> bool:
