@@ -114,3 +114,18 @@ def test_what_is_removed_is_removed_last_where_values_are_real() -> None:
 def test_references_follow_the_new_order() -> None:
     nodes = written({"find_note": {"words": ["spring menu"]}})["invoking_graph"]["nodes"]
     assert [node["arguments"][0]["value"] for node in nodes] == ["spring menu", "<node-0>.id", "<node-0>.id"]
+
+
+def test_after_a_refusal_calls_that_no_link_orders_change_places() -> None:
+    library = ToolLibrary([FIND, READ, tool("edit_note", "note_id", note_id=TEXT), REMOVE])
+    names = ("find_note", "read_note", "edit_note", "delete_note")
+    sample = Sample(0, 1, "dag", names, SAMPLE.links, SAMPLE.fields, SAMPLE.shared)
+    orders = set()
+    for attempt in range(8):
+        order = write_work_order(
+            sample, library, "schema", ToolNames(library.ids), attempt, {"find_note": {"words": ["menu"]}}
+        )
+        orders.add(tuple(node["id"] for node in order["invoking_graph"]["nodes"]))
+    assert {order.index("edit_note") < order.index("read_note") for order in orders} == {True, False}
+    assert {order.index("find_note") < order.index("read_note") for order in orders} == {True}
+    assert {order[-1] for order in orders} == {"delete_note"}

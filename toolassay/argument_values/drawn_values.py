@@ -13,7 +13,7 @@ import string
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isfinite
@@ -270,6 +270,31 @@ def _clock(rng: Random) -> str:
     return f"{rng.randrange(6, 22):02d}:{rng.choice(('00', '15', '30', '45'))}"
 
 
+# "HH:MM", "DD.MM.YYYY" and "yyyymmdd"; not "MM" alone, or the end of "ADD".
+_FORM = re.compile(
+    r"(?<![^\W_])(?:yyyy|yy|mm|dd|hh|ss)(?:[-/:. T]?(?:yyyy|yy|mm|dd|hh|ss))+(?![^\W_])", re.IGNORECASE
+)
+_CODES = {"yyyy": "%Y", "yy": "%y", "dd": "%d", "hh": "%H", "ss": "%S"}
+
+
+def written_form(description: str) -> str:
+    """The form of dates or times that a description shows, as `strftime` takes it; empty without one.
+
+    >>> written_form("24-hour format (HH:MM)"), written_form("as DD.MM.YYYY"), written_form("in mm")
+    ('%H:%M', '%d.%m.%Y', '')
+    """
+    found = _FORM.search(description)
+    form = found[0] if found else ""
+
+    def code(token: re.Match[str]) -> str:
+        is_month = not re.search("h", form[: token.start()], re.IGNORECASE) and re.search(
+            "[yd]", form, re.IGNORECASE
+        )
+        return _CODES.get(token[0].casefold(), "%m" if is_month else "%M")
+
+    return re.sub("yyyy|yy|mm|dd|hh|ss", code, form, flags=re.IGNORECASE)
+
+
 def drawn_value(place: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
     """A value that a place allows, none of the texts `taken` if there is another; None if none is found.
 
@@ -305,6 +330,8 @@ def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
         for _ in range(12):
             yield _number(place, rng)
         return
+    if form := written_form(place.parameter.description):
+        yield datetime.fromisoformat(f"{_day(rng)}T{_clock(rng)}").strftime(form)
     make = _FORMATS.get(str(schema.get("format")))
     # The last word: the name of a tool, "user.name", has more than one.
     name = (re.findall(r"[^\W_]+", place.path[-1] if place.path else "") or ["value"])[-1].casefold()

@@ -6,13 +6,16 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of, properties_at
+from toolassay.argument_values.drawn_values import written_form
 from toolassay.argument_values.places import (
     SIMPLE,
     SchemaWalk,
@@ -39,8 +42,7 @@ _PROSE = frozenset(
 # "oldText" and "Text to search for" name a text that must be there.
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
-# "2026-05-14" and "YYYY-MM-DD".
-_DAY = re.compile(r"\b(?:\d{4}-\d\d-\d\d|yyyy-mm-dd)\b", re.IGNORECASE)
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2026-05-14"
 _MOST_NODES = 60
 _DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server
@@ -111,11 +113,19 @@ def _places(
 
 
 def is_day(place: ArgumentPlace) -> bool:
-    """Whether a place takes an ISO date: by its format, its name, or a date in its description."""
+    """Whether a place takes an ISO date: by its format, its description or its name."""
     about = place.slot.parameter
+    if form := written_form(about.description):
+        return form == "%Y-%m-%d"
     is_shown = _DAY.search(about.description) is not None
     shape = str(about.declaration.get("format"))
     return place.slot.kind == "string" and (shape.startswith("date") or is_shown or place.head == "date")
+
+
+def _is_written_as(form: str, value: Any) -> bool:
+    with suppress(ValueError):
+        return bool(datetime.strptime(str(value), form))
+    return False
 
 
 class Known:
@@ -129,6 +139,7 @@ class Known:
         tables: The tables of a database, by name.
         may_write: Whether calls may change something, so that statements that do are candidates.
         hints: Values that a refusal of a tool has quoted, by tool and argument.
+        refused: Values that a tool has refused several times, by tool and argument.
     """
 
     def __init__(self, files: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
@@ -137,6 +148,7 @@ class Known:
         self.tables: dict[str, StatementTable] = {}
         self.may_write = False
         self.hints: dict[tuple[str, str], list[Any]] = defaultdict(list)
+        self.refused: dict[tuple[str, str], set[Any]] = defaultdict(set)
         self._facts: dict[tuple[Scalar, Words, Words], Fact] = {}
         self._beside: dict[str, set[str]] = defaultdict(set)
         self._lines: dict[str, list[str]] = {}
@@ -215,6 +227,8 @@ class Known:
         is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
         if not found and place.is_required and is_search:
             found = self._words(rng)
+        form = written_form(slot.parameter.description)
+        found = [value for value in found if not form or _is_written_as(form, value)]
         return [value for value in dict.fromkeys(found) if slot.allows(value)]
 
     def _words(self, rng: random.Random) -> list[str]:
@@ -295,11 +309,9 @@ class Known:
         made = _made_by(tool)
         things = [one.thing for one in things_of_tool(tool, None)]
         about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
-        scored: list[tuple[float, Fact]] = []
-        for fact in self._facts.values():
-            score = self._fit(fact, place, about)
-            if score > 0:
-                scored.append((score, fact))
+        refused = self.refused[tool.id, place.name]
+        facts = [fact for fact in self._facts.values() if fact.value not in refused]
+        scored = [(score, fact) for fact in facts if (score := self._fit(fact, place, about)) > 0]
         # A person's ID is one whether a list of people or a person has it.
         best_of: dict[Words, float] = defaultdict(float)
         for score, fact in scored:
@@ -323,7 +335,7 @@ class Known:
         """How well a fact fits a place: by the words of its name, its description and its tool."""
         name, thing = frozenset(fact.name), frozenset(fact.thing)
         score = 0.0
-        if fact.name[-1:] and fact.name[-1] in place.words:
+        if fact.name[-1:] and fact.name[-1] in words_of(place.slot.path[-1]):
             is_of = thing & (place.words | place.described | about)
             score += 2.0 if fact.name[-1] not in _KEY_WORDS or is_of else 0.0
             # "entityType" before "relationType", where both end in "type".

@@ -514,6 +514,8 @@ class Collector:
         ]
         for place, value in doubtful or given:
             self._trials[tool.id, place.name, repr(value)].refused += 1
+            if self._trials[tool.id, place.name, repr(value)].is_hopeless:
+                self._known.refused[tool.id, place.name].add(value)
             self._trials[tool.id, place.name, self._kind(value)].refused += 1
 
     def _kind(self, value: Any) -> str:

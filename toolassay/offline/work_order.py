@@ -57,14 +57,14 @@ def write_work_order(
         library: The tools.
         dependency_type: Of the tool graph.
         names: The tool names that the request must not have.
-        attempt: Other values for each number.
+        attempt: Other values, and another order of calls that no link orders, for each number.
         values: Values that exist on a server.
 
     Raises:
         ToolassayError: No valid arguments were found for a tool.
     """
     if values:
-        sample = _removing_last(sample, library)
+        sample = _removing_last(sample, library, attempt)
     rng = Random(f"order {sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)} {attempt}")
     write = _resource_calls if dependency_type == "resource" else _parameter_calls
     items, steps, nodes = [], [], []
@@ -196,13 +196,17 @@ def _shared(sample: Sample, number: int, drawn: Sequence[DrawnArguments]) -> dic
     return known
 
 
-def _removing_last(sample: Sample, library: ToolLibrary) -> Sample:
+def _removing_last(sample: Sample, library: ToolLibrary, attempt: int) -> Sample:
     """The sample with the tools that remove something as late as its links allow.
 
     On a real server a thing that is removed is gone for the calls that follow. Of several such tools the one
-    with the most fed arguments is first, because it removes a part of a thing.
+    with the most fed arguments is first, because it removes a part of a thing. After a refusal, other calls
+    may run in another order: an edit of a file before the call that replaces its content.
     """
-    place = {name: number for number, name in enumerate(sample.nodes)}
+    names = list(sample.nodes)
+    if attempt:
+        Random(f"order {sample.seed} {sample.index} {attempt}").shuffle(names)
+    place = {name: number for number, name in enumerate(names)}
     fed = Counter(
         link.target for link, pairs in zip(sample.links, sample.fields, strict=False) for _ in pairs
     )

@@ -287,7 +287,7 @@ class FolderEvidence(Mapping[RequestId, Knowledge]):
             self._results[one.id] = texts, one.executor == SIMULATED
 
     def __getitem__(self, key: RequestId) -> Knowledge:
-        return Knowledge(self._values, *self._results.get(key, ((), False)), self._seen)
+        return Knowledge(self._values, *self._results.get(key, ((), False)), seen=self._seen)
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(self._results)
