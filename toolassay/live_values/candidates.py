@@ -306,7 +306,6 @@ class Known:
         """The facts that fit best by their words."""
         if is_written_anew(tool, place):
             return []
-        made = _made_by(tool)
         things = [one.thing for one in things_of_tool(tool, None)]
         about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
         refused = self.refused[tool.id, place.name]
@@ -320,16 +319,7 @@ class Known:
         best = max((score for score, _ in scored), default=0)
         if best < _LEAST_OF_OPTIONAL and not place.is_required:
             return []
-        values = [fact.value for score, fact in scored if score >= best - 0.5]
-        return list(dict.fromkeys([*values, *(self._of_same_kind(values) if made else ())]))
-
-    def _of_same_kind(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """The names among which all of the values are: a new relation may begin at any entity."""
-        kinds: dict[tuple[Words, Words], list[Scalar]] = defaultdict(list)
-        for fact in self._facts.values():
-            if fact.name and fact.name[-1] in _KEY_WORDS:
-                kinds[fact.name, fact.thing].append(fact.value)
-        return [value for kind in kinds.values() if {*values} <= {*kind} for value in kind]
+        return [fact.value for score, fact in scored if score >= best - 0.5]
 
     def _fit(self, fact: Fact, place: ArgumentPlace, about: frozenset[str]) -> float:
         """How well a fact fits a place: by the words of its name, its description and its tool."""

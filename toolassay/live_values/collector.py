@@ -56,12 +56,10 @@ _LINK_TRIES = 8
 _PROBES = 2  # values that do not exist, of an argument
 _COLLECTING_SHARE = 0.7  # of the calls; the others try links
 _LAST_DAY = 300  # days from today, of invented dates
-_KNOWN, _DRAWN = "known", "drawn"
 _FRESH_TRIES = 4  # calls of a tool, each in a process of its own
 _OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
 _TOGETHER_SHARE = 0.9  # of the calls take values that one object has
-_KNOWN_TRIES = 5  # of an argument with known values, before values are drawn
 _MOST_REFUSALS = 2  # of a value by a tool
 _FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
@@ -94,19 +92,9 @@ class Trials:
     refused: int = 0
 
     @property
-    def rate(self) -> float:
-        """The share that was accepted, as estimated from few."""
-        return (self.accepted + 1) / (self.accepted + self.refused + 2)
-
-    @property
     def is_hopeless(self) -> bool:
         """Whether several were refused and none accepted."""
         return not self.accepted and self.refused >= _MOST_REFUSALS
-
-    def add(self, *, accepted: bool) -> None:
-        """Count a call."""
-        self.accepted += accepted
-        self.refused += not accepted
 
 
 class _LinkTrial(NamedTuple):
@@ -318,11 +306,9 @@ class Collector:
                 ]
                 if quoted or not open_places:
                     self._blame(tool, places, real, only=quoted)
-                self._judge(tool, places, real, open_places, accepted=False)
                 made.unusable[tool.id] = str(error)
                 continue
             is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
-            self._judge(tool, places, real, open_places, accepted=is_useful)
             real |= {name: drawn[name] for name in open_places if name in drawn}
             if shared is not None:  # what a writer made is gone with its copy
                 self._learn(tool, drawn, result)
@@ -404,8 +390,9 @@ class Collector:
             if not names and taken and rng.random() < _TOGETHER_SHARE:
                 values = self._beside(values, taken, is_maker=is_maker)
             values = self._promising(tool, place, values, rng)
-            if not names and self._is_open(tool, place, values, rng):
-                open_places.append(place.name)
+            is_plain = place.is_required and not place.is_listed and "." not in place.name
+            if not values and is_plain and not is_written_anew(tool, place):
+                open_places.append(place.name)  # the value counts as known if the call is accepted
                 continue
             if not values or not (place.is_required or rng.random() < _OPTIONAL_SHARE):
                 continue
@@ -433,39 +420,6 @@ class Collector:
                 day += timedelta(rng.randrange(1, 5))
         real.update(zip(names, days, strict=True))
 
-    def _is_open(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> bool:
-        """Whether the writer draws a value, which then counts as known if it is accepted.
-
-        That is where nothing is known, where the tool has had all that is known, and the more often, the more
-        of that it refused.
-        """
-        if place.is_listed or "." in place.name or not place.is_required or is_written_anew(tool, place):
-            return False
-        if not values:
-            return True
-        known, drawn = (self._trials[tool.id, place.name, how] for how in (_KNOWN, _DRAWN))
-        if known.accepted and drawn.is_hopeless:
-            return False
-        is_used_up = all(self._trials[tool.id, place.name, repr(value)].accepted for value in values)
-        if not is_used_up and (known.accepted or known.refused < _KNOWN_TRIES):
-            return False
-        return rng.random() >= known.rate / (known.rate + drawn.rate)
-
-    def _judge(
-        self,
-        tool: Tool,
-        places: Sequence[ArgumentPlace],
-        real: Mapping[str, Any],
-        open_places: Sequence[str],
-        *,
-        accepted: bool,
-    ) -> None:
-        """Remember whether a call with known values, or with drawn ones, was accepted."""
-        for place in places:
-            if place.name in real or place.name in open_places:
-                how = _DRAWN if place.name in open_places else _KNOWN
-                self._trials[tool.id, place.name, how].add(accepted=accepted)
-
     def _beside(self, values: Sequence[Any], taken: Sequence[Any], *, is_maker: bool) -> Sequence[Any]:
         """The values that one object has with those that are chosen; what is made must not be there yet."""
         together = [
@@ -477,23 +431,13 @@ class Collector:
 
     def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
-        trials = {one: self._trials[tool.id, place.name, repr(one)] for one in values}
-        left = [
-            one
-            for one, tried in trials.items()
-            if tried.refused - tried.accepted < _MOST_REFUSALS
-            # A tool that refused two files takes folders.
-            and not self._trials[tool.id, place.name, self._kind(one)].is_hopeless
-        ] or list(values)
-        new = [one for one in left if not trials[one].accepted]
-        new = [one for one in new if not trials[one].refused] or new
+        refused = self._known.refused[tool.id, place.name]
+        # A tool that refused two files takes folders.
+        kinds = {one: self._trials[tool.id, place.name, self._kind(one)].is_hopeless for one in values}
+        left = [one for one in values if one not in refused and not kinds[one]] or list(values)
+        new = [one for one in left if not self._trials[tool.id, place.name, repr(one)].accepted] or left
         good = [one for one in new if (place.head, repr(one)) in self._proven]
-        for group, share in ((good, _PROVEN_SHARE), (new, 0.8)):
-            if group and rng.random() < share:
-                # The likeliest come first.
-                first = group[: max(1, len(group) // 2)] if rng.random() < 0.5 else group
-                return first[:_MOST_CHOICES]
-        return left[:_MOST_CHOICES]
+        return (good if good and rng.random() < _PROVEN_SHARE else new)[:_MOST_CHOICES]
 
     def _praise(self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any]) -> None:
         """Remember that a call with these values was accepted."""

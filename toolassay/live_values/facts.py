@@ -20,9 +20,8 @@ _LONGEST = 120  # characters of a value
 _DEEPEST = 12
 # A line of a listing: "[FILE] notes.txt", "[DIR] archive"; not "[1, 2]".
 _ENTRY = re.compile(r"\[(?P<kind>FILE|DIR)\]\s+(?P<name>[^\t]+?)(?:\s{2,}.*)?")
-# "Author: Ann", "commit 3f2a9c1d…" and "Commit: '3f2a…'"; not "a: b: c" or "http://host".
+# "Author: Ann" and "Commit: '3f2a…'"; not "a: b: c" or "http://host".
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w -]{0,30}?):\s+(?P<value>\S.*)")
-_COMMIT = re.compile(r"commit (?P<value>[0-9a-f]{7,40})")
 # An item of a list: "* main", "- first"; not "---".
 _ITEM = re.compile(r"\s*[*+-]\s+(?P<value>\S.*)|\s{2,}(?P<other>\S+)")
 # A path in a text: "/workspace/notes/a.txt".
@@ -158,7 +157,5 @@ def _from_text(tool: Tool, about: Words, arguments: Mapping[str, Any], text: str
             value = pair["value"].strip("'\"")
             if value.casefold() not in _NO_VALUES:
                 yield Fact(value, words_of(pair["key"]), about, tool.id, block)
-        elif commit := _COMMIT.fullmatch(line.strip()):
-            yield Fact(commit["value"], ("commit",), about, tool.id, block)
         elif item := _ITEM.fullmatch(line):
             yield Fact((item["value"] or item["other"]).strip(), about, about, tool.id)
