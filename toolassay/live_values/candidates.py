@@ -22,9 +22,11 @@ from toolassay.argument_values.places import (
     ValuePlace,
     allowed_values,
     place_of_parameter,
+    quoted_in,
 )
 from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of, words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
+from toolassay.live_values.results import PROSE
 from toolassay.live_values.statements import StatementTable, statements
 from toolassay.tools import Tool, is_required
 
@@ -35,10 +37,6 @@ _FILES = frozenset({"file", "directory", "folder", "document"})
 _NEW_WORDS = frozenset({"destination", "target", "output", "new"})
 _OLD_WORDS = frozenset({"base", "source", "old", "from", "parent"})
 _KEY_WORDS = frozenset({"name", "id", "key", "path", "title", "slug"})
-# Texts that are new in each call: the writer has better ones than those that are there.
-_PROSE = frozenset(
-    {"content", "text", "body", "message", "comment", "note", "observation", "description", "summary"}
-)
 # "oldText" and "Text to search for" name a text that must be there.
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
@@ -46,7 +44,6 @@ _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2026-05-14"
 _MOST_NODES = 60
 _DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server
-_MOST_NEW = 12  # names for what a tool makes
 _MOST_LINES = 40  # that are remembered of a text
 _LONGEST_SEARCH = 30  # characters
 _LEAST_OF_OPTIONAL = 1.5  # score; an argument that one can leave out takes no far-fetched value
@@ -225,8 +222,9 @@ class Known:
                 return self._paths(tool, place, rng, chosen)
         found = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
         is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
-        if not found and place.is_required and is_search:
-            found = self._words(rng)
+        if not found and place.is_required:
+            quoted = [slot.typed(text) for text in quoted_in(slot.parameter.description)]
+            found = quoted or (self._words(rng) if is_search else [])
         form = written_form(slot.parameter.description)
         found = [value for value in found if not form or _is_written_as(form, value)]
         return [value for value in dict.fromkeys(found) if slot.allows(value)]
@@ -236,21 +234,6 @@ class Known:
         texts = {fact.value for fact in self._facts.values() if isinstance(fact.value, str)}
         words = {word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)}
         return _shuffled(sorted(words | {text for text in texts if len(text) <= _LONGEST_SEARCH}), rng)
-
-    def new_names(self, tool: Tool, place: ArgumentPlace, rng: random.Random) -> tuple[list[str], Any]:
-        """Names for what a tool makes, of the kind of one that is there, and that one.
-
-        Empty if the place is not such a name, or nothing is known of its kind.
-        """
-        made = _made_by(tool)
-        if not made or not _is_own_name(place, made):
-            return [], None
-        there = [fact for fact in self._facts.values() if _names_thing(fact, made)]
-        if not there:
-            return [], None
-        like = rng.choice(there).value
-        names = [f"{like}-{number}" for number in rng.sample(range(2, 100), _MOST_NEW)]
-        return [name for name in names if repr(name) not in self._beside], like
 
     def _is_path(self, tool: Tool, place: ArgumentPlace) -> bool:
         is_path = bool(place.words & _PATH_WORDS)
@@ -290,10 +273,6 @@ class Known:
         files, folders = _shuffled(self.files, rng), _shuffled(self.folders, rng)
         if self._lines and any(map(_is_present_text, places_of(tool))):
             return _shuffled([*self._lines], rng)
-        if place.words & _FOLDER_WORDS and not place.words & {"file", "document"}:
-            return folders
-        if _FOLDER_WORDS & names or "search" in names:
-            return [*folders, *files]
         relative = [
             path.removeprefix(f"{folder}/")
             for folder in self.folders
@@ -360,7 +339,7 @@ def is_written_anew(tool: Tool, place: ArgumentPlace) -> bool:
         return False
     own, made = {*words_of(place.slot.path[-1])}, _made_by(tool)
     is_path = bool(place.words & _PATH_WORDS)  # a new path is one in a folder that is there
-    if (place.head in _PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
+    if (place.head in PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
         return True
     return bool(made) and not is_path and _is_own_name(place, made)
 
@@ -376,11 +355,6 @@ def _is_own_name(place: ArgumentPlace, made: Words) -> bool:
     own = place.words - _KEY_WORDS
     is_own = (not own or own <= {*made}) and bool(place.words & _KEY_WORDS)
     return is_own and not place.words & _OLD_WORDS
-
-
-def _names_thing(fact: Fact, made: Words) -> bool:
-    is_name = fact.name[-1:] == ("name",) and isinstance(fact.value, str)
-    return is_name and bool({*fact.thing, *fact.name[:-1]} & {*made})
 
 
 def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:

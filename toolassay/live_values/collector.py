@@ -28,7 +28,7 @@ from toolassay.executors.executor import (
 from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
-from toolassay.graph.derive.fields import Meaning, meaning_of, things_of_tool, verb_of, words_of
+from toolassay.graph.derive.fields import verb_of, words_of
 from toolassay.live_values.candidates import (
     ArgumentPlace,
     Known,
@@ -57,6 +57,7 @@ _PROBES = 2  # values that do not exist, of an argument
 _COLLECTING_SHARE = 0.7  # of the calls; the others try links
 _LAST_DAY = 300  # days from today, of invented dates
 _FRESH_TRIES = 4  # calls of a tool, each in a process of its own
+_COMING_SHARE = 0.5  # of the calls take days that no result has
 _OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
 _TOGETHER_SHARE = 0.9  # of the calls take values that one object has
@@ -176,8 +177,6 @@ class Collector:
         self._seen: dict[str, set[str]] = defaultdict(set)
         # Values that some tool accepted, by the last word of the argument.
         self._proven: set[tuple[str, str]] = set()
-        # The same by what the argument means, "the id of a customer".
-        self._meant: dict[Meaning, set[Any]] = defaultdict(set)
         self._probes: dict[tuple[str, str], set[str]] = {}
         self._failures, self._failures_of = 0, Counter[str]()
         self._unchanged = ""
@@ -384,14 +383,14 @@ class Collector:
         nested = {place.name for place in places if place.is_listed and place.name.count(".")}
         count = 2 if len(nested) < 2 and rng.random() < 0.3 else 1
         for place in places:
-            names, like = self._known.new_names(tool, place, rng) if place.is_required else ([], None)
-            values: Sequence[Any] = names or self._known.candidates(tool, place, rng, taken)
+            values: Sequence[Any] = self._known.candidates(tool, place, rng, taken)
             values = [value for value in values if value not in taken] or values
-            if not names and taken and rng.random() < _TOGETHER_SHARE:
+            if taken and rng.random() < _TOGETHER_SHARE:
                 values = self._beside(values, taken, is_maker=is_maker)
             values = self._promising(tool, place, values, rng)
             is_plain = place.is_required and not place.is_listed and "." not in place.name
-            if not values and is_plain and not is_written_anew(tool, place):
+            is_day_to_come = is_day(place) and rng.random() < _COMING_SHARE
+            if is_plain and (is_day_to_come or not values) and not is_written_anew(tool, place):
                 open_places.append(place.name)  # the value counts as known if the call is accepted
                 continue
             if not values or not (place.is_required or rng.random() < _OPTIONAL_SHARE):
@@ -400,7 +399,7 @@ class Collector:
                 values, min(count if place.is_listed and place.is_required else 1, len(values))
             )
             real[place.name] = chosen if place.is_listed else chosen[0]
-            taken += [like] if names else chosen
+            taken += chosen
         lists = [value for value in real.values() if isinstance(value, list)]
         shortest = min(map(len, lists), default=0)
         real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
@@ -444,7 +443,6 @@ class Collector:
         for place, value in _values_by_place(places, real):
             self._trials[tool.id, place.name, repr(value)].accepted += 1
             self._proven.add((place.head, repr(value)))
-            self._meant[_meaning(tool, place.slot.path[-1])].add(value)
 
     def _blame(
         self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any], only: Sequence[Any] = ()
@@ -619,8 +617,7 @@ class Collector:
         """Whether a refusal concerns the argument that a link fills, and not the state of the row it names.
 
         It does if the schema does not allow the value, if the tool takes folders and the value is a file, or
-        if the server answers as to values that do not exist. It does not if the value is of the kind that
-        this or another tool accepts for an argument of that meaning: "the booking is cancelled".
+        if the server answers as to values that do not exist: "the booking is cancelled" is no such answer.
         """
         place = next((one for one in places_of(target) if one.name == fed.place), None)
         value = value[0] if isinstance(value, list) and value else value
@@ -634,8 +631,7 @@ class Collector:
         kinds = {self._known.kind_of(one) for one in accepted}
         if self._known.kind_of(value):
             return self._known.kind_of(value) not in kinds
-        meant = {*accepted, *self._meant[_meaning(target, fed.name)]}
-        if value in meant or _shape(value) in map(_shape, meant):
+        if value in accepted:
             return False
         key = target.id, place.name
         if key not in self._probes and accepted:
@@ -728,22 +724,6 @@ def _values_by_place(
         for one in value if isinstance(value, list) else [value]:
             if one is not None:
                 yield place, one
-
-
-def _meaning(tool: Tool, name: str) -> Meaning:
-    """What an argument means; that of a plain "id" is of the thing of its tool."""
-    meaning, things = meaning_of(name), things_of_tool(tool, None)
-    return meaning if meaning.thing or not things else meaning._replace(thing=things[-1].thing)
-
-
-def _shape(value: Any) -> Any:
-    """The form of a code: "BK-9" of "BK-71"; for a value without letters and digits, the object itself.
-
-    Words and numbers have no form: one value is like another only if it is the same.
-    """
-    text = str(value)
-    is_code = re.search(r"\d", text) and re.search(r"[^\W\d_]", text)
-    return re.sub(r"\d+", "9", text) if is_code else object()
 
 
 def _scrambled(value: Any, rng: Random) -> Any:

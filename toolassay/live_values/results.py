@@ -18,9 +18,10 @@ _NOTHING = re.compile(r"\s*(?:no|0)\s+(?:\w+\s+){0,2}(?:found|match\w*|results?|
 _HEADING = re.compile(r"\s*[^\n:]{1,80}:\s*")
 # What separates a value from what a text says of it: "/a/b: Error - it is a directory".
 _COLON = re.compile(r"['\"]?\s*[:-]\s*(?P<rest>[^\n]*)")
-_PROSE = frozenset(
-    {"content", "text", "body", "message", "comment", "note", "description", "summary", "prompt", "input"}
+PROSE = frozenset(
+    {"content", "text", "body", "message", "comment", "note", "observation", "description", "summary"}
 )
+"""Last words of names of texts, for which a writer has better values than those that are there."""
 _PATHS = frozenset({"path", "file", "directory", "folder", "id", "uri", "url", "key"})
 _LONGEST_VALUE = 80  # characters
 _LONGEST_RESULT = 1_500  # characters
@@ -111,7 +112,7 @@ def is_plain_value(value: Any, words: frozenset[str]) -> bool:
         return all(is_plain_value(one, words) for one in value)
     if isinstance(value, dict):
         return False
-    if not isinstance(value, str) or words & _PROSE:
+    if not isinstance(value, str) or words & PROSE:
         return True
     if not value.strip() or len(value) > _LONGEST_VALUE or "\n" in value or value[:1] in ("[", "{", "<"):
         return False
