@@ -31,6 +31,7 @@ from toolassay.argument_values.places import (
     allowed_range,
     allowed_values,
     as_text,
+    filled,
     included,
     is_fed,
     is_statable,
@@ -148,7 +149,7 @@ class _Draw:
             template: Mapping[str, Any] = {one.path[0]: one for one in self._places(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
-        drawn = self._filled(template, (), 0)
+        drawn = filled(template, self._value, self._size)
         arguments = {} if drawn is ABSENT else drawn
         if self.tool.input_schema is None:
             arguments = {name: as_text(value) for name, value in arguments.items()}
@@ -167,22 +168,10 @@ class _Draw:
             )
         return DrawnArguments(arguments, self.stated)
 
-    def _filled(self, template: Any, path: Path, item: int) -> Any:
-        """A part of the template with values; `item` is the number of the item in the innermost list."""
-        if isinstance(template, ValuePlace):
-            return self._value(template, item)
-        if isinstance(template, Mapping):
-            named = {name: self._filled(one, (*path, name), item) for name, one in template.items()}
-            present = {name: one for name, one in named.items() if one is not ABSENT}
-            return present if present or not named else ABSENT
-        if not isinstance(template, list):
-            return template
+    def _size(self, path: Path) -> int:
+        """The number of items that given values have of the list at a path; 0 without them."""
         inside = (value for names, value in self.given.items() if names[: len(path)] == path)
-        count = max((len(value) for value in inside if isinstance(value, list)), default=0) or len(template)
-        parts = [template[min(number, len(template) - 1)] for number in range(count)] if template else []
-        items = [self._filled(one, path, number) for number, one in enumerate(parts)]
-        items = [one for one in items if one is not ABSENT]
-        return items if items or not template else ABSENT
+        return max((len(value) for value in inside if isinstance(value, list)), default=0)
 
     def _value(self, place: ValuePlace, item: int) -> Any:
         if is_fed(place.parameter.name, self.fed):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
 from toolassay.executors.executor import CallResult, one_line
+from toolassay.files import values_in
 from toolassay.live_values.facts import without_secrets
 from toolassay.tool_results import is_refusal
 
@@ -76,7 +77,8 @@ def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list
     ['b']
     """
     found = []
-    for value in dict.fromkeys(_texts(arguments)):
+    texts = [one for one in values_in(arguments) if one and isinstance(one, str)]
+    for value in dict.fromkeys(texts):
         place = result.text.find(value)
         while place >= 0:
             after = _COLON.match(result.text, place + len(value))
@@ -85,15 +87,6 @@ def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list
                 break
             place = result.text.find(value, place + len(value))
     return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        if value:
-            yield value
-    elif isinstance(value, list | Mapping):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(one)
 
 
 def is_plain_value(value: Any, words: frozenset[str]) -> bool:
