@@ -199,7 +199,7 @@ class Known:
             rng: Random numbers.
             chosen: Values of the call that are chosen already.
         """
-        slot = place.slot
+        slot, about = place.slot, place.slot.parameter.description
         if slot.kind == "boolean":
             return []
         if listed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
@@ -211,21 +211,19 @@ class Known:
                     return _shuffled(lines, rng)
             if is_written_anew(tool, place):
                 return []
-            if (words_of(tool.description) + words_of(slot.parameter.description)).count(
-                "sql"
-            ) and self.tables:
+            if self.tables and "sql" in words_of(f"{tool.description} {about}"):
                 may_write = self.may_write and writes(tool)
-                return statements(tool, slot.parameter.description, self.tables, rng, may_write=may_write)
+                return statements(tool, about, self.tables, rng, may_write=may_write)
             if place.words & {"pattern", "glob"}:
-                return self._patterns(place)
+                return [] if place.words & {"exclude", "ignore"} else self._patterns()
             if self._is_path(tool, place):
                 return self._paths(tool, place, rng, chosen)
         found = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
         is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
         if not found and place.is_required:
-            quoted = [slot.typed(text) for text in quoted_in(slot.parameter.description)]
+            quoted = [slot.typed(text) for text in quoted_in(about)]
             found = quoted or (self._words(rng) if is_search else [])
-        form = written_form(slot.parameter.description)
+        form = written_form(about)
         found = [value for value in found if not form or _is_written_as(form, value)]
         return [value for value in dict.fromkeys(found) if slot.allows(value)]
 
@@ -241,9 +239,7 @@ class Known:
         is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
         return is_path and bool(self.files or self.folders)
 
-    def _patterns(self, place: ArgumentPlace) -> list[str]:
-        if place.words & {"exclude", "ignore"}:
-            return []
+    def _patterns(self) -> list[str]:
         endings = dict.fromkeys(PurePosixPath(path).suffix for path in self.files)
         names = dict.fromkeys(PurePosixPath(path).name for path in self.files)
         return [f"**/*{one}" for one in endings if one] + [f"**/{name}" for name in names]
@@ -270,16 +266,10 @@ class Known:
                 one for one in self.folders if not any(f"{one}/".startswith(f"{old}/") for old in moved)
             ]
             return [f"{folder}/{stem}-{year}{ending}" for folder in _shuffled(inside, rng)]
-        files, folders = _shuffled(self.files, rng), _shuffled(self.folders, rng)
         if self._lines and any(map(_is_present_text, places_of(tool))):
             return _shuffled([*self._lines], rng)
-        relative = [
-            path.removeprefix(f"{folder}/")
-            for folder in self.folders
-            for path in self.files
-            if path.startswith(f"{folder}/")
-        ]
-        return [*files, *folders, *_shuffled(relative, rng)]
+        inner = [path.split("/", start)[-1] for path in self.files for start in range(2, path.count("/") + 1)]
+        return [*_shuffled(self.files, rng), *_shuffled(self.folders, rng), *_shuffled(inner, rng)]
 
     def _fitting(self, tool: Tool, place: ArgumentPlace) -> list[Any]:
         """The facts that fit best by their words."""

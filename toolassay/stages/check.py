@@ -287,7 +287,8 @@ class FolderEvidence(Mapping[RequestId, Knowledge]):
             self._results[one.id] = texts, one.executor == SIMULATED
 
     def __getitem__(self, key: RequestId) -> Knowledge:
-        return Knowledge(self._values, *self._results.get(key, ((), False)), seen=self._seen)
+        results, simulated = self._results.get(key, ([], False))
+        return Knowledge(self._values, results, simulated, self._seen)
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(self._results)
