@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from toolassay.files import read_json, read_json_lines
 
@@ -45,7 +44,7 @@ def main(arguments: list[str]) -> int:
     ]
     command("import", "mcp", given.server.replace("{workspace}", str(given.workspace)), *data)
     command("graph", *data)
-    before = links(given.out)
+    before = read_json(given.out / "graph_desc.json")["links"]
     source = ["--llm", "offline", "--number_of_samples", given.samples, "--seed", given.seed]
     said = command("generate", *data, *source, "--values_from", "mcp", *live)
     command("format", *data)
@@ -82,12 +81,6 @@ def command(*words: str) -> str:
     if done.returncode:
         sys.exit(f"{words[0]}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stderr
-
-
-def links(folder: Path) -> list[Any]:
-    """The links of a data folder."""
-    found: list[Any] = read_json(folder / "graph_desc.json")["links"]
-    return found
 
 
 if __name__ == "__main__":
