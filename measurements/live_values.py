@@ -3,8 +3,8 @@
     python -m measurements.live_values OUT WORKSPACE SERVER [--good FILE] [--samples 60] [--seed 1]
 
 SERVER is a command line with `{workspace}` for a copy of WORKSPACE. FILE lists links that are right, as JSON:
-`[[source, target], …]`. Printed: accepted tools, calls, removed links, those of FILE among them, and plans
-that ran.
+`[[source, target], …]`. Printed: accepted tools, calls, removed links, those of FILE among them, plans that
+ran, and the tools and links that they cover.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from toolassay.files import read_json, read_json_lines
 
@@ -45,7 +44,7 @@ def main(arguments: list[str]) -> int:
     ]
     command("import", "mcp", given.server.replace("{workspace}", str(given.workspace)), *data)
     command("graph", *data)
-    before = links(given.out)
+    before = read_json(given.out / "graph_desc.json")["links"]
     source = ["--llm", "offline", "--number_of_samples", given.samples, "--seed", given.seed]
     said = command("generate", *data, *source, "--values_from", "mcp", *live)
     command("format", *data)
@@ -59,13 +58,16 @@ def main(arguments: list[str]) -> int:
     }
     good = {(source, target) for source, target in read_json(given.good)} if given.good else set()
     executions = [line.value for line in read_json_lines(given.out / "executions.jsonl")]
-    ran = sum(one["outcome"] == "ran" for one in executions)
+    ran = [one for one in executions if one["outcome"] == "ran"]
+    used = {call["tool"] for one in ran for call in one["calls"]}
+    labels = [line.value for line in read_json_lines(given.out / "data.json")]
+    linked = {(link["source"], link["target"]) for one in labels for link in one["task_links"]}
     print(said)
     print(f"tools accepted {len(tools) - len(accepted)} of {len(tools)}; not: {', '.join(accepted) or '-'}")
     print(f"links {len(before)}; removed {len(removed)}; right ones removed {len(good & removed.keys())}")
     for pair, note in removed.items():
         print(f"  {'RIGHT ' if pair in good else ''}{' -> '.join(pair)}: {note}")
-    print(f"plans that ran {ran} of {len(executions)}")
+    print(f"plans that ran {len(ran)} of {len(executions)}; covered: {len(used)} tools, {len(linked)} links")
     for reason, count in Counter(one.get("reason") for one in executions if one["outcome"] != "ran").items():
         print(f"  {count} x {reason}")
     return 0
@@ -79,12 +81,6 @@ def command(*words: str) -> str:
     if done.returncode:
         sys.exit(f"{words[0]}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stderr
-
-
-def links(folder: Path) -> list[Any]:
-    """The links of a data folder."""
-    found: list[Any] = read_json(folder / "graph_desc.json")["links"]
-    return found
 
 
 if __name__ == "__main__":

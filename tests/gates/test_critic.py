@@ -10,6 +10,7 @@ from toolassay.backinstruct.teacher_review import read_review
 from toolassay.gates.critic import Knowledge, critic_prompt, critique_of, plan_of
 from toolassay.gates.rubric import CRITERIA, read_rubric
 from toolassay.gold import Gold
+from toolassay.live_values.results import SeenCall
 from toolassay.offline.critic import answer, review
 from toolassay.serving.offline_answers import PromptReader
 
@@ -29,8 +30,10 @@ def test_the_prompt_shows_request_steps_plan_and_the_tools_of_the_plan(tmp_path:
 
 
 def test_the_prompt_shows_what_is_known_of_values_and_results(tmp_path: Path) -> None:
-    known = Knowledge({"Painter": {"text": ["a red fox"]}}, ["fox.png"], simulated=True)
+    seen = {"Painter": [SeenCall({"text": "a boat"}, "boat.png")]}
+    known = Knowledge({"Painter": {"text": ["a red fox"]}}, ["fox.png"], simulated=True, seen=seen)
     prompt = critic_prompt(gold(), background(tmp_path), evidence=known)
+    assert "boat.png" in prompt.partition("# KNOWN VALUES #")[2].partition("# REQUEST #")[0]
     assert "a red fox" in prompt and "fox.png" in prompt and "made up" in prompt
 
 

@@ -1,8 +1,8 @@
-"""A server that refuses for many reasons: every tool is accepted, and no link that is right is removed."""
+"""Servers that refuse for many reasons: every tool is accepted, and no link that is right is removed."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp_servers.booking_desk import GOOD_LINKS, Desk, bookings, customers
+from mcp_servers.clubhouse import SEED, clubhouse
 from mcp_types import CallToolResult, TextContent
 
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, Refusal, State
@@ -21,30 +22,40 @@ from toolassay.live_values.collector import Collector
 from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool, ToolLibrary
 
+Started = tuple[MCPServer, Callable[[], State]]
 
-def desk() -> tuple[MCPServer, Desk]:
+
+def desk() -> Started:
     server, kept = MCPServer("desk"), Desk(Path(":memory:"))
     customers(server, kept)
     bookings(server, kept)
-    return server, kept
+    return server, lambda: {"rows": [*kept.base.iterdump()]}
+
+
+def club() -> Started:
+    server, kept = clubhouse(None)
+    return server, lambda: dict(kept)
 
 
 class InProcess(OpenExecutor):
-    """The server without a process: each environment has a database of its own."""
+    """A server without a process: each environment has one of its own."""
 
     is_isolated = True
+
+    def __init__(self, start: Callable[[], Started]) -> None:
+        self.start = start
 
     def is_read_only(self, tool: Tool) -> bool:
         return tool.annotations.get("readOnlyHint") is True
 
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
-        yield DeskEnvironment()
+        yield InProcessEnvironment(*self.start())
 
 
-class DeskEnvironment:
-    def __init__(self) -> None:
-        self.server, self.desk = desk()
+class InProcessEnvironment:
+    def __init__(self, server: MCPServer, kept: Callable[[], State]) -> None:
+        self.server, self.kept = server, kept
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         try:
@@ -57,10 +68,10 @@ class DeskEnvironment:
         return CallResult.of(parsed_text(text) if found is None else found)
 
     async def state(self) -> State | None:
-        return {"rows": [*self.desk.base.iterdump()]}
+        return self.kept()
 
 
-async def library() -> ToolLibrary:
+async def library(start: Callable[[], Started]) -> ToolLibrary:
     return ToolLibrary(
         [
             Tool(
@@ -70,14 +81,14 @@ async def library() -> ToolLibrary:
                 output_schema=one.output_schema,
                 annotations={"readOnlyHint": bool(one.annotations and one.annotations.read_only_hint)},
             )
-            for one in await desk()[0].list_tools()
+            for one in await start()[0].list_tools()
         ]
     )
 
 
 async def test_every_tool_is_accepted_and_no_right_link_is_removed() -> None:
-    tools = await library()
-    collector = Collector(InProcess(), tools, Known(), allow_writes=True, seed=3)
+    tools = await library(desk)
+    collector = Collector(InProcess(desk), tools, Known(), allow_writes=True, seed=3)
     found = await collector.collect()
     assert (found.unusable, found.calls < 400) == ({}, True)
     made = found.values["create_booking"]
@@ -96,3 +107,11 @@ async def test_every_tool_is_accepted_and_no_right_link_is_removed() -> None:
     await collector.try_links([*right, wrong], observed)
     assert set(found.refuted) == {(wrong.source, wrong.target)}
     assert "no booking_id" in found.refuted[wrong.source, wrong.target]
+
+
+async def test_forms_in_descriptions_and_names_of_lists_do_not_mislead() -> None:
+    tools = await library(club)
+    found = await Collector(InProcess(club), tools, Known(), allow_writes=True, seed=1).collect()
+    assert found.unusable == {}
+    assert {*found.values["add_remarks"]["remarks.itemName"][0]} <= {*SEED}
+    assert all(len(day.split(".")) == 3 for day in found.values["book_grill"]["day"])

@@ -74,15 +74,14 @@ def test_a_text_that_must_be_there_is_a_line_of_the_chosen_file() -> None:
     assert candidates(made, editor, "new_text", FILES[0]) == []
 
 
-def test_a_new_thing_gets_a_new_name_of_the_kind_that_is_there() -> None:
-    maker = tool("create_person", "Create a person.", "name")
-    made = known(PEOPLE)
-    place = places_of(maker)[0]
-    names, like = made.new_names(maker, place, random.Random(1))
-    assert like in ("Ann Moss", "Bo Lind")
-    assert names and not {*names} & {"Ann Moss", "Bo Lind"}
-    assert made.candidates(maker, place, random.Random(1)) == []
-    assert Known().new_names(maker, place, random.Random(1)) == ([], None)
+def test_the_name_of_a_new_thing_is_none_that_is_there() -> None:
+    assert candidates(known(PEOPLE), tool("create_person", "Create a person.", "name"), "name") == []
+
+
+def test_what_a_description_quotes_is_taken_where_no_fact_fits() -> None:
+    about = "Whether to list open bills ('open'), paid bills ('paid') or all bills('all')"
+    lister = tool("list_bills", "List bills.", "bill_type", reads=True, bill_type=about)
+    assert candidates(known(PEOPLE), lister, "bill_type") == ["open", "paid", "all"]
 
 
 @pytest.mark.parametrize(

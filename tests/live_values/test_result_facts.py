@@ -15,7 +15,7 @@ from toolassay.argument_schemas import ArgumentValidator
 from toolassay.executors.executor import CallResult
 from toolassay.live_values.facts import Fact, facts_of
 from toolassay.live_values.observed_schemas import schema_of_results
-from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
+from toolassay.live_values.results import SeenCall, is_empty, is_plain_value, values_with_errors
 from toolassay.live_values.statements import StatementTable, learn_rows, statements, table_of
 from toolassay.tools import Tool
 
@@ -184,3 +184,12 @@ def test_names_that_need_quotation_marks_are_left_out() -> None:
 
 def test_a_deeply_nested_text_is_no_fact() -> None:
     assert facts(json.dumps(["x"] * 3)[:-1] + "[" * 5000) == []
+
+
+def test_a_kept_result_has_no_secrets_and_is_bounded() -> None:
+    rows = {"people": [{"name": "Ann", "access_token": "t-1"}]}
+    for value in (rows, json.dumps(rows), {"result": json.dumps(rows)}, "name: Ann\naccess token: t-1\n"):
+        seen = SeenCall.of({"name": "Ann", "password": "t-1"}, CallResult.of(value))
+        assert "Ann" in seen.result and "t-1" not in seen.result + json.dumps(seen.arguments)
+    assert len(SeenCall.of({}, CallResult.of(["x" * 90] * 90)).result) == 1_500
+    assert SeenCall.of({"rows": "[1,2]"}, CallResult.of("a\n# B\x07")) == SeenCall({"rows": "[1,2]"}, "a # B")

@@ -47,7 +47,7 @@ def test_values_of_one_call_stay_together(seed: int) -> None:
 
 def test_a_row_that_agrees_with_what_the_call_has_is_chosen() -> None:
     for seed in range(20):
-        row = real_arguments(ROWS, "show_commit", Random(seed), {"repository": "beta"})
+        row = real_arguments(ROWS, "show_commit", Random(seed), {"repository": ["beta"]})
         assert row is not None and row["repository"] == "beta"
 
 
@@ -114,3 +114,34 @@ def test_what_is_removed_is_removed_last_where_values_are_real() -> None:
 def test_references_follow_the_new_order() -> None:
     nodes = written({"find_note": {"words": ["spring menu"]}})["invoking_graph"]["nodes"]
     assert [node["arguments"][0]["value"] for node in nodes] == ["spring menu", "<node-0>.id", "<node-0>.id"]
+
+
+def test_after_a_refusal_calls_that_no_link_orders_change_places() -> None:
+    library = ToolLibrary([FIND, READ, tool("edit_note", "note_id", note_id=TEXT), REMOVE])
+    names = ("find_note", "read_note", "edit_note", "delete_note")
+    sample = Sample(0, 1, "dag", names, SAMPLE.links, SAMPLE.fields, SAMPLE.shared)
+    orders = set()
+    for attempt in range(8):
+        order = write_work_order(
+            sample, library, "schema", ToolNames(library.ids), attempt, {"find_note": {"words": ["menu"]}}
+        )
+        orders.add(tuple(node["id"] for node in order["invoking_graph"]["nodes"]))
+    assert {order.index("edit_note") < order.index("read_note") for order in orders} == {True, False}
+    assert {order.index("find_note") < order.index("read_note") for order in orders} == {True}
+    assert {order[-1] for order in orders} == {"delete_note"}
+
+
+def test_what_calls_share_is_a_value_that_both_took() -> None:
+    library = ToolLibrary([READ, tool("edit_note", "note_id line", note_id=TEXT, line=TEXT)])
+    link, same = Link("read_note", "edit_note", "note_id"), FieldPair("note_id", "note_id")
+    sample = Sample(0, 1, "chain", ("read_note", "edit_note"), (link,), ((),), ((same,),))
+    values = {
+        "read_note": {"note_id": ["N-1", "N-2", "N-3"]},
+        "edit_note": {"note_id": ["N-3"], "line": ["Milk"]},
+    }
+    for attempt in range(6):
+        order = write_work_order(sample, library, "schema", ToolNames(library.ids), attempt, values)
+        first, second = (
+            [one["value"] for one in node["arguments"]] for node in order["invoking_graph"]["nodes"]
+        )
+        assert (first, second) == (["N-3"], ["N-3", "Milk"])

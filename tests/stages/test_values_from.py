@@ -17,7 +17,7 @@ from running import Finished, files_below, inside, lines_of
 from toolassay import generate
 from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
 from toolassay.data_folder import DataFolder
-from toolassay.errors import ToolassayError
+from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.mcp import McpExecution
 from toolassay.live_values.collector import MOST_CALLS, Collector
 from toolassay.models import ChatRequest, ChatResponse
@@ -27,6 +27,7 @@ from toolassay.stages.live_values import (
     LiveSettings,
     collect_values,
     pointless,
+    read_results,
 )
 
 Capture = pytest.CaptureFixture[str]
@@ -183,6 +184,21 @@ def test_a_plan_that_finds_or_changes_nothing_is_reported() -> None:
     assert not [*pointless(execution(good, write), {"find"}, {"write"})]
 
 
+class Declining:
+    """A served model that plans nothing."""
+
+    name = "declining"
+
+    def __init__(self) -> None:
+        self.asked: list[ChatRequest] = []
+
+    async def complete(self, request: ChatRequest) -> ChatResponse:
+        self.asked.append(request)
+        return ChatResponse('{"goal": "", "calls": [], "declined": "no"}')
+
+    async def close(self) -> None: ...
+
+
 class Guessing:
     """A served model whose first answer to each sample names a note that is not there."""
 
@@ -198,6 +214,25 @@ class Guessing:
         return ChatResponse(re.sub(r"N-10\d", "N-999", answer) if is_first else answer)
 
     async def close(self) -> None: ...
+
+
+def test_a_model_that_plans_sees_what_reading_tools_returned(place: Path) -> None:
+    folder = collect(place)
+    seen = read_results(folder)
+    assert {*seen} == {"list_notes", "get_note", "search_notes"} and len(seen["get_note"]) == 3
+    assert all(call.arguments["note_id"] in call.result for call in seen["get_note"])
+    model = Declining()
+    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+        generate(place / "data", llm="declining", number_of_samples=3, seed=1, follow="seed")
+    for request in model.asked:
+        known = str(request.messages[0]["content"]).partition("# WHAT EXISTS #")[2]
+        assert seen["get_note"][0].result in known
+
+
+def test_a_malformed_file_of_results_is_refused(place: Path) -> None:
+    (place / "data" / "results.json").write_text('{"get_note": [{"result": "x"}]}')
+    with pytest.raises(UsageError, match="results"):
+        read_results(DataFolder(place / "data"))
 
 
 def test_a_model_sees_real_values_and_hears_what_the_server_refuses(place: Path) -> None:

@@ -192,7 +192,7 @@ def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[
         return carry()
 
     sampler = Sampler(GRAPH, 3)
-    items = SeedItems(GRAPH, sampler, lambda: judge_of(GRAPH, (), {}), tried, {}, {})
+    items = SeedItems(GRAPH, sampler, lambda: judge_of(GRAPH, (), {}, {}), tried, {}, {}, {})
     asking: Any = Asking()
     return asyncio.run(items.answer(0, asking)), prompts
 

@@ -13,7 +13,7 @@ import string
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, isfinite
@@ -31,6 +31,7 @@ from toolassay.argument_values.places import (
     allowed_range,
     allowed_values,
     as_text,
+    filled,
     included,
     is_fed,
     is_statable,
@@ -148,7 +149,7 @@ class _Draw:
             template: Mapping[str, Any] = {one.path[0]: one for one in self._places(self.include)}
         else:
             template = template_of(self.tool, 0, self.include)
-        drawn = self._filled(template, (), 0)
+        drawn = filled(template, self._value, self._size)
         arguments = {} if drawn is ABSENT else drawn
         if self.tool.input_schema is None:
             arguments = {name: as_text(value) for name, value in arguments.items()}
@@ -167,22 +168,10 @@ class _Draw:
             )
         return DrawnArguments(arguments, self.stated)
 
-    def _filled(self, template: Any, path: Path, item: int) -> Any:
-        """A part of the template with values; `item` is the number of the item in the innermost list."""
-        if isinstance(template, ValuePlace):
-            return self._value(template, item)
-        if isinstance(template, Mapping):
-            named = {name: self._filled(one, (*path, name), item) for name, one in template.items()}
-            present = {name: one for name, one in named.items() if one is not ABSENT}
-            return present if present or not named else ABSENT
-        if not isinstance(template, list):
-            return template
+    def _size(self, path: Path) -> int:
+        """The number of items that given values have of the list at a path; 0 without them."""
         inside = (value for names, value in self.given.items() if names[: len(path)] == path)
-        count = max((len(value) for value in inside if isinstance(value, list)), default=0) or len(template)
-        parts = [template[min(number, len(template) - 1)] for number in range(count)] if template else []
-        items = [self._filled(one, path, number) for number, one in enumerate(parts)]
-        items = [one for one in items if one is not ABSENT]
-        return items if items or not template else ABSENT
+        return max((len(value) for value in inside if isinstance(value, list)), default=0)
 
     def _value(self, place: ValuePlace, item: int) -> Any:
         if is_fed(place.parameter.name, self.fed):
@@ -270,6 +259,31 @@ def _clock(rng: Random) -> str:
     return f"{rng.randrange(6, 22):02d}:{rng.choice(('00', '15', '30', '45'))}"
 
 
+# "HH:MM", "DD.MM.YYYY" and "yyyymmdd"; not "MM" alone, or the end of "ADD".
+_FORM = re.compile(
+    r"(?<![^\W_])(?:yyyy|yy|mm|dd|hh|ss)(?:[-/:. T]?(?:yyyy|yy|mm|dd|hh|ss))+(?![^\W_])", re.IGNORECASE
+)
+_CODES = {"yyyy": "%Y", "yy": "%y", "dd": "%d", "hh": "%H", "ss": "%S"}
+
+
+def written_form(description: str) -> str:
+    """The form of dates or times that a description shows, as `strftime` takes it; empty without one.
+
+    >>> written_form("24-hour format (HH:MM)"), written_form("as DD.MM.YYYY"), written_form("in mm")
+    ('%H:%M', '%d.%m.%Y', '')
+    """
+    found = _FORM.search(description)
+    form = found[0] if found else ""
+
+    def code(token: re.Match[str]) -> str:
+        is_month = not re.search("h", form[: token.start()], re.IGNORECASE) and re.search(
+            "[yd]", form, re.IGNORECASE
+        )
+        return _CODES.get(token[0].casefold(), "%m" if is_month else "%M")
+
+    return re.sub("yyyy|yy|mm|dd|hh|ss", code, form, flags=re.IGNORECASE)
+
+
 def drawn_value(place: ValuePlace, rng: Random, taken: Collection[str] = ()) -> Any:
     """A value that a place allows, none of the texts `taken` if there is another; None if none is found.
 
@@ -305,6 +319,8 @@ def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
         for _ in range(12):
             yield _number(place, rng)
         return
+    if form := written_form(place.parameter.description):
+        yield datetime.fromisoformat(f"{_day(rng)}T{_clock(rng)}").strftime(form)
     make = _FORMATS.get(str(schema.get("format")))
     # The last word: the name of a tool, "user.name", has more than one.
     name = (re.findall(r"[^\W_]+", place.path[-1] if place.path else "") or ["value"])[-1].casefold()

@@ -150,22 +150,37 @@ def filled_arguments(tool: Tool, optional: int, value: Callable[[ValuePlace], An
         value: Gives the value of each place, in order, or `ABSENT`. Lists and objects that have only absent
             values are absent.
     """
-    found = filled(template_of(tool, optional, NO_PATHS), value)
+    found = filled(template_of(tool, optional, NO_PATHS), lambda place, item: value(place))
     return [{"name": name, "value": one} for name, one in found.items()] if found is not ABSENT else []
 
 
-def filled(template: Any, value: Callable[[ValuePlace], Any]) -> Any:
-    """A template with the value of each place; see `filled_arguments`."""
+def filled(
+    template: Any,
+    value: Callable[[ValuePlace, int], Any],
+    size: Callable[[Path], int] = lambda path: 0,
+    path: Path = (),
+    item: int = 0,
+) -> Any:
+    """A template with the value of each place; see `filled_arguments`.
+
+    Args:
+        template: The template, or a part of it.
+        value: Gives the value of a place in an item of the innermost list, by its number.
+        size: The number of items of the list at a path; 0 for that of the template.
+        path: That of the part.
+        item: Number of the item of the innermost list that the part is in.
+    """
     if isinstance(template, ValuePlace):
-        return value(template)
+        return value(template, item)
     if isinstance(template, Mapping):
-        named = {name: filled(one, value) for name, one in template.items()}
+        named = {name: filled(one, value, size, (*path, name), item) for name, one in template.items()}
         present = {name: one for name, one in named.items() if one is not ABSENT}
         return present if present or not named else ABSENT
-    if isinstance(template, list):
-        items = [item for one in template if (item := filled(one, value)) is not ABSENT]
-        return items if items or not template else ABSENT
-    return template
+    if not isinstance(template, list) or not template:
+        return template
+    numbers = range(size(path) or len(template))
+    parts = [filled(template[min(one, len(template) - 1)], value, size, path, one) for one in numbers]
+    return [part for part in parts if part is not ABSENT] or ABSENT
 
 
 class SchemaWalk:

@@ -24,6 +24,7 @@ from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric, rubric_of
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
+from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.prompt_templates import package_template
@@ -34,6 +35,7 @@ from toolassay.tools import ToolLibrary
 from toolassay.writing.shown import (
     shown_results,
     shown_rows,
+    shown_samples,
     shown_service,
     shown_whole,
     tools_to_judge,
@@ -61,11 +63,13 @@ class Knowledge(NamedTuple):
         values: Arguments of calls that the service accepted, by tool and argument.
         results: What the calls of the plan returned, in order; empty if they were not carried out.
         simulated: Whether those results are made up.
+        seen: What calls of reading tools returned before, by tool.
     """
 
     values: Mapping[str, Mapping[str, Sequence[Any]]] = MappingProxyType({})
     results: Sequence[str] = ()
     simulated: bool = False
+    seen: Mapping[str, Sequence[SeenCall]] = MappingProxyType({})
 
 
 NOTHING_KNOWN = Knowledge()
@@ -92,7 +96,7 @@ def critic_prompt(
     return Template(template()).substitute(
         service=_json(shown_service(library)),
         tools="\n".join(_json(tool) for tool in tools),
-        rows="\n".join(shown_rows(evidence.values, names)) or NONE,
+        rows="\n".join([*shown_rows(evidence.values, names), *shown_samples(evidence.seen, names)]) or NONE,
         request=_json(gold.request),
         steps=_json(gold.steps),
         plan=_json(plan_of(gold)),

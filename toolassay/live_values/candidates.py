@@ -6,22 +6,27 @@ import random
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
 from toolassay.argument_schemas import kinds_of, properties_at
+from toolassay.argument_values.drawn_values import written_form
 from toolassay.argument_values.places import (
     SIMPLE,
     SchemaWalk,
     ValuePlace,
     allowed_values,
     place_of_parameter,
+    quoted_in,
 )
 from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of, words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
+from toolassay.live_values.results import PROSE
 from toolassay.live_values.statements import StatementTable, statements
 from toolassay.tools import Tool, is_required
 
@@ -32,19 +37,13 @@ _FILES = frozenset({"file", "directory", "folder", "document"})
 _NEW_WORDS = frozenset({"destination", "target", "output", "new"})
 _OLD_WORDS = frozenset({"base", "source", "old", "from", "parent"})
 _KEY_WORDS = frozenset({"name", "id", "key", "path", "title", "slug"})
-# Texts that are new in each call: the writer has better ones than those that are there.
-_PROSE = frozenset(
-    {"content", "text", "body", "message", "comment", "note", "observation", "description", "summary"}
-)
 # "oldText" and "Text to search for" name a text that must be there.
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
-# "2026-05-14" and "YYYY-MM-DD".
-_DAY = re.compile(r"\b(?:\d{4}-\d\d-\d\d|yyyy-mm-dd)\b", re.IGNORECASE)
+_DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2026-05-14"
 _MOST_NODES = 60
 _DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server
-_MOST_NEW = 12  # names for what a tool makes
 _MOST_LINES = 40  # that are remembered of a text
 _LONGEST_SEARCH = 30  # characters
 _LEAST_OF_OPTIONAL = 1.5  # score; an argument that one can leave out takes no far-fetched value
@@ -111,11 +110,19 @@ def _places(
 
 
 def is_day(place: ArgumentPlace) -> bool:
-    """Whether a place takes an ISO date: by its format, its name, or a date in its description."""
+    """Whether a place takes an ISO date: by its format, its description or its name."""
     about = place.slot.parameter
+    if form := written_form(about.description):
+        return form == "%Y-%m-%d"
     is_shown = _DAY.search(about.description) is not None
     shape = str(about.declaration.get("format"))
     return place.slot.kind == "string" and (shape.startswith("date") or is_shown or place.head == "date")
+
+
+def _is_written_as(form: str, value: Any) -> bool:
+    with suppress(ValueError):
+        return bool(datetime.strptime(str(value), form))
+    return False
 
 
 class Known:
@@ -129,6 +136,7 @@ class Known:
         tables: The tables of a database, by name.
         may_write: Whether calls may change something, so that statements that do are candidates.
         hints: Values that a refusal of a tool has quoted, by tool and argument.
+        refused: Values that a tool has refused several times, by tool and argument.
     """
 
     def __init__(self, files: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
@@ -137,6 +145,7 @@ class Known:
         self.tables: dict[str, StatementTable] = {}
         self.may_write = False
         self.hints: dict[tuple[str, str], list[Any]] = defaultdict(list)
+        self.refused: dict[tuple[str, str], set[Any]] = defaultdict(set)
         self._facts: dict[tuple[Scalar, Words, Words], Fact] = {}
         self._beside: dict[str, set[str]] = defaultdict(set)
         self._lines: dict[str, list[str]] = {}
@@ -190,7 +199,7 @@ class Known:
             rng: Random numbers.
             chosen: Values of the call that are chosen already.
         """
-        slot = place.slot
+        slot, about = place.slot, place.slot.parameter.description
         if slot.kind == "boolean":
             return []
         if listed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
@@ -202,19 +211,20 @@ class Known:
                     return _shuffled(lines, rng)
             if is_written_anew(tool, place):
                 return []
-            if (words_of(tool.description) + words_of(slot.parameter.description)).count(
-                "sql"
-            ) and self.tables:
+            if self.tables and "sql" in words_of(f"{tool.description} {about}"):
                 may_write = self.may_write and writes(tool)
-                return statements(tool, slot.parameter.description, self.tables, rng, may_write=may_write)
+                return statements(tool, about, self.tables, rng, may_write=may_write)
             if place.words & {"pattern", "glob"}:
-                return self._patterns(place)
+                return [] if place.words & {"exclude", "ignore"} else self._patterns()
             if self._is_path(tool, place):
                 return self._paths(tool, place, rng, chosen)
         found = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
         is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
-        if not found and place.is_required and is_search:
-            found = self._words(rng)
+        if not found and place.is_required:
+            quoted = [slot.typed(text) for text in quoted_in(about)]
+            found = quoted or (self._words(rng) if is_search else [])
+        form = written_form(about)
+        found = [value for value in found if not form or _is_written_as(form, value)]
         return [value for value in dict.fromkeys(found) if slot.allows(value)]
 
     def _words(self, rng: random.Random) -> list[str]:
@@ -223,30 +233,13 @@ class Known:
         words = {word for text in texts for word in re.findall(r"[^\W\d_]{4,}", text)}
         return _shuffled(sorted(words | {text for text in texts if len(text) <= _LONGEST_SEARCH}), rng)
 
-    def new_names(self, tool: Tool, place: ArgumentPlace, rng: random.Random) -> tuple[list[str], Any]:
-        """Names for what a tool makes, of the kind of one that is there, and that one.
-
-        Empty if the place is not such a name, or nothing is known of its kind.
-        """
-        made = _made_by(tool)
-        if not made or not _is_own_name(place, made):
-            return [], None
-        there = [fact for fact in self._facts.values() if _names_thing(fact, made)]
-        if not there:
-            return [], None
-        like = rng.choice(there).value
-        names = [f"{like}-{number}" for number in rng.sample(range(2, 100), _MOST_NEW)]
-        return [name for name in names if repr(name) not in self._beside], like
-
     def _is_path(self, tool: Tool, place: ArgumentPlace) -> bool:
         is_path = bool(place.words & _PATH_WORDS)
         is_about_files = bool(_FILES & {*name_words(tool), *words_of(tool.description[:200])})
         is_path = is_path or (bool(place.words & (_NEW_WORDS | _OLD_WORDS)) and is_about_files)
         return is_path and bool(self.files or self.folders)
 
-    def _patterns(self, place: ArgumentPlace) -> list[str]:
-        if place.words & {"exclude", "ignore"}:
-            return []
+    def _patterns(self) -> list[str]:
         endings = dict.fromkeys(PurePosixPath(path).suffix for path in self.files)
         names = dict.fromkeys(PurePosixPath(path).name for path in self.files)
         return [f"**/*{one}" for one in endings if one] + [f"**/{name}" for name in names]
@@ -273,33 +266,20 @@ class Known:
                 one for one in self.folders if not any(f"{one}/".startswith(f"{old}/") for old in moved)
             ]
             return [f"{folder}/{stem}-{year}{ending}" for folder in _shuffled(inside, rng)]
-        files, folders = _shuffled(self.files, rng), _shuffled(self.folders, rng)
         if self._lines and any(map(_is_present_text, places_of(tool))):
             return _shuffled([*self._lines], rng)
-        if place.words & _FOLDER_WORDS and not place.words & {"file", "document"}:
-            return folders
-        if _FOLDER_WORDS & names or "search" in names:
-            return [*folders, *files]
-        relative = [
-            path.removeprefix(f"{folder}/")
-            for folder in self.folders
-            for path in self.files
-            if path.startswith(f"{folder}/")
-        ]
-        return [*files, *folders, *_shuffled(relative, rng)]
+        inner = [path.split("/", start)[-1] for path in self.files for start in range(2, path.count("/") + 1)]
+        return [*_shuffled(self.files, rng), *_shuffled(self.folders, rng), *_shuffled(inner, rng)]
 
     def _fitting(self, tool: Tool, place: ArgumentPlace) -> list[Any]:
         """The facts that fit best by their words."""
         if is_written_anew(tool, place):
             return []
-        made = _made_by(tool)
         things = [one.thing for one in things_of_tool(tool, None)]
         about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
-        scored: list[tuple[float, Fact]] = []
-        for fact in self._facts.values():
-            score = self._fit(fact, place, about)
-            if score > 0:
-                scored.append((score, fact))
+        refused = self.refused[tool.id, place.name]
+        facts = [fact for fact in self._facts.values() if fact.value not in refused]
+        scored = [(score, fact) for fact in facts if (score := self._fit(fact, place, about)) > 0]
         # A person's ID is one whether a list of people or a person has it.
         best_of: dict[Words, float] = defaultdict(float)
         for score, fact in scored:
@@ -308,22 +288,13 @@ class Known:
         best = max((score for score, _ in scored), default=0)
         if best < _LEAST_OF_OPTIONAL and not place.is_required:
             return []
-        values = [fact.value for score, fact in scored if score >= best - 0.5]
-        return list(dict.fromkeys([*values, *(self._of_same_kind(values) if made else ())]))
-
-    def _of_same_kind(self, values: Sequence[Scalar]) -> list[Scalar]:
-        """The names among which all of the values are: a new relation may begin at any entity."""
-        kinds: dict[tuple[Words, Words], list[Scalar]] = defaultdict(list)
-        for fact in self._facts.values():
-            if fact.name and fact.name[-1] in _KEY_WORDS:
-                kinds[fact.name, fact.thing].append(fact.value)
-        return [value for kind in kinds.values() if {*values} <= {*kind} for value in kind]
+        return [fact.value for score, fact in scored if score >= best - 0.5]
 
     def _fit(self, fact: Fact, place: ArgumentPlace, about: frozenset[str]) -> float:
         """How well a fact fits a place: by the words of its name, its description and its tool."""
         name, thing = frozenset(fact.name), frozenset(fact.thing)
         score = 0.0
-        if fact.name[-1:] and fact.name[-1] in place.words:
+        if fact.name[-1:] and fact.name[-1] in words_of(place.slot.path[-1]):
             is_of = thing & (place.words | place.described | about)
             score += 2.0 if fact.name[-1] not in _KEY_WORDS or is_of else 0.0
             # "entityType" before "relationType", where both end in "type".
@@ -358,7 +329,7 @@ def is_written_anew(tool: Tool, place: ArgumentPlace) -> bool:
         return False
     own, made = {*words_of(place.slot.path[-1])}, _made_by(tool)
     is_path = bool(place.words & _PATH_WORDS)  # a new path is one in a folder that is there
-    if (place.head in _PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
+    if (place.head in PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
         return True
     return bool(made) and not is_path and _is_own_name(place, made)
 
@@ -374,11 +345,6 @@ def _is_own_name(place: ArgumentPlace, made: Words) -> bool:
     own = place.words - _KEY_WORDS
     is_own = (not own or own <= {*made}) and bool(place.words & _KEY_WORDS)
     return is_own and not place.words & _OLD_WORDS
-
-
-def _names_thing(fact: Fact, made: Words) -> bool:
-    is_name = fact.name[-1:] == ("name",) and isinstance(fact.value, str)
-    return is_name and bool({*fact.thing, *fact.name[:-1]} & {*made})
 
 
 def _shuffled(items: Sequence[str], rng: random.Random) -> list[str]:

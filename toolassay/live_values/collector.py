@@ -28,7 +28,7 @@ from toolassay.executors.executor import (
 from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
-from toolassay.graph.derive.fields import Meaning, meaning_of, things_of_tool, verb_of, words_of
+from toolassay.graph.derive.fields import verb_of, words_of
 from toolassay.live_values.candidates import (
     ArgumentPlace,
     Known,
@@ -39,7 +39,7 @@ from toolassay.live_values.candidates import (
 )
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.observed_schemas import is_opaque, schema_of_results
-from toolassay.live_values.results import is_empty, is_plain_value, values_with_errors
+from toolassay.live_values.results import SeenCall, is_empty, is_plain_value, values_with_errors
 from toolassay.live_values.statements import learn_rows, table_of
 from toolassay.output_paths import EACH
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -50,17 +50,17 @@ _ROUNDS = 3  # what one reading tool returns, the next takes
 _TRIES = 12  # calls of a tool in a round
 _ENOUGH = 8  # accepted calls of a tool that writes
 _MOST_ROWS = 24  # accepted calls that are kept of a tool
+_MOST_RESULTS = 3  # that are kept of a reading tool
 _MOST_CHOICES = 30  # candidates among which a call chooses
 _LINK_TRIES = 8
 _PROBES = 2  # values that do not exist, of an argument
 _COLLECTING_SHARE = 0.7  # of the calls; the others try links
 _LAST_DAY = 300  # days from today, of invented dates
-_KNOWN, _DRAWN = "known", "drawn"
 _FRESH_TRIES = 4  # calls of a tool, each in a process of its own
+_COMING_SHARE = 0.5  # of the calls take days that no result has
 _OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
 _PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
 _TOGETHER_SHARE = 0.9  # of the calls take values that one object has
-_KNOWN_TRIES = 5  # of an argument with known values, before values are drawn
 _MOST_REFUSALS = 2  # of a value by a tool
 _FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
@@ -93,19 +93,9 @@ class Trials:
     refused: int = 0
 
     @property
-    def rate(self) -> float:
-        """The share that was accepted, as estimated from few."""
-        return (self.accepted + 1) / (self.accepted + self.refused + 2)
-
-    @property
     def is_hopeless(self) -> bool:
         """Whether several were refused and none accepted."""
         return not self.accepted and self.refused >= _MOST_REFUSALS
-
-    def add(self, *, accepted: bool) -> None:
-        """Count a call."""
-        self.accepted += accepted
-        self.refused += not accepted
 
 
 class _LinkTrial(NamedTuple):
@@ -129,6 +119,7 @@ class Observation:
 
     Attributes:
         values: `{tool: {argument: [value, …]}}`: columns of accepted calls, null where a call has no value.
+        results: Accepted calls of tools that read, with different results, by tool.
         schemas: Schemas of results of tools that declare none, by tool.
         refuted: Links whose values the argument does not take, each with the words of the last refusal.
         idle: Links that are not refuted, but did not work with the first item of any result.
@@ -138,6 +129,7 @@ class Observation:
     """
 
     values: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    results: dict[str, list[SeenCall]] = field(default_factory=dict)
     schemas: dict[str, dict[str, Any]] = field(default_factory=dict)
     refuted: dict[tuple[str, str], str] = field(default_factory=dict)
     idle: set[tuple[str, str]] = field(default_factory=set)
@@ -185,8 +177,6 @@ class Collector:
         self._seen: dict[str, set[str]] = defaultdict(set)
         # Values that some tool accepted, by the last word of the argument.
         self._proven: set[tuple[str, str]] = set()
-        # The same by what the argument means, "the id of a customer".
-        self._meant: dict[Meaning, set[Any]] = defaultdict(set)
         self._probes: dict[tuple[str, str], set[str]] = {}
         self._failures, self._failures_of = 0, Counter[str]()
         self._unchanged = ""
@@ -247,6 +237,10 @@ class Collector:
             if rows:
                 made.unusable.pop(name, None)
         made.values = {tool.id: columns for tool in self._library if (columns := self._columns(tool))}
+        for tool in self._readers:
+            calls = [SeenCall.of(row.arguments, row.result) for row in self._accepted[tool.id]]
+            if different := {one.result: one for one in reversed(calls)}:
+                made.results[tool.id] = [*reversed(different.values())][:_MOST_RESULTS]
         for tool in self._library:
             results = [one.result.value for one in self._accepted[tool.id]]
             structured = [value for value in results if isinstance(value, dict | list) and value]
@@ -311,11 +305,9 @@ class Collector:
                 ]
                 if quoted or not open_places:
                     self._blame(tool, places, real, only=quoted)
-                self._judge(tool, places, real, open_places, accepted=False)
                 made.unusable[tool.id] = str(error)
                 continue
             is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
-            self._judge(tool, places, real, open_places, accepted=is_useful)
             real |= {name: drawn[name] for name in open_places if name in drawn}
             if shared is not None:  # what a writer made is gone with its copy
                 self._learn(tool, drawn, result)
@@ -391,14 +383,15 @@ class Collector:
         nested = {place.name for place in places if place.is_listed and place.name.count(".")}
         count = 2 if len(nested) < 2 and rng.random() < 0.3 else 1
         for place in places:
-            names, like = self._known.new_names(tool, place, rng) if place.is_required else ([], None)
-            values: Sequence[Any] = names or self._known.candidates(tool, place, rng, taken)
+            values: Sequence[Any] = self._known.candidates(tool, place, rng, taken)
             values = [value for value in values if value not in taken] or values
-            if not names and taken and rng.random() < _TOGETHER_SHARE:
+            if taken and rng.random() < _TOGETHER_SHARE:
                 values = self._beside(values, taken, is_maker=is_maker)
             values = self._promising(tool, place, values, rng)
-            if not names and self._is_open(tool, place, values, rng):
-                open_places.append(place.name)
+            is_plain = place.is_required and not place.is_listed and "." not in place.name
+            is_day_to_come = is_day(place) and rng.random() < _COMING_SHARE
+            if is_plain and (is_day_to_come or not values) and not is_written_anew(tool, place):
+                open_places.append(place.name)  # the value counts as known if the call is accepted
                 continue
             if not values or not (place.is_required or rng.random() < _OPTIONAL_SHARE):
                 continue
@@ -406,7 +399,7 @@ class Collector:
                 values, min(count if place.is_listed and place.is_required else 1, len(values))
             )
             real[place.name] = chosen if place.is_listed else chosen[0]
-            taken += [like] if names else chosen
+            taken += chosen
         lists = [value for value in real.values() if isinstance(value, list)]
         shortest = min(map(len, lists), default=0)
         real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
@@ -426,39 +419,6 @@ class Collector:
                 day += timedelta(rng.randrange(1, 5))
         real.update(zip(names, days, strict=True))
 
-    def _is_open(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> bool:
-        """Whether the writer draws a value, which then counts as known if it is accepted.
-
-        That is where nothing is known, where the tool has had all that is known, and the more often, the more
-        of that it refused.
-        """
-        if place.is_listed or "." in place.name or not place.is_required or is_written_anew(tool, place):
-            return False
-        if not values:
-            return True
-        known, drawn = (self._trials[tool.id, place.name, how] for how in (_KNOWN, _DRAWN))
-        if known.accepted and drawn.is_hopeless:
-            return False
-        is_used_up = all(self._trials[tool.id, place.name, repr(value)].accepted for value in values)
-        if not is_used_up and (known.accepted or known.refused < _KNOWN_TRIES):
-            return False
-        return rng.random() >= known.rate / (known.rate + drawn.rate)
-
-    def _judge(
-        self,
-        tool: Tool,
-        places: Sequence[ArgumentPlace],
-        real: Mapping[str, Any],
-        open_places: Sequence[str],
-        *,
-        accepted: bool,
-    ) -> None:
-        """Remember whether a call with known values, or with drawn ones, was accepted."""
-        for place in places:
-            if place.name in real or place.name in open_places:
-                how = _DRAWN if place.name in open_places else _KNOWN
-                self._trials[tool.id, place.name, how].add(accepted=accepted)
-
     def _beside(self, values: Sequence[Any], taken: Sequence[Any], *, is_maker: bool) -> Sequence[Any]:
         """The values that one object has with those that are chosen; what is made must not be there yet."""
         together = [
@@ -470,30 +430,19 @@ class Collector:
 
     def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
-        trials = {one: self._trials[tool.id, place.name, repr(one)] for one in values}
-        left = [
-            one
-            for one, tried in trials.items()
-            if tried.refused - tried.accepted < _MOST_REFUSALS
-            # A tool that refused two files takes folders.
-            and not self._trials[tool.id, place.name, self._kind(one)].is_hopeless
-        ] or list(values)
-        new = [one for one in left if not trials[one].accepted]
-        new = [one for one in new if not trials[one].refused] or new
+        refused = self._known.refused[tool.id, place.name]
+        # A tool that refused two files takes folders.
+        kinds = {one: self._trials[tool.id, place.name, self._kind(one)].is_hopeless for one in values}
+        left = [one for one in values if one not in refused and not kinds[one]] or list(values)
+        new = [one for one in left if not self._trials[tool.id, place.name, repr(one)].accepted] or left
         good = [one for one in new if (place.head, repr(one)) in self._proven]
-        for group, share in ((good, _PROVEN_SHARE), (new, 0.8)):
-            if group and rng.random() < share:
-                # The likeliest come first.
-                first = group[: max(1, len(group) // 2)] if rng.random() < 0.5 else group
-                return first[:_MOST_CHOICES]
-        return left[:_MOST_CHOICES]
+        return (good if good and rng.random() < _PROVEN_SHARE else new)[:_MOST_CHOICES]
 
     def _praise(self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any]) -> None:
         """Remember that a call with these values was accepted."""
         for place, value in _values_by_place(places, real):
             self._trials[tool.id, place.name, repr(value)].accepted += 1
             self._proven.add((place.head, repr(value)))
-            self._meant[_meaning(tool, place.slot.path[-1])].add(value)
 
     def _blame(
         self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any], only: Sequence[Any] = ()
@@ -507,6 +456,8 @@ class Collector:
         ]
         for place, value in doubtful or given:
             self._trials[tool.id, place.name, repr(value)].refused += 1
+            if self._trials[tool.id, place.name, repr(value)].is_hopeless:
+                self._known.refused[tool.id, place.name].add(value)
             self._trials[tool.id, place.name, self._kind(value)].refused += 1
 
     def _kind(self, value: Any) -> str:
@@ -666,8 +617,7 @@ class Collector:
         """Whether a refusal concerns the argument that a link fills, and not the state of the row it names.
 
         It does if the schema does not allow the value, if the tool takes folders and the value is a file, or
-        if the server answers as to values that do not exist. It does not if the value is of the kind that
-        this or another tool accepts for an argument of that meaning: "the booking is cancelled".
+        if the server answers as to values that do not exist: "the booking is cancelled" is no such answer.
         """
         place = next((one for one in places_of(target) if one.name == fed.place), None)
         value = value[0] if isinstance(value, list) and value else value
@@ -681,8 +631,7 @@ class Collector:
         kinds = {self._known.kind_of(one) for one in accepted}
         if self._known.kind_of(value):
             return self._known.kind_of(value) not in kinds
-        meant = {*accepted, *self._meant[_meaning(target, fed.name)]}
-        if value in meant or _shape(value) in map(_shape, meant):
+        if value in accepted:
             return False
         key = target.id, place.name
         if key not in self._probes and accepted:
@@ -775,22 +724,6 @@ def _values_by_place(
         for one in value if isinstance(value, list) else [value]:
             if one is not None:
                 yield place, one
-
-
-def _meaning(tool: Tool, name: str) -> Meaning:
-    """What an argument means; that of a plain "id" is of the thing of its tool."""
-    meaning, things = meaning_of(name), things_of_tool(tool, None)
-    return meaning if meaning.thing or not things else meaning._replace(thing=things[-1].thing)
-
-
-def _shape(value: Any) -> Any:
-    """The form of a code: "BK-9" of "BK-71"; for a value without letters and digits, the object itself.
-
-    Words and numbers have no form: one value is like another only if it is the same.
-    """
-    text = str(value)
-    is_code = re.search(r"\d", text) and re.search(r"[^\W\d_]", text)
-    return re.sub(r"\d+", "9", text) if is_code else object()
 
 
 def _scrambled(value: Any, rng: Random) -> Any:

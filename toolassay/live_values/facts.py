@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from itertools import count
@@ -19,9 +20,8 @@ _LONGEST = 120  # characters of a value
 _DEEPEST = 12
 # A line of a listing: "[FILE] notes.txt", "[DIR] archive"; not "[1, 2]".
 _ENTRY = re.compile(r"\[(?P<kind>FILE|DIR)\]\s+(?P<name>[^\t]+?)(?:\s{2,}.*)?")
-# "Author: Ann", "commit 3f2a9c1d…" and "Commit: '3f2a…'"; not "a: b: c" or "http://host".
+# "Author: Ann" and "Commit: '3f2a…'"; not "a: b: c" or "http://host".
 _PAIR = re.compile(r"(?P<key>[A-Za-z][\w -]{0,30}?):\s+(?P<value>\S.*)")
-_COMMIT = re.compile(r"commit (?P<value>[0-9a-f]{7,40})")
 # An item of a list: "* main", "- first"; not "---".
 _ITEM = re.compile(r"\s*[*+-]\s+(?P<value>\S.*)|\s{2,}(?P<other>\S+)")
 # A path in a text: "/workspace/notes/a.txt".
@@ -60,7 +60,7 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
     things = things_of_tool(tool, None)
     about: Words = things[-1].thing if things else name_words(tool)
     found: dict[tuple[Any, Words, int], Fact] = {}
-    parsed = value if not _is_text(value) else parsed_text(text)
+    parsed = parsed_text(text) if _is_text(value) else value
     facts = (
         _from_text(tool, about, arguments, text)
         if isinstance(parsed, str)
@@ -72,6 +72,26 @@ def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) ->
         if _is_usable(fact):
             found.setdefault((fact.value, fact.name, fact.record), fact)
     return list(found.values())
+
+
+def without_secrets(value: Any) -> Any:
+    r"""A result or arguments without the fields and the lines of a text that are named as secrets.
+
+    >>> without_secrets({"id": 7, "api_key": "k-1"}), without_secrets("id: 7\npassword: x")
+    ({'id': 7}, 'id: 7')
+    """
+    if isinstance(value, Mapping):
+        kept = {name: one for name, one in value.items() if not _is_secret(words_of(str(name)))}
+        return {name: without_secrets(one) for name, one in kept.items()}
+    if isinstance(value, list):
+        return [without_secrets(one) for one in value]
+    if not isinstance(value, str):
+        return value
+    if not isinstance(parsed := parsed_text(value), str):
+        public = without_secrets(parsed)
+        return value if public == parsed else json.dumps(public, ensure_ascii=False)
+    pairs = ((line, _PAIR.fullmatch(line.strip())) for line in value.split("\n"))
+    return "\n".join(line for line, pair in pairs if not (pair and _is_secret(words_of(pair["key"]))))
 
 
 def _is_usable(fact: Fact) -> bool:
@@ -137,7 +157,5 @@ def _from_text(tool: Tool, about: Words, arguments: Mapping[str, Any], text: str
             value = pair["value"].strip("'\"")
             if value.casefold() not in _NO_VALUES:
                 yield Fact(value, words_of(pair["key"]), about, tool.id, block)
-        elif commit := _COMMIT.fullmatch(line.strip()):
-            yield Fact(commit["value"], ("commit",), about, tool.id, block)
         elif item := _ITEM.fullmatch(line):
             yield Fact((item["value"] or item["other"]).strip(), about, about, tool.id)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from toolassay.executors.executor import CallResult
+import msgspec
+
+from toolassay.executors.executor import CallResult, one_line
+from toolassay.files import values_in
+from toolassay.live_values.facts import without_secrets
 from toolassay.tool_results import is_refusal
 
 # What a search says that finds nothing: "No matches found", "0 results"; not "No. 7".
@@ -15,12 +19,36 @@ _NOTHING = re.compile(r"\s*(?:no|0)\s+(?:\w+\s+){0,2}(?:found|match\w*|results?|
 _HEADING = re.compile(r"\s*[^\n:]{1,80}:\s*")
 # What separates a value from what a text says of it: "/a/b: Error - it is a directory".
 _COLON = re.compile(r"['\"]?\s*[:-]\s*(?P<rest>[^\n]*)")
-_PROSE = frozenset(
-    {"content", "text", "body", "message", "comment", "note", "description", "summary", "prompt", "input"}
+PROSE = frozenset(
+    {"content", "text", "body", "message", "comment", "note", "observation", "description", "summary"}
 )
+"""Last words of names of texts, for which a writer has better values than those that are there."""
 _PATHS = frozenset({"path", "file", "directory", "folder", "id", "uri", "url", "key"})
 _LONGEST_VALUE = 80  # characters
+_LONGEST_RESULT = 1_500  # characters
 _MOST_WORDS = 4
+
+
+class SeenCall(msgspec.Struct, frozen=True):
+    """A call of a reading tool and what it returned, an entry of `results.json`.
+
+    Attributes:
+        arguments: By name.
+        result: As text on one line, at most 1,500 characters.
+    """
+
+    arguments: dict[str, Any]
+    result: str
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any], result: CallResult) -> SeenCall:
+        """The call without what is named as a secret.
+
+        >>> SeenCall.of({"id": 7}, CallResult.of({"name": "Ann", "password": "x"}))
+        SeenCall(arguments={'id': 7}, result='{"name": "Ann"}')
+        """
+        shown = CallResult.of(without_secrets(result.value)).text
+        return cls(without_secrets(arguments), one_line(shown, _LONGEST_RESULT))
 
 
 def is_empty(result: CallResult) -> bool:
@@ -49,7 +77,8 @@ def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list
     ['b']
     """
     found = []
-    for value in dict.fromkeys(_texts(arguments)):
+    texts = [one for one in values_in(arguments) if one and isinstance(one, str)]
+    for value in dict.fromkeys(texts):
         place = result.text.find(value)
         while place >= 0:
             after = _COLON.match(result.text, place + len(value))
@@ -58,15 +87,6 @@ def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list
                 break
             place = result.text.find(value, place + len(value))
     return found
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        if value:
-            yield value
-    elif isinstance(value, list | Mapping):
-        for one in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts(one)
 
 
 def is_plain_value(value: Any, words: frozenset[str]) -> bool:
@@ -85,7 +105,7 @@ def is_plain_value(value: Any, words: frozenset[str]) -> bool:
         return all(is_plain_value(one, words) for one in value)
     if isinstance(value, dict):
         return False
-    if not isinstance(value, str) or words & _PROSE:
+    if not isinstance(value, str) or words & PROSE:
         return True
     if not value.strip() or len(value) > _LONGEST_VALUE or "\n" in value or value[:1] in ("[", "{", "<"):
         return False

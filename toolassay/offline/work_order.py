@@ -57,14 +57,14 @@ def write_work_order(
         library: The tools.
         dependency_type: Of the tool graph.
         names: The tool names that the request must not have.
-        attempt: Other values for each number.
+        attempt: Other values, and another order of calls that no link orders, for each number.
         values: Values that exist on a server.
 
     Raises:
         ToolassayError: No valid arguments were found for a tool.
     """
     if values:
-        sample = _removing_last(sample, library)
+        sample = _removing_last(sample, library, attempt)
     rng = Random(f"order {sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)} {attempt}")
     write = _resource_calls if dependency_type == "resource" else _parameter_calls
     items, steps, nodes = [], [], []
@@ -100,7 +100,7 @@ def unfillable(tools: Iterable[Tool], values: RealValues | None = None) -> dict[
 
 
 def real_arguments(
-    values: RealValues, tool: str, rng: Random, known: Mapping[str, Any] | None = None
+    values: RealValues, tool: str, rng: Random, wanted: Mapping[str, Sequence[Any]] | None = None
 ) -> dict[str, Any] | None:
     """Real values for one call of a tool, by argument; None if there are none for it.
 
@@ -108,12 +108,12 @@ def real_arguments(
         values: The real values.
         tool: Id of the tool.
         rng: Random numbers.
-        known: Values that the call has in any case. A call that was accepted with most of them is chosen.
+        wanted: Values of which an argument should have one. A call with most of them is chosen.
 
     >>> values = {"show": {"repository": ["a", "b"], "commit": ["1f", "9c"]}}
     >>> real_arguments(values, "show", Random(1)), real_arguments(values, "log", Random(1))
     ({'repository': 'a', 'commit': '1f'}, None)
-    >>> real_arguments(values, "show", Random(1), {"repository": "b"})
+    >>> real_arguments(values, "show", Random(1), {"repository": ["b"]})
     {'repository': 'b', 'commit': '9c'}
     """
     columns = {name: list(given) for name, given in values.get(tool, {}).items() if given}
@@ -125,7 +125,7 @@ def real_arguments(
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         # Equal rows would make one call as frequent as it was tried.
         rows = [row for number, row in enumerate(rows) if row not in rows[:number]]
-        agreeing = [sum(row.get(name) == value for name, value in (known or {}).items()) for row in rows]
+        agreeing = [sum(row.get(name) in some for name, some in (wanted or {}).items()) for row in rows]
         found = rng.choice([row for row, count in zip(rows, agreeing, strict=True) if count == max(agreeing)])
     return {name: value for name, value in found.items() if value is not None}
 
@@ -164,7 +164,16 @@ def _parameter_calls(sample: Sample, library: ToolLibrary, rng: Random, values: 
     taken: set[str] = set()
     for number, fed in enumerate(fed_arguments(sample, library)):
         tool, shared = library[sample.nodes[number]], _shared(sample, number, drawn)
-        real = real_arguments(values, tool.id, rng, shared)
+        # What a later call shares with this one should be a value with which that call was accepted.
+        wanted = {
+            pair.source: values.get(link.target, {}).get(pair.target, ())
+            for link, pairs in zip(sample.links, sample.shared, strict=False)
+            for pair in pairs
+            if link.source == tool.id
+        }
+        real = real_arguments(
+            values, tool.id, rng, wanted | {name: [value] for name, value in shared.items()}
+        )
         given = None if real is None and not shared else {**(real or {}), **shared}
         try:
             one = draw_arguments(tool, rng, fed=fed, given=given, taken=taken)
@@ -196,13 +205,17 @@ def _shared(sample: Sample, number: int, drawn: Sequence[DrawnArguments]) -> dic
     return known
 
 
-def _removing_last(sample: Sample, library: ToolLibrary) -> Sample:
+def _removing_last(sample: Sample, library: ToolLibrary, attempt: int) -> Sample:
     """The sample with the tools that remove something as late as its links allow.
 
     On a real server a thing that is removed is gone for the calls that follow. Of several such tools the one
-    with the most fed arguments is first, because it removes a part of a thing.
+    with the most fed arguments is first, because it removes a part of a thing. After a refusal, other calls
+    may run in another order: an edit of a file before the call that replaces its content.
     """
-    place = {name: number for number, name in enumerate(sample.nodes)}
+    names = list(sample.nodes)
+    if attempt:
+        Random(f"order {sample.seed} {sample.index} {attempt}").shuffle(names)
+    place = {name: number for number, name in enumerate(names)}
     fed = Counter(
         link.target for link, pairs in zip(sample.links, sample.fields, strict=False) for _ in pairs
     )

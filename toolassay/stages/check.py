@@ -88,7 +88,7 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.infer import infer
-from toolassay.stages.live_values import SIMULATED, read_values
+from toolassay.stages.live_values import SIMULATED, read_results, read_values
 from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
@@ -272,21 +272,23 @@ class FolderEvidence(Mapping[RequestId, Knowledge]):
     """What critics see beside the samples of a folder.
 
     Args:
-        folder: Its `values.json` and `executions.jsonl` are read, if they are there.
+        folder: Its `values.json`, `results.json` and `executions.jsonl` are read, if they are there.
 
     Raises:
         UsageError: One is malformed.
     """
 
     def __init__(self, folder: DataFolder) -> None:
-        self._values, path = read_values(folder), folder.path / EXECUTIONS
+        self._values, self._seen = read_values(folder), read_results(folder)
+        path = folder.path / EXECUTIONS
         self._results: dict[RequestId, tuple[list[str], bool]] = {}
         for one in read_executions(path) if path.is_file() else ():
             texts = [CallResult.of(call.result).text[:MOST_OF_RESULT] for call in one.calls if not call.error]
             self._results[one.id] = texts, one.executor == SIMULATED
 
     def __getitem__(self, key: RequestId) -> Knowledge:
-        return Knowledge(self._values, *self._results.get(key, ((), False)))
+        results, simulated = self._results.get(key, ([], False))
+        return Knowledge(self._values, results, simulated, self._seen)
 
     def __iter__(self) -> Iterator[RequestId]:
         return iter(self._results)

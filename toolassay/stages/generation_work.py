@@ -46,6 +46,7 @@ from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
+from toolassay.live_values.results import SeenCall
 from toolassay.locks import open_regular
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
@@ -64,7 +65,7 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
-from toolassay.stages.live_values import read_values, sampled_graph, unusable_tools
+from toolassay.stages.live_values import read_results, read_values, sampled_graph, unusable_tools
 from toolassay.tables import printable
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -112,13 +113,16 @@ class Statistics:
             ) from error
 
 
-def judge_of(graph: ToolGraph, critics: Sequence[str], values: RealValues) -> Judge:
+def judge_of(
+    graph: ToolGraph, critics: Sequence[str], values: RealValues, seen: Mapping[str, Sequence[SeenCall]]
+) -> Judge:
     """A function that says why a record would not pass.
 
     Args:
         graph: The tool graph.
         critics: Names of models that judge what the gates let pass.
         values: Values that exist on a server.
+        seen: What calls of its reading tools returned, by tool.
     """
     labeller = Labeller(graph.library, graph.dependency_type)
     background = Background(graph.library, graph.dependency_type, graph)
@@ -143,7 +147,8 @@ def judge_of(graph: ToolGraph, critics: Sequence[str], values: RealValues) -> Ju
             return Judgement(found)
         found, reviews = [], dict[str, Any]()
         for critic in critics:
-            evidence = Knowledge(values, *((carried.results, carried.is_simulated) if carried else ()))
+            results = (carried.results, carried.is_simulated) if carried else ((), False)
+            evidence = Knowledge(values, *results, seen)
             rubric = await judged(critic, gold, background, ask, evidence)
             if rubric is not None:
                 reviews[critic] = msgspec.to_builtins(rubric)
@@ -345,7 +350,7 @@ class GenerationWork(Work):
         tried: Tried | None = None,
     ) -> None:
         self._place, self._run, self._writing, self._tried = place, run, writing, tried
-        self._values = read_values(place.folder)
+        self._values, self._seen = read_values(place.folder), read_results(place.folder)
         self._folder, llm, screen = place.folder, run.model.llm, run.screen
         self._graph = graph = place.graph(dependency_type, say=screen.say)
         self.graph, self._samples = graph, samples
@@ -567,7 +572,7 @@ class GenerationWork(Work):
         figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self._run.model.structured)
-        judge = partial(judge_of, graph, tuple(writing.critic), self._values)
+        judge = partial(judge_of, graph, tuple(writing.critic), self._values, self._seen)
         if self._prompt is None:
             return SeedItems(
                 graph,
@@ -575,6 +580,7 @@ class GenerationWork(Work):
                 judge,
                 self._tried,
                 self._values,
+                self._seen,
                 self._parameters,
                 self._rewrite,
                 is_structured,

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.backinstruct.generator import Carried, Problem, Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.benchmarks.registry import benchmark_executors
@@ -38,7 +40,7 @@ from toolassay.link_review.schema_links import TRACES
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
-from toolassay.live_values.results import is_empty, values_with_errors
+from toolassay.live_values.results import SeenCall, is_empty, values_with_errors
 from toolassay.locks import temporary_folder
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
@@ -50,6 +52,8 @@ from toolassay.tools import ToolLibrary
 
 VALUES = "values.json"
 """File of real values of arguments, `{tool: {argument: [value, …]}}`."""
+RESULTS = "results.json"
+"""File of what reading tools returned, `{tool: [{"arguments": …, "result": …}]}`."""
 RECORD = "values_from"
 """Key of `benchmark.json` that says how the values were collected."""
 UNUSABLE = "unusable"
@@ -101,6 +105,23 @@ def read_values(folder: DataFolder) -> dict[str, dict[str, list[Any]]]:
     }
 
 
+def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
+    """What reading tools returned when values were collected, by tool; empty without `results.json`.
+
+    Raises:
+        UsageError: It is malformed.
+    """
+    path = folder.path / RESULTS
+    try:
+        return msgspec.convert(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]])
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"is no file of results: {error}",
+            file=path,
+            fix="delete it, or collect again with toolassay generate --values_from … --force true",
+        ) from None
+
+
 def unusable_tools(folder: DataFolder) -> frozenset[str]:
     """The tools of which a collection of values got no call accepted."""
     return _recorded(folder, UNUSABLE)
@@ -129,11 +150,11 @@ def collect_values(
 ) -> None:
     """Learn from a server what its tools accept and return, and write that into the data folder.
 
-    `values.json` gets values of accepted calls. Tools that declare no output schema and return structure get
-    the schema of what they returned, and the graph is derived again. Links whose values the argument does not
-    take become removals in `graph_edits.json`, which people can take back. Everything is written at the end:
-    a collection that fails or is interrupted leaves the folder as it was. A folder that has a record of a
-    collection is left as it is.
+    `values.json` gets values of accepted calls, `results.json` what reading tools returned. Tools that
+    declare no output schema and return structure get the schema of what they returned, and the graph is
+    derived again. Links whose values the argument does not take become removals in `graph_edits.json`, which
+    people can take back. Everything is written at the end: a collection that fails or is interrupted leaves
+    the folder as it was. A folder that has a record of a collection is left as it is.
 
     Args:
         folder: A data folder with imported tools and a schema graph.
@@ -184,6 +205,7 @@ def collect_values(
         if path.exists() and read_json(path) != observation.values:
             screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
         write_json(path, observation.values)
+        write_json(draft.path / RESULTS, msgspec.to_builtins(observation.results))
         names = {
             UNUSABLE: sorted(observation.unusable),
             CHANGING: sorted(observation.changing),

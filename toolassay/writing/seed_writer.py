@@ -30,6 +30,7 @@ from toolassay.backinstruct.records import numbered_id, raw_record
 from toolassay.dataset import Sample, references_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
+from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
@@ -44,6 +45,7 @@ from toolassay.writing.shown import (
     shown_links,
     shown_results,
     shown_rows,
+    shown_samples,
     shown_service,
     shown_whole,
 )
@@ -158,6 +160,7 @@ class SeedItems(ItemWork[int]):
         judge: Makes what finds the problems of a plan, and of a plan with its request.
         carry: Carries out plans; None if nothing can.
         values: Values of arguments that exist on a server.
+        seen: What calls of its reading tools returned, by tool.
         parameters: Request parameters, which override the published ones.
         rewrites: How often something goes back to the model.
         is_structured: Whether answers are constrained to a JSON schema.
@@ -169,6 +172,7 @@ class SeedItems(ItemWork[int]):
     judge: Callable[[], Judge]
     carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
+    seen: Mapping[str, Sequence[SeenCall]]
     parameters: Mapping[str, Any]
     rewrites: int = 3
     is_structured: bool = True
@@ -190,7 +194,8 @@ class SeedItems(ItemWork[int]):
             service=shown_service(library),
             tools="\n".join(json.dumps(shown_whole(library[name]), ensure_ascii=False) for name in names),
             links="\n".join(shown_links(self.graph, names)) or "(nothing known)",
-            rows="\n".join(shown_rows(self.values, names)) or "(nothing known)",
+            rows="\n".join([*shown_rows(self.values, names), *shown_samples(self.seen, names)])
+            or "(nothing known)",
             seed=", ".join(sample.nodes),
             most=len(sample.nodes) + 2,
             person=situation.person,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import islice, zip_longest
 from random import Random
 from typing import Any
 
@@ -12,6 +12,7 @@ from toolassay.argument_schemas import kinds_of, properties_of
 from toolassay.dataset import Sample
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
+from toolassay.live_values.results import SeenCall
 from toolassay.signatures import signature
 from toolassay.tools import Tool, ToolLibrary
 
@@ -24,6 +25,7 @@ _LINKED = 4  # linked tools beside the sampled ones
 _FEWEST = 8  # tools to choose from, where there are as many
 _MOST_ROWS = 4  # of a tool
 _MOST_OF_ROW = 400
+_MOST_OF_SAMPLES = 8_000  # characters of what reading tools returned
 _HINTS = ("readOnlyHint", "destructiveHint")
 
 
@@ -135,6 +137,25 @@ def shown_rows(values: Mapping[str, Mapping[str, Sequence[Any]]], names: Sequenc
     for name in names:
         rows = (json.dumps(row, ensure_ascii=False)[:_MOST_OF_ROW] for row in _rows(values.get(name, {})))
         lines += [f"{name}: {row}" for row in islice(dict.fromkeys(rows), _MOST_ROWS)]
+    return lines
+
+
+def shown_samples(results: Mapping[str, Sequence[SeenCall]], names: Sequence[str]) -> list[str]:
+    """What calls of reading tools returned, one a line: the first of each tool, then the second of each.
+
+    >>> shown_samples({"find": [SeenCall({"name": "Ann"}, '{"id": 7}')]}, ["show", "find"])
+    ['find: {"name": "Ann"} returned {"id": 7}']
+    """
+    lines: list[str] = []
+    left = _MOST_OF_SAMPLES
+    for calls in zip_longest(*(results.get(name, ()) for name in names)):
+        for name, call in zip(names, calls, strict=True):
+            if call is not None:
+                arguments = json.dumps(call.arguments, ensure_ascii=False)[:_MOST_OF_ROW]
+                line = " ".join(f"{name}: {arguments} returned {call.result}".split())
+                if len(line) <= left:
+                    lines.append(line)
+                    left -= len(line)
     return lines
 
 
