@@ -73,7 +73,7 @@ def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
     [
         ("book_room", named(day="Monday", seats="many"), "reject", "[1].value", "a whole number"),
         ("book_room", named(day="Monday"), "reject", "", "no value for 'seats'"),
-        ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "repair writes 'day'"),
+        ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "not 'Day'"),
         ("send_mail", named(to="my boss", text="hi"), "reject", "[0].value", "an e-mail address"),
         ("make_note", named(text=7), "quarantine", "[0].value", "a number"),
         ("make_note", [*named(text="a"), *named(text="b")], "reject", "[1]", "twice"),

@@ -6,13 +6,12 @@ tools, whose arguments may be in any order. It finds values that are only placeh
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from toolassay.argument_schemas import ArgumentValidator, SchemaProblem, schema_at
+from toolassay.argument_schemas import ArgumentValidator, schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item
@@ -29,7 +28,6 @@ from toolassay.gates.gate import Background, Finding, State, listed, shown, tool
 from toolassay.gates.references import (
     FITS,
     Fit,
-    Place,
     ReferenceReader,
     doubtful,
     is_empty,
@@ -48,7 +46,7 @@ from toolassay.tools import Parameter, Tool, ToolLibrary, declares_parameters, i
 
 @lru_cache(maxsize=8)
 def validators_of(library: ToolLibrary) -> Mapping[str, ArgumentValidator]:
-    """The validator of each tool with an `input_schema`; cached, as several gates and repairs need it.
+    """The validator of each tool with an `input_schema`; cached, as several gates need it.
 
     Raises:
         UsageError: an `input_schema` is not a valid schema; names the file, line and tool.
@@ -87,94 +85,6 @@ def reference_test(reader: ReferenceReader, place: int) -> Callable[[str], bool]
         return reading is not None and reading.spelling != "inside"
 
     return is_reference
-
-
-def value_at(value: Any, place: Place) -> Any:
-    """The value at a place, which must exist."""
-    for part in place:
-        value = value[part]
-    return value
-
-
-def with_value(value: Any, place: Place, new: Any) -> Any:
-    """A copy of a JSON value with a new value at a place.
-
-    >>> with_value({"a": [1, 2]}, ("a", 0), 3)
-    {'a': [3, 2]}
-    """
-    if not place:
-        return new
-    first, rest = place[0], place[1:]
-    inner = with_value(value[first], rest, new)
-    if isinstance(value, list):
-        return [inner if number == first else item for number, item in enumerate(value)]
-    return {**value, first: inner}
-
-
-class CertainValue(NamedTuple):
-    """The only value that a wrong one can mean."""
-
-    value: Any
-
-
-def certain_value(
-    validator: ArgumentValidator,
-    arguments: Mapping[str, Any],
-    problem: SchemaProblem,
-    is_reference: Callable[[str], bool],
-) -> CertainValue | None:
-    """The value that a wrong one means, if exactly one reading of it is valid; else None.
-
-    Args:
-        validator: of the tool.
-        arguments: the arguments object.
-        problem: of the value, as the validator reports it.
-        is_reference: whether a text is the output of another step.
-
-    >>> validator, text = ArgumentValidator({"properties": {"n": {"type": "integer"}}}), {"n": "4"}
-    >>> certain_value(validator, text, validator.problems(text)[0], lambda text: False)
-    CertainValue(value=4)
-    """
-    if not problem.parts or problem.keyword not in _OF_TYPES:
-        return None
-    schema = schema_at(problem.parts, validator.schema)
-    found: list[Any] = []
-    for value in _readings(value_at(arguments, problem.parts), schema):
-        changed = with_value(arguments, problem.parts, value)
-        others = validator.problems(changed, is_reference)
-        if all(other.parts[: len(problem.parts)] != problem.parts for other in others):
-            found.append(value)
-    return CertainValue(found[0]) if len(found) == 1 else None
-
-
-_OF_TYPES = frozenset({"type", "enum", "const", "anyOf", "oneOf"})
-# "4", "-7.50"; not "007", which is a code, and not "1,000".
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
-# "Ann, Bo" and "Ann and Bo" may be two items of a list.
-_SEVERAL = re.compile(r"[,;\n]|\band\b|\bor\b", re.IGNORECASE)
-
-
-def _readings(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The values of other types that a value may mean."""
-    if isinstance(value, str):
-        text = value.strip()
-        if _NUMBER.fullmatch(text):
-            yield int(float(text)) if "." in text and float(text).is_integer() else json.loads(text)
-        elif text.casefold() in ("true", "false"):
-            yield text.casefold() == "true"
-        elif text[:1] in ("[", "{"):
-            try:
-                yield json.loads(text)
-            except (ValueError, RecursionError):
-                return
-        choices = schema.get("enum")
-        texts = [one for one in choices if isinstance(one, str)] if isinstance(choices, list) else []
-        if (meant := Spellings(texts).meant(text)) is not None:
-            yield meant
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield text_of_number(value)
-    if not isinstance(value, list | Mapping) and not (isinstance(value, str) and _SEVERAL.search(value)):
-        yield [value]
 
 
 _WORDS = frozenset(
@@ -335,8 +245,7 @@ class SchemaGate:
                 continue
             meant = names.meant(name) or (name if takes_any_name(tool) else None)
             if meant != name:
-                fix = f"; repair writes '{meant}'" if meant else ""
-                yield self._reject(f"{takes()}, not {shown(name)}{fix}", f"{where}.name")
+                yield self._reject(f"{takes()}, not {shown(name)}", f"{where}.name")
             if meant is None:
                 continue
             if meant in given:
@@ -416,8 +325,6 @@ class SchemaGate:
             state: State = "quarantine" if problem.keyword == "format" else "reject"
             if problem.parts and str(problem.parts[0]) in values:
                 reason = f"'{place_text(problem.parts)[1:]}' of '{tool.id}': {problem.reason}"
-                if fix := certain_value(validator, given, problem, is_reference):
-                    reason += f"; repair writes {json.dumps(fix.value, ensure_ascii=False)[:60]}"
                 yield Finding(self.name, state, reason, where(problem.parts))
             elif not (lacks and problem.keyword == "required"):
                 reason = f"the arguments of '{tool.id}': {problem.reason}"
