@@ -60,7 +60,7 @@ def test_invalid_resource_calls_are_reported(nodes: Any, state: str, where: str,
         label(("send_mail", named(to="anna@example.com", text="Hello <node-0>"))),
         label(("make_note", named(text="tea")), ("send_mail", named(to="make_note", text="<node-0>"))),
         label(("lock_up", None), ("make_note", named(text="tea"))),
-        label(("book_room", named(day="29 February", seats="zwei", note="none"))),
+        label(("book_room", named(day="29 February", seats="two", note="none"))),
         label(("make_note", named(text="N/A")), user_request="Note that N/A stands for nothing."),
     ],
 )

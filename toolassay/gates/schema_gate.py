@@ -101,8 +101,6 @@ _MARKS = re.compile(r"(?:\.\.+|…|\?|__+)+")
 _FORM = re.compile(
     r"<[^\W\d_][\w -]{0,30}>|\{\{?\s*[^\W\d_]\w{0,30}\s*\}?\}|your[ _]\w{1,20}[ _]here", re.IGNORECASE
 )
-_DASH_WORDS = re.compile(r"\b(?:dash|hyphen|minus|subtract|underscore)", re.IGNORECASE)
-_OPEN, _CLOSE = "['\"`“‘„«(\\[]", "['\"`”’“»)\\]]"
 
 
 def placeholder(text: str, request: str) -> State | None:
@@ -115,20 +113,16 @@ def placeholder(text: str, request: str) -> State | None:
     >>> placeholder("N/A", "What does N/A mean?"), placeholder("a red fox", "Paint one")
     (None, None)
     """
-    small = text.strip().casefold()
-    if len(small) > 60:
-        return None
-    in_words = small in _WORDS
-    if not (in_words or small in _PERHAPS or _MARKS.fullmatch(small) or _FORM.fullmatch(small)):
-        return None
-    escaped = re.escape(small)
-    if re.search(rf"{_OPEN}{escaped}{_CLOSE}", request.casefold()):
-        return None
-    if (small[0].isalpha() or small[0] in "<{") and re.search(rf"(?<!\w){escaped}(?!\w)", request.casefold()):
+    small, asked = text.strip().casefold(), request.casefold()
+    if any(map(str.isalpha, small)):
+        is_asked = small in asked
+    else:
+        is_asked = re.search(rf"['\"`“‘(]{re.escape(small)}['\"`”’)]", asked) is not None
+    if is_asked or len(small) > 60:
         return None
     if small in _PERHAPS:
-        return None if not small[0].isalpha() and _DASH_WORDS.search(request) else "quarantine"
-    return "reject"
+        return "quarantine"
+    return "reject" if small in _WORDS or _MARKS.fullmatch(small) or _FORM.fullmatch(small) else None
 
 
 _MOST = 64  # arguments that are matched: the time of the assignment grows with the cube
