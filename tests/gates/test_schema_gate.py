@@ -93,16 +93,6 @@ def test_invalid_temporal_calls_are_reported(
     assert any(words in finding.reason for finding in findings)
 
 
-def test_what_a_downloader_gets_from_an_address_is_what_it_gives() -> None:
-    name = "Sound Downloader"
-    tool = {"id": name, "input-type": ["url"], "output-type": ["audio"]}
-    gate = SchemaGate(type(STUDIO)(ToolLibrary.from_json([tool]), "resource"))
-    for address in ("https://x.org/a.mp3", "https://x.org/a"):
-        assert check(gate, label((name, [address]))) == []
-    (finding,) = check(gate, label((name, ["https://x.org/a.jpeg?s=1"])))
-    assert (finding.state, "the address of an image file" in finding.reason) == ("quarantine", True)
-
-
 def test_what_a_library_marks_as_optional_may_be_missing() -> None:
     tools = [
         {"id": "a", "required": ["x"], "parameters": [{"name": "x"}, {"name": "y"}]},

@@ -16,8 +16,6 @@ from toolassay.backinstruct.critics import Spellings
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item
 from toolassay.gates.declared_types import (
-    MEDIA,
-    content_of,
     family_of,
     literal_fit,
     options_of,
@@ -385,7 +383,7 @@ class SchemaGate:
             say = wrong if nothing == "reject" else doubtful
             return [say("which says nothing")] * len(tool.inputs)
         if reading is None or reading.spelling == "inside":
-            return [_fetched(literal_fit(value, kind, self._families), value, tool) for kind in tool.inputs]
+            return [literal_fit(value, kind, self._families) for kind in tool.inputs]
         place = reading.places[0] if reading.places else len(reader.tools)
         if place >= len(reader.tools) or place == node.place:
             return anything  # the wiring gate reports a reference to nothing
@@ -393,13 +391,3 @@ class SchemaGate:
             return anything
         slots = range(len(tool.inputs))
         return [output_fit(self._library[meant], tool, slot, self._background) for slot in slots]
-
-
-def _fetched(fit: Fit, value: str, tool: Tool) -> Fit:
-    """The fit of an address by the kind of file that is there: an "Image Downloader" downloads no audio."""
-    gives = {family for kind in tool.outputs if (family := family_of(kind)) in MEDIA}
-    if not (fit.fits and gives and "download" in tool.id.casefold()):
-        return fit
-    content = content_of(value)
-    is_strange = "url" in content.kinds and content.media and not content.media & gives
-    return doubtful(content.what) if is_strange else fit

@@ -42,6 +42,8 @@ _PATTERNS = (
     re.compile(rf"\b{_MONTH}\s?-?(?:the\s)?{_DAYS}(?![\d:.]\d|\d|\s?[ap]\.?m){_YEAR}"),
     # "october 2026", but not "october".
     re.compile(rf"\b{_MONTH}\s?(?:of\s)?,?\s?(?P<year>(?:19|20|21)\d\d)\b"),
+    # "10/2026" and "10-2026", but not "17.10-2026".
+    re.compile(r"(?<![\w./-])(?P<month>\d{1,2})[-/](?P<year>(?:19|20)\d\d)(?![\w/-])"),
 )
 # A day only in a request, as in a value the same figures may be a number: "10/17", but not "10/17.5".
 _LENIENT = re.compile(r"(?<![\w./])(?P<one>\d{1,2})/(?P<two>\d{1,2})(?![\w/]|\.\d)")

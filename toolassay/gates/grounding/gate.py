@@ -62,7 +62,7 @@ class Doubt(NamedTuple):
     """Why a value is held back.
 
     Attributes:
-        state: "reject" for what can be no value at all, such as a name for the result of a step.
+        state: "reject" for a truth value that the text contradicts.
         reason: what is not grounded, with "{it}" for the text.
         missing: the exact parts that are not in the text, as (kind, spelling).
         choice: another listed value of the slot, which the text has.
