@@ -60,13 +60,6 @@ def _items_of(record: Mapping[str, Any], key: str) -> list[Any]:
     return items if isinstance(items, list) else []
 
 
-def _with_value_of(argument: Any, value: Any) -> Any:
-    """An argument with its value replaced: `value` of an object (temporal), otherwise all (resource)."""
-    if isinstance(argument, Mapping) and "value" in argument:
-        return {**argument, "value": value}
-    return value
-
-
 def _respelled(value: Any, respell: Callable[[str], str]) -> Any:
     """A value with its texts replaced, at any depth; the same object if none changes."""
     for place, text in texts_of(value):

@@ -29,7 +29,6 @@ PHONE = re.compile(
 # A number with its unit rather than a code: "5km", "2.5kg"; not "5miles".
 MEASURE = re.compile(r"(\d+(?:[.,]\d+)?)([a-z]{1,3})")
 _RUN = re.compile(r"[^\W_]+")
-_GAP = re.compile(r"[\s._/#:-]{1,3}")
 _FEWEST_DIGITS = 7
 
 
