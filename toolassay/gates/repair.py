@@ -8,6 +8,7 @@ as a `Repair`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -170,19 +171,22 @@ def _references_of(gold: Gold) -> Iterator[_PlanReference]:
 def _repair_references(record: Record, background: Background, repairs: list[Repair]) -> Record:
     """Respell near references such as `<Node_1>`, and names of tools and steps used as references."""
     gold = _gold_of(record)
-    respelled: dict[tuple[int, str], str] = {}
+    respelled: dict[int, dict[str, str]] = {}
     for reference in _references_of(gold):
         after = _meant(reference, gold, background)
         if after is not None and after != reference.text:
             repairs.append(Repair("reference", reference.where, reference.text, after))
-            respelled[reference.node, reference.text] = after
+            respelled.setdefault(reference.node, {})[reference.text] = after
     if not respelled:
         return record
-    nodes = [
-        _with_texts(node, lambda text, place=place: respelled.get((place, text), text))
-        for place, node in enumerate(_items_of(record, "task_nodes"))
-    ]
+    nodes = list(_items_of(record, "task_nodes"))
+    for place, texts in respelled.items():
+        nodes[place] = _with_texts(nodes[place], partial(_lookup, texts))
     return {**record, "task_nodes": nodes}
+
+
+def _lookup(texts: Mapping[str, str], text: str) -> str:
+    return texts.get(text, text)
 
 
 def _with_texts(node: Any, respell: Callable[[str], str]) -> Any:
