@@ -41,8 +41,6 @@ def label(request: str, *tools: str, arguments: list[Any] | None = None) -> Gold
         ("Please use the send_\nemail to write to Bo.", "send_email"),
         ("Tell Bo, with the function send email.", "send_email"),
         ("Is it raining? getWeather knows.", "getWeather"),
-        ("Please use Translation on it.", "Translation"),
-        ("Do this with made_up_tool.", "made_up_tool"),
         ("Pass <node-0> on.", "send_email"),
         ("请用图像编辑工具处理。", "图像编辑"),
         ("Invoke GET /users/{id} for Bo.", "GET /users/{id}"),
@@ -55,12 +53,7 @@ def test_a_tool_of_the_plan_that_is_named_is_a_reject(request_text: str, tool: s
 
 @pytest.mark.parametrize(
     ("request_text", "tool"),
-    [
-        ("Make the sky blue using image editing.", "Image Editing"),
-        ("Is it raining? Ask the weather API.", "weather"),
-        ("Send the result of node 1 to Bo.", "send_email"),
-        ("Step 1: Call set_it with time: '6:00'", "weather"),
-    ],
+    [("Please use Translation on it.", "Translation"), ("Pay by Online Banking.", "online_banking")],
 )
 def test_what_may_name_a_tool_is_for_a_person_to_look_at(request_text: str, tool: str) -> None:
     assert state_of(gate().check(label(request_text, tool))) == "quarantine"
@@ -71,7 +64,7 @@ def test_what_may_name_a_tool_is_for_a_person_to_look_at(request_text: str, tool
     [
         "Send email to Bo about the weather in Rome.",
         "I want a translation, a summarization and the text to speech conversion.",
-        "Pay for credit card bills with online banking.",
+        "Pay for credit card bills with online banking, using image editing.",
         "Subscribe me to the magazine Image Editing Weekly.",
         "A video, search for it and list orders of magnitude.",
         "Step 1: Call Anna with the news. Step 2: find it. After steps 1 and 2, send it.",

@@ -60,7 +60,7 @@ def test_invalid_resource_calls_are_reported(nodes: Any, state: str, where: str,
         label(("send_mail", named(to="anna@example.com", text="Hello <node-0>"))),
         label(("make_note", named(text="tea")), ("send_mail", named(to="make_note", text="<node-0>"))),
         label(("lock_up", None), ("make_note", named(text="tea"))),
-        label(("book_room", named(day="29 February", seats="zwei", note="none"))),
+        label(("book_room", named(day="29 February", seats="two", note="none"))),
         label(("make_note", named(text="N/A")), user_request="Note that N/A stands for nothing."),
     ],
 )
@@ -73,7 +73,7 @@ def test_valid_temporal_plans_pass(record: dict[str, Any]) -> None:
     [
         ("book_room", named(day="Monday", seats="many"), "reject", "[1].value", "a whole number"),
         ("book_room", named(day="Monday"), "reject", "", "no value for 'seats'"),
-        ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "repair writes 'day'"),
+        ("book_room", named(Day="Monday", seats=3), "reject", "[0].name", "not 'Day'"),
         ("send_mail", named(to="my boss", text="hi"), "reject", "[0].value", "an e-mail address"),
         ("make_note", named(text=7), "quarantine", "[0].value", "a number"),
         ("make_note", [*named(text="a"), *named(text="b")], "reject", "[1]", "twice"),
@@ -91,16 +91,6 @@ def test_invalid_temporal_calls_are_reported(
     findings = check(OFFICE_GATE, label((tool, arguments)))
     assert (state, f"task_nodes[0].arguments{where}") in told(findings)
     assert any(words in finding.reason for finding in findings)
-
-
-def test_what_a_downloader_gets_from_an_address_is_what_it_gives() -> None:
-    name = "Sound Downloader"
-    tool = {"id": name, "input-type": ["url"], "output-type": ["audio"]}
-    gate = SchemaGate(type(STUDIO)(ToolLibrary.from_json([tool]), "resource"))
-    for address in ("https://x.org/a.mp3", "https://x.org/a"):
-        assert check(gate, label((name, [address]))) == []
-    (finding,) = check(gate, label((name, ["https://x.org/a.jpeg?s=1"])))
-    assert (finding.state, "the address of an image file" in finding.reason) == ("quarantine", True)
 
 
 def test_what_a_library_marks_as_optional_may_be_missing() -> None:

@@ -123,20 +123,9 @@ def test_a_link_that_the_graph_does_not_have_is_held_back() -> None:
     ]
 
 
-def test_references_to_parts_are_counted_from_0_and_moved_with_their_nodes() -> None:
-    nodes = (
-        ("search_movies", named(query="dogs")),
-        ("movie_details", named(movie_id="<node-1>.results[0].id")),
-        ("compare_movies", named(ids=["<node-2>.id", "<node-1>.total"])),
-    )
-    links = "search_movies>movie_details movie_details>compare_movies search_movies>compare_movies"
-    repaired, changes = repair(label(*nodes, links=links), BACKGROUND)
-    assert {change.kind for change in changes} == {"counted from 1"}
-    assert repaired["task_nodes"][1]["arguments"] == named(movie_id="<node-0>.results[0].id")
-    assert repaired["task_nodes"][2]["arguments"] == named(ids=["<node-1>.id", "<node-0>.total"])
-
+def test_references_to_parts_are_moved_with_their_nodes() -> None:
     late = "movie_details", named(movie_id="<node-1>.results[0].id")
     turned = [late, ("search_movies", named(query="dogs"))]
-    repaired, changes = repair(label(*turned, links=LINK, task_steps=[]), BACKGROUND)
+    repaired, _ = repair(label(*turned, links=LINK, task_steps=[]), BACKGROUND)
     assert [node["task"] for node in repaired["task_nodes"]] == ["search_movies", "movie_details"]
     assert repaired["task_nodes"][1]["arguments"] == named(movie_id="<node-0>.results[0].id")

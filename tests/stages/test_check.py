@@ -180,7 +180,10 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
 
 
 def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: Path, capsys: Capture) -> None:
-    nodes = [{"task": "painter", "arguments": "a red fox in street 0"}, label(0)["task_nodes"][1]]
+    nodes = [
+        {"task": "painter", "arguments": [{"value": "a red fox in street 0"}]},
+        label(0)["task_nodes"][1],
+    ]
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
     done = inside(capsys, *arguments)

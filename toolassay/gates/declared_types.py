@@ -266,16 +266,6 @@ _FAMILIES = {
     "resume cv table csv json xml html geojson dataset presentation slides",
 }
 _FAMILY = {word: family for family, words in _FAMILIES.items() for word in words.split()}
-# Types of which a plan holds the name, not the words, as it does of a picture.
-_CARRIERS = (
-    "document documents doc docx pdf pdfs file files spreadsheet spreadsheets xlsx workbook "
-    "presentation presentations slides pptx"
-)
-# A sign of a name, an address or contents: "form 7", "a: b", "the Annual"; not "extras are in" or "am I".
-_NAMING = re.compile(r"[\d_/\\@#'\"`“”‘«|;:{}<>\[\]\n\t=]|\s(?!I\b)[A-Z]")
-_LONGEST_PHRASE = 200
-# An address with a path: "x.org/a", but not "x.org/".
-_PAGE = re.compile(r"\w/[^/\s]*\w")
 _ANYTHING = "any anything media content data object resource attachment file"
 
 
@@ -294,11 +284,6 @@ def _words(kind: str) -> list[str]:
     return re.findall(r"[a-z0-9]+", kind.casefold())
 
 
-@cache
-def _mentions(family: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![a-z])(?:{'|'.join(_FAMILIES[family].split())})(?![a-z])", re.IGNORECASE)
-
-
 def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit:
     """Whether a literal can be a resource of a type.
 
@@ -312,19 +297,12 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
     ('an audio file', True)
     """
     family, content = family_of(kind), content_of(literal)
-    # Plain words: no name, address, number or contents.
-    is_phrase = content.kinds == {"text"} and not content.is_name and not _NAMING.search(literal.strip())
-    is_carrier = not {*_CARRIERS.split()}.isdisjoint(_words(kind)[-1:])
-    if is_carrier and is_phrase and len(literal.strip()) <= _LONGEST_PHRASE:
-        return doubtful("a text that names none")
     if kind.casefold() in _ANYTHING.split() or family in content.kinds:
         return FITS
     if family in MEDIA:
-        return _medium_fit(literal, family, content, others)
+        return _medium_fit(content, family or "", others)
     if family == "url":
-        is_said = re.search(r"://|\bwww\.|\b(?:url|link|web ?site|web ?page|address)\b", literal[:500], re.I)
-        is_text = "text" in content.kinds and is_said
-        return doubtful(f"{content.what}, no address as it stands") if is_text else wrong(content.what)
+        return wrong(content.what)
     if family is None and kinds_of_type(kind):
         return wrong(content.what) if content.media else value_fit(literal, kind, {})
     if not content.media:
@@ -337,19 +315,11 @@ def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit
     return doubtful(content.what) if content.media & {*others, "audio", "video"} else FITS
 
 
-def _medium_fit(literal: str, family: str | None, content: Content, others: Collection[str]) -> Fit:
-    assert family is not None
-    if content.kinds & MEDIA:
-        return wrong(content.what)
+def _medium_fit(content: Content, family: str, others: Collection[str]) -> Fit:
     if "document" in content.kinds and family == "image":
-        # A PDF may be scanned, and its pages are pictures.
-        return FITS if literal.rstrip("'\"`.>)] ").casefold().endswith("pdf") else doubtful(content.what)
-    if "url" in content.kinds:
+        return FITS  # its pages may be pictures
+    if "url" in content.kinds and not content.media:
         # If addresses have a type of their own, another tool may have to download the file first.
-        return doubtful(content.what) if "url" in others or not _PAGE.search(literal) else FITS
-    asks = literal.rstrip("'\"”’) ").endswith("?")  # "Who is in the picture?" names no picture
-    if content.kinds == {"text"} and (
-        content.is_name or (not asks and _mentions(family).search(literal[:200]))
-    ):
-        return doubtful(f"a text that names no {family} file")
-    return wrong(content.what)
+        return doubtful(content.what) if "url" in others else FITS
+    is_name = content.is_name and content.kinds == {"text"}
+    return doubtful(f"a text that names no {family} file") if is_name else wrong(content.what)

@@ -157,27 +157,14 @@ def _is_inside(text: str, start: int, end: int) -> bool:
 
 Naming = Literal["no", "perhaps", "yes"]
 
-# In the patterns below, "before" ends where the name begins, and "behind" begins where it ends.
+# Behind a name: " tool", "' API", "工具"; not " toolbox". Before it: "the tool called '", "API: ".
 _TOOL = r"(?:tool|api|function|endpoint|plugin)s?\b"
-# Behind a name: " tool", "' API", "工具"; not " toolbox".
 _TOOL_BEHIND = re.compile(rf"['\"`*”’)\]}}]*\s*(?:{_TOOL}|工具)", re.IGNORECASE)
-# Before a name: "the tool called '", "API: "; not "toolbox ".
 _TOOL_BEFORE = re.compile(rf"\b{_TOOL}\s*(?:called|named|is|:)?\s*['\"`*“‘(\[]*$", re.IGNORECASE)
-# Before a name: "using the ", "via '"; not "use a ".
-_USE_BEFORE = re.compile(
-    r"\b(?:us(?:e|es|ed|ing)|utili[sz](?:e|es|ing)|invok(?:e|es|ing)|via|call(?:ing)?|run(?:ning)?)"
-    r"\s+(?:the\s+|our\s+|your\s+)?['\"`*“‘(\[]*$",
-    re.IGNORECASE,
-)
-# Before a kind of tool, not a name: "any ", "which "; not "the ".
-_ANY_BEFORE = re.compile(r"\b(?:an?|any|some|which|what|no)\s+['\"`“‘]*$", re.IGNORECASE)
-# Behind a name that ends its clause: ".", the end of the text, " to"; not " editing".
-_CLAUSE_BEHIND = re.compile(r"['\"`*”’)\]]*(?:\s*[.,;:!?]|\s*$|\s+(?:to|for|on|and|then)\b)", re.IGNORECASE)
 # The name begins a sentence or a list item, so that its capital means nothing: before it is "", "Hi. ", "- ",
 # "2) '"; not "use ".
-_SENTENCE_START = re.compile(r"(?:^|[.!?:;…]['\")’”]*\s|\n|^\W+)\s*(?:[-*•]\s*|\(?\d+[.)]\s*)?['\"“‘(\[]*$")
-# A capitalised word next to the name, which may belong to a longer name: "Adobe ", " Pro"; not " I".
-_CAPITAL_BEFORE = re.compile(r"(?P<word>[A-Z][\w'’&-]*) $")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:;…\n])[\W\d]*$")
+# A capitalised word behind the name, which may belong to a longer name: " Pro"; not " I".
 _CAPITAL_BEHIND = re.compile(r" (?!I\b)[A-Z]")
 # Characters before and behind a name that the patterns see.
 _NEARBY = 60
@@ -191,7 +178,7 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
     Args:
         text: the request.
         place: the occurrence of the name.
-        in_value: whether it is part of an argument value; capitals and quotes then belong to the value.
+        in_value: whether it is part of an argument value; its capitals then belong to the value.
         shouted: whether the whole request is in capitals, which then mean nothing.
 
     >>> from toolassay.gates.leak_gate import ToolNameFinder
@@ -203,28 +190,21 @@ def naming(text: str, place: NamePlace, *, in_value: bool = False, shouted: bool
     """
     before = text[max(0, place.start - _NEARBY) : place.start]
     behind = text[place.end : place.end + _NEARBY]
-    surface = text[place.start : place.end]
+    surface, is_one_word = text[place.start : place.end], len(place.name.words) == 1
     called = _TOOL_BEHIND.match(behind) is not None or _TOOL_BEFORE.search(before) is not None
-    uses = _USE_BEFORE.search(before) is not None
     if re.match(rf"[{_EAST}]", surface):  # the words of such a name are those for its task
         return "yes" if called else "no"
     if _is_identifier(surface, place) or (before.endswith("`") and behind.startswith("`")):
         return "yes"
-    capital = not shouted and _is_capital(surface, place, before, behind)
-    if len(place.name.words) == 1:
-        capital = capital and not in_value
-        if called and (capital or not _ANY_BEFORE.search(before)):
-            return "yes" if capital or uses else "perhaps"
-        if capital and surface == place.name.tool.strip() and not _SENTENCE_START.search(before):
-            return "yes" if uses else "perhaps"
-        return "perhaps" if uses and _CLAUSE_BEHIND.match(behind) else "no"
-    if called:
+    capital = not shouted and not in_value and _is_capital(surface, place, behind)
+    if called and (capital or not is_one_word):
         return "yes"
-    if capital and (not in_value or uses):
-        return "perhaps" if place.name.is_identifier and not uses else "yes"
-    quoted = before[-1:] and before[-1:] in "'\"“‘«*" and behind[:1] and behind[:1] in "'\"”’»*"
-    # "Use online banking" is English.
-    return "perhaps" if (quoted and not in_value) or (uses and not place.name.is_identifier) else "no"
+    if not capital:
+        return "no"
+    if is_one_word:
+        is_name = surface == place.name.tool.strip() and not _SENTENCE_START.search(before)
+        return "perhaps" if is_name else "no"
+    return "perhaps" if place.name.is_identifier else "yes"
 
 
 def _is_identifier(surface: str, place: NamePlace) -> bool:
@@ -237,26 +217,19 @@ def _is_identifier(surface: str, place: NamePlace) -> bool:
         return surface not in own or surface == own
     # "check-in" is English; its tool is `check_in`.
     joined = bool(place.gaps) and all(gap in ("-", ".", "/", ":") for gap in place.gaps)
-    return joined and place.name.is_identifier and (surface == own or len(place.name.words[-1]) > 3)
+    return joined and place.name.is_identifier and surface == own
 
 
-def _is_capital(surface: str, place: NamePlace, before: str, behind: str) -> bool:
-    """Whether every word is capitalised, as in names, and no longer capitalised name surrounds them."""
+def _is_capital(surface: str, place: NamePlace, behind: str) -> bool:
+    """Whether every word is capitalised, as in names, and no capitalised word follows."""
     words = [word for word in re.findall(r"[^\W_]+", surface) if word not in _SMALL] or surface.split()
     if not all(word[:1].isupper() for word in words) or (len(words) == 1 < len(place.name.words)):
         return False
-    if _CAPITAL_BEHIND.match(behind) and not _TOOL_BEHIND.match(behind):
-        return False
-    neighbour = _CAPITAL_BEFORE.search(before)
-    return neighbour is None or _SENTENCE_START.search(before[: neighbour.start()]) is not None
+    return not _CAPITAL_BEHIND.match(behind) or _TOOL_BEHIND.match(behind) is not None
 
 
 # The internals of a plan: "<node-1>", "task_nodes"; not "node 1".
 _PLUMBING = re.compile(r"<\s*node\s*-?\s*\d+\s*>|\b(?:task|tool)_(?:nodes|links|steps)\b", re.IGNORECASE)
-# Possible internals: "node 1", "Step 2: call x with y:"; not "step 2: call Bo".
-_PERHAPS_PLUMBING = re.compile(
-    r"\bnode[- ]?\d+\b|\bstep\s*\d+\s*:?\s*call\s+\w{1,80}\s+with\s+\w{1,80}\s*:", re.IGNORECASE
-)
 # Soft hyphen, zero-width characters, word joiner and byte order mark.
 _INVISIBLE = re.compile("[\u00ad\u200b\u200c\u200d\u2060\ufeff]")
 # Typographic dashes inside a word: "send–email"; not "send – email".
@@ -304,9 +277,6 @@ class LeakGate:
             Finding(self.name, "reject", f"the request mentions '{words}', an internal of the plan", _WHERE)
             for words in dict.fromkeys(match.group() for match in _PLUMBING.finditer(text))
         ]
-        if not findings and (match := _PERHAPS_PLUMBING.search(text)):
-            reason = f"the request may mention an internal of the plan: '{match.group().strip()}'"
-            findings.append(Finding(self.name, "quarantine", reason, _WHERE))
         return [*findings, *map(self._finding, self._mentions(gold, text))]
 
     def _finding(self, mention: _Mention) -> Finding:
@@ -321,27 +291,20 @@ class LeakGate:
     def _mentions(self, gold: Gold, text: str) -> list[_Mention]:
         """The named tools, each with its surest mention."""
         planned = {node.tool for node in gold.nodes}
-        unknown = planned.difference(self._library.ids)
-        finders = [self._names, *([ToolNameFinder(sorted(unknown))] if unknown else [])]
-        values: list[tuple[int, int]] | None = None
-        shouted = False
         found: dict[str, _Mention] = {}
-        for finder in finders:
-            for place in finder.find(text):
-                tool = place.name.tool
-                if values is None:
-                    values = _values_in(gold, text)
-                    letters = [character for character in text[:2000] if character.isalpha()]
-                    shouted = sum(map(str.isupper, letters)) > 0.6 * len(letters)
-                if naming(text, place, shouted=shouted) == "no":
-                    continue
-                inside = any(start <= place.start and place.end <= end for start, end in values)
-                verdict = naming(text, place, in_value=inside, shouted=shouted)
-                sure, known = verdict == "yes", found.get(tool)
-                if verdict == "no" or (verdict == "perhaps" and tool not in planned):
-                    continue
-                if known is None or (sure and not known.sure):
-                    found[tool] = _Mention(text[place.start : place.end], tool, sure, tool in planned)
+        places = list(self._names.find(text))
+        values = _values_in(gold, text) if places else []
+        letters = [character for character in text[:2000] if character.isalpha()] if places else []
+        shouted = sum(map(str.isupper, letters)) > 0.6 * len(letters)
+        for place in places:
+            tool = place.name.tool
+            inside = any(start <= place.start and place.end <= end for start, end in values)
+            verdict = naming(text, place, in_value=inside, shouted=shouted)
+            if verdict == "no" or (verdict == "perhaps" and tool not in planned):
+                continue
+            if tool not in found or (verdict == "yes" and not found[tool].sure):
+                surface = text[place.start : place.end]
+                found[tool] = _Mention(surface, tool, verdict == "yes", tool in planned)
         return list(found.values())
 
 

@@ -6,19 +6,16 @@ tools, whose arguments may be in any order. It finds values that are only placeh
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from toolassay.argument_schemas import ArgumentValidator, SchemaProblem, schema_at
+from toolassay.argument_schemas import ArgumentValidator, schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item
 from toolassay.gates.declared_types import (
-    MEDIA,
-    content_of,
     family_of,
     literal_fit,
     options_of,
@@ -29,7 +26,6 @@ from toolassay.gates.gate import Background, Finding, State, listed, shown, tool
 from toolassay.gates.references import (
     FITS,
     Fit,
-    Place,
     ReferenceReader,
     doubtful,
     is_empty,
@@ -48,7 +44,7 @@ from toolassay.tools import Parameter, Tool, ToolLibrary, declares_parameters, i
 
 @lru_cache(maxsize=8)
 def validators_of(library: ToolLibrary) -> Mapping[str, ArgumentValidator]:
-    """The validator of each tool with an `input_schema`; cached, as several gates and repairs need it.
+    """The validator of each tool with an `input_schema`; cached, as several gates need it.
 
     Raises:
         UsageError: an `input_schema` is not a valid schema; names the file, line and tool.
@@ -89,96 +85,8 @@ def reference_test(reader: ReferenceReader, place: int) -> Callable[[str], bool]
     return is_reference
 
 
-def value_at(value: Any, place: Place) -> Any:
-    """The value at a place, which must exist."""
-    for part in place:
-        value = value[part]
-    return value
-
-
-def with_value(value: Any, place: Place, new: Any) -> Any:
-    """A copy of a JSON value with a new value at a place.
-
-    >>> with_value({"a": [1, 2]}, ("a", 0), 3)
-    {'a': [3, 2]}
-    """
-    if not place:
-        return new
-    first, rest = place[0], place[1:]
-    inner = with_value(value[first], rest, new)
-    if isinstance(value, list):
-        return [inner if number == first else item for number, item in enumerate(value)]
-    return {**value, first: inner}
-
-
-class CertainValue(NamedTuple):
-    """The only value that a wrong one can mean."""
-
-    value: Any
-
-
-def certain_value(
-    validator: ArgumentValidator,
-    arguments: Mapping[str, Any],
-    problem: SchemaProblem,
-    is_reference: Callable[[str], bool],
-) -> CertainValue | None:
-    """The value that a wrong one means, if exactly one reading of it is valid; else None.
-
-    Args:
-        validator: of the tool.
-        arguments: the arguments object.
-        problem: of the value, as the validator reports it.
-        is_reference: whether a text is the output of another step.
-
-    >>> validator, text = ArgumentValidator({"properties": {"n": {"type": "integer"}}}), {"n": "4"}
-    >>> certain_value(validator, text, validator.problems(text)[0], lambda text: False)
-    CertainValue(value=4)
-    """
-    if not problem.parts or problem.keyword not in _OF_TYPES:
-        return None
-    schema = schema_at(problem.parts, validator.schema)
-    found: list[Any] = []
-    for value in _readings(value_at(arguments, problem.parts), schema):
-        changed = with_value(arguments, problem.parts, value)
-        others = validator.problems(changed, is_reference)
-        if all(other.parts[: len(problem.parts)] != problem.parts for other in others):
-            found.append(value)
-    return CertainValue(found[0]) if len(found) == 1 else None
-
-
 # A description that gives an empty text as a value: matches "such as 'Apt 1' or ''", not "the city's name".
 _EMPTY = re.compile(r"(?<!\w)(''|\"\")(?!\w)")
-_OF_TYPES = frozenset({"type", "enum", "const", "anyOf", "oneOf"})
-# "4", "-7.50"; not "007", which is a code, and not "1,000".
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
-# "Ann, Bo" and "Ann and Bo" may be two items of a list.
-_SEVERAL = re.compile(r"[,;\n]|\band\b|\bor\b", re.IGNORECASE)
-
-
-def _readings(value: Any, schema: Mapping[str, Any]) -> Iterator[Any]:
-    """The values of other types that a value may mean."""
-    if isinstance(value, str):
-        text = value.strip()
-        if _NUMBER.fullmatch(text):
-            yield int(float(text)) if "." in text and float(text).is_integer() else json.loads(text)
-        elif text.casefold() in ("true", "false"):
-            yield text.casefold() == "true"
-        elif text[:1] in ("[", "{"):
-            try:
-                yield json.loads(text)
-            except (ValueError, RecursionError):
-                return
-        choices = schema.get("enum")
-        texts = [one for one in choices if isinstance(one, str)] if isinstance(choices, list) else []
-        if (meant := Spellings(texts).meant(text)) is not None:
-            yield meant
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield text_of_number(value)
-    if not isinstance(value, list | Mapping) and not (isinstance(value, str) and _SEVERAL.search(value)):
-        yield [value]
-
-
 _WORDS = frozenset(
     {
         *("n/a", "tbd", "tba", "todo", "undefined", "nil", "unspecified", "placeholder"),
@@ -193,8 +101,6 @@ _MARKS = re.compile(r"(?:\.\.+|…|\?|__+)+")
 _FORM = re.compile(
     r"<[^\W\d_][\w -]{0,30}>|\{\{?\s*[^\W\d_]\w{0,30}\s*\}?\}|your[ _]\w{1,20}[ _]here", re.IGNORECASE
 )
-_DASH_WORDS = re.compile(r"\b(?:dash|hyphen|minus|subtract|underscore)", re.IGNORECASE)
-_OPEN, _CLOSE = "['\"`“‘„«(\\[]", "['\"`”’“»)\\]]"
 
 
 def placeholder(text: str, request: str) -> State | None:
@@ -207,20 +113,16 @@ def placeholder(text: str, request: str) -> State | None:
     >>> placeholder("N/A", "What does N/A mean?"), placeholder("a red fox", "Paint one")
     (None, None)
     """
-    small = text.strip().casefold()
-    if len(small) > 60:
-        return None
-    in_words = small in _WORDS
-    if not (in_words or small in _PERHAPS or _MARKS.fullmatch(small) or _FORM.fullmatch(small)):
-        return None
-    escaped = re.escape(small)
-    if re.search(rf"{_OPEN}{escaped}{_CLOSE}", request.casefold()):
-        return None
-    if (small[0].isalpha() or small[0] in "<{") and re.search(rf"(?<!\w){escaped}(?!\w)", request.casefold()):
+    small, asked = text.strip().casefold(), request.casefold()
+    if any(map(str.isalpha, small)):
+        is_asked = small in asked
+    else:
+        is_asked = re.search(rf"['\"`“‘(]{re.escape(small)}['\"`”’)]", asked) is not None
+    if is_asked or len(small) > 60:
         return None
     if small in _PERHAPS:
-        return None if not small[0].isalpha() and _DASH_WORDS.search(request) else "quarantine"
-    return "reject"
+        return "quarantine"
+    return "reject" if small in _WORDS or _MARKS.fullmatch(small) or _FORM.fullmatch(small) else None
 
 
 _MOST = 64  # arguments that are matched: the time of the assignment grows with the cube
@@ -337,8 +239,7 @@ class SchemaGate:
                 continue
             meant = names.meant(name) or (name if takes_any_name(tool) else None)
             if meant != name:
-                fix = f"; repair writes '{meant}'" if meant else ""
-                yield self._reject(f"{takes()}, not {shown(name)}{fix}", f"{where}.name")
+                yield self._reject(f"{takes()}, not {shown(name)}", f"{where}.name")
             if meant is None:
                 continue
             if meant in given:
@@ -420,8 +321,6 @@ class SchemaGate:
             state: State = "quarantine" if problem.keyword == "format" else "reject"
             if problem.parts and str(problem.parts[0]) in values:
                 reason = f"'{place_text(problem.parts)[1:]}' of '{tool.id}': {problem.reason}"
-                if fix := certain_value(validator, given, problem, is_reference):
-                    reason += f"; repair writes {json.dumps(fix.value, ensure_ascii=False)[:60]}"
                 yield Finding(self.name, state, reason, where(problem.parts))
             elif not (lacks and problem.keyword == "required"):
                 reason = f"the arguments of '{tool.id}': {problem.reason}"
@@ -488,7 +387,7 @@ class SchemaGate:
             say = wrong if nothing == "reject" else doubtful
             return [say("which says nothing")] * len(tool.inputs)
         if reading is None or reading.spelling == "inside":
-            return [_fetched(literal_fit(value, kind, self._families), value, tool) for kind in tool.inputs]
+            return [literal_fit(value, kind, self._families) for kind in tool.inputs]
         place = reading.places[0] if reading.places else len(reader.tools)
         if place >= len(reader.tools) or place == node.place:
             return anything  # the wiring gate reports a reference to nothing
@@ -496,13 +395,3 @@ class SchemaGate:
             return anything
         slots = range(len(tool.inputs))
         return [output_fit(self._library[meant], tool, slot, self._background) for slot in slots]
-
-
-def _fetched(fit: Fit, value: str, tool: Tool) -> Fit:
-    """The fit of an address by the kind of file that is there: an "Image Downloader" downloads no audio."""
-    gives = {family for kind in tool.outputs if (family := family_of(kind)) in MEDIA}
-    if not (fit.fits and gives and "download" in tool.id.casefold()):
-        return fit
-    content = content_of(value)
-    is_strange = "url" in content.kinds and content.media and not content.media & gives
-    return doubtful(content.what) if is_strange else fit

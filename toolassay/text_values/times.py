@@ -13,7 +13,6 @@ MINUTES_PER_DAY = 24 * 60
 _HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
 # "+02:00" is a zone, "-02:00" only after seconds: else "-" leads to the end of "19:00-21:30".
 _ZONE = r"(?:\s?(?:z|utc|gmt)\b|(?:\+|(?<=:\d\d:\d\d)-)\d\d:?\d\d(?!\d))?"
-_AT = r"(?:at|by|around|about|from|until|till|before|after|between)"
 _PATTERNS = (
     # "19:45", "7:45 pm" and "19:45:00z", but not the ratio "3:2".
     re.compile(
@@ -31,53 +30,17 @@ _PATTERNS = (
     re.compile(rf"(?<![\w:.])(?P<hour>[01]?\d)\s?{_HALF}"),
     # "7 o'clock", but not "7 clocks" without the o.
     re.compile(rf"(?<![\w:.])(?P<hour>[0-2]?\d)\s?o'? ?clock(?:\s?{_HALF})?"),
-    # "0930 hours", but not "930 hours".
-    re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-4])(?P<minute>[0-5]\d)\s?(?:hours|hrs|h)\b"),
     # "noon" and "midnight-ish", but not "noontide".
     re.compile(r"\b(?P<word>noon|mid-?day|midnight)(?:-?ish)?\b"),
 )
-# Times only in a request, where the words around a number make it an hour; in a value it is a number.
+# Numbers that may be times only in a request, where other values are numbers too.
 _LENIENT = (
-    # "at 1930" and "0930", but not "1930".
-    re.compile(
-        rf"(?:\b{_AT}\s|(?<![\w:.])(?=0))(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
-    ),
-    # The end of "1930 to 2130", but not of "1930 or 2130".
-    re.compile(
-        r"(?:(?<=\b\d{4} and )|(?<=\b\d{4} to )|(?<=\b\d{4} till )|(?<=\b\d{4} until )|(?<=\b\d{4}-)"
-        r"|(?<=\b\d{4} - ))"
-        r"(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%-]|[.,]\d)"
-    ),
-    # "at 7.45", but not "at 7.45%".
-    re.compile(rf"\b{_AT}\s(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|\.\d)"),
-    # "at 7" and "at 7 45", but not "at 7%".
-    re.compile(rf"\b{_AT}\s?(?P<hour>[0-2]?\d)(?: (?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
-    # The "9" of "from 7 to 9", but not of "rows 7 to 9".
-    re.compile(
-        r"\b(?:from|between|at|by)\s[0-2]?\d(?::[0-5]\d)?\s?(?:[ap]\.?m\b\.?)?\s?(?:-|to|and|or|until|till)\s?"
-        r"(?P<hour>[0-2]?\d)(?![\w:/%]|[.,]\d)"
-    ),
-    # The "7" of "7 to 9 pm", but not of "7 to 9".
-    re.compile(r"(?<![\w:.])(?P<hour>[01]?\d)(?=\s?(?:-|to|and|or)\s?[0-2]?\d(?::[0-5]\d)?\s?[ap]\.?m\b)"),
-    # "19.45", but not "$19.45" or "19.45%".
-    re.compile(r"(?<![\w:.,$€£])(?P<hour>[0-2]?\d)\.(?P<minute>[0-5]\d)(?![\w%]|[.,]\d)"),
-    # "7 45", but not the digits of "12 7 45 3".
-    re.compile(r"(?<![\w:.,])(?<!\d )(?P<hour>1?\d) (?P<minute>[0-5]\d)(?![\w:%]|[.,]\d|\s\d)"),
-    # "7ish" and "7p", but not "7 pears".
-    re.compile(r"(?<![\w:.,])(?P<hour>[01]?\d)(?:\s?-?\s?ish\b|\s?(?P<half>[ap])\b)"),
-    # The "7" of "7-9", but not of "7-9%".
-    re.compile(r"(?<![\w:./-])(?P<hour>[012]?\d)(?=\s?-\s?[012]?\d(?![\w:/%-]|[.,]\d))"),
-    # The "9" of "7-9", but not of "-9".
-    re.compile(r"(?<=\d)\s?-\s?(?P<hour>[012]?\d)(?![\w:/%-]|[.,]\d)"),
+    # "1930", but not "19305".
+    re.compile(r"(?<![\w:.])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?![\w:/%]|[.,]\d)"),
+    # "7", "7.45" and "7 45", but not "7%".
+    re.compile(r"(?<![\w:.,$€£])(?P<hour>[0-2]?\d)(?:[. ](?P<minute>[0-5]\d))?(?![\w:/%]|[.,]\d)"),
     # "half 7", British for 7:30, but not "half 7%".
     re.compile(r"\bhalf (?P<hour>[01]?\d)(?P<way>)(?P<amount>)(?![\w:/%]|[.,]\d)"),
-    # "7 in the morning", but not "7 in the box".
-    re.compile(r"(?<![\w:.])(?P<hour>[0-2]?\d) (?=(?:in the (?:mor|aftern|even)[a-z]+|at night|sharp)\b)"),
-)
-# " in the morning" and ", tonight", but not " in the box".
-_PART_OF_DAY = re.compile(
-    r",? ?(?:sharp |o'clock )?"
-    r"(?:(?:in the|this) (?:(?P<morning>morning)|afternoon|evening)|(?P<night>at night)|tonight)\b"
 )
 
 
@@ -86,8 +49,8 @@ def find_times(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[s
 
     Args:
         text: plain, with digits for number words.
-        lenient: also yield numbers that only the words around them make hours, and read "10:30" as
-            evening too: right for a request, wrong for a value.
+        lenient: also yield each number that may be an hour, and read "10:30" as evening too: right for a
+            request, wrong for a value.
 
     >>> [times for _, times in find_times("at 7:45 pm, half past 6, noon")]
     [(1185.0,), (390.0, 1110.0), (720.0,)]
@@ -95,7 +58,7 @@ def find_times(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[s
     certain: set[int] = set()
     for pattern in (*_PATTERNS, *(_LENIENT if lenient else ())):
         for match in pattern.finditer(text):
-            parts = {**match.groupdict(), **_half_after(match, text)}
+            parts = match.groupdict()
             hour_at = match.start("hour") if parts.get("hour") else match.start()
             if hour_at in certain:
                 continue
@@ -104,16 +67,6 @@ def find_times(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[s
                 if parts.get("half") and not (parts.get("amount") or "").isdigit():
                     certain.add(hour_at)
                 yield match, times
-
-
-def _half_after(match: re.Match[str], text: str) -> dict[str, str]:
-    """The half of the day, "a" or "p", from words after the time: "in the morning", "tonight"."""
-    parts = match.groupdict()
-    after = None if parts.get("half") or parts.get("word") else _PART_OF_DAY.match(text, match.end())
-    if after is None or not (parts["hour"] or "").isdigit():
-        return {}
-    hour = int(parts["hour"] or 0)
-    return {"half": "a" if after["morning"] or (after["night"] and not 5 < hour < 12) else "p"}
 
 
 def _times(parts: dict[str, str | None], *, strict: bool) -> tuple[float, ...]:
@@ -194,10 +147,6 @@ _ITEM = re.compile(
 )
 # What joins "2 hours" and "30 minutes" to one length; not " or ".
 _BETWEEN = re.compile(r",? and |, | ?")
-# The "30" of "1h30", but not of "1 hour 30%".
-_MINUTES = re.compile(r" ?(?:and )?(?P<minutes>[0-5]\d)(?![\w:.%]|,\d)")
-# ISO 8601, in lower case: "pt1h30m" and "p2d", but not "pt30".
-_ISO = re.compile(r"\bp(?:(\d+)d)?(?:t(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?)?\b")
 # The units, in seconds, in which a parameter may want a length as a bare number, and the largest such number.
 _USUAL = (1, 60, _HOUR, _DAY, 7 * _DAY)
 _MOST = 100_000
@@ -239,15 +188,9 @@ class Duration(NamedTuple):
 def find_durations(text: str) -> Iterator[tuple[int, int, Duration]]:
     """The start, the end and the value of each length of time in a plain text with digits for number words.
 
-    "1 hour 30" is found twice, as it may be one hour alone.
-
-    >>> [int(duration.seconds / 60) for _, _, duration in find_durations("an hour and a quarter, or 1h30")]
-    [75, 60, 90]
+    >>> [int(duration.seconds / 60) for _, _, duration in find_durations("an hour and a quarter, or 2 hours")]
+    [75, 120]
     """
-    for match in _ISO.finditer(text):
-        if any(match.groups()):
-            sizes = zip((_DAY, _HOUR, 60, 1), match.groups(), strict=True)
-            yield *match.span(), Duration(sum((size * Decimal(n or 0) for size, n in sizes), Decimal(0)))
     row: tuple[int, int, int, Duration] | None = None
     for match in _ITEM.finditer(text):
         size, length = _length_of(match)
@@ -256,17 +199,10 @@ def find_durations(text: str) -> Iterator[tuple[int, int, Duration]]:
             row = (row[0], match.end(), size, total)
             continue
         if row:
-            yield from _with_minutes(row, text)
+            yield row[0], row[1], row[3]
         row = (*match.span(), size, length)
     if row:
-        yield from _with_minutes(row, text)
-
-
-def _with_minutes(row: tuple[int, int, int, Duration], text: str) -> Iterator[tuple[int, int, Duration]]:
-    start, end, size, length = row
-    yield start, end, length
-    if size == _HOUR and (rest := _MINUTES.match(text, end)):
-        yield start, rest.end(), Duration(length.seconds + 60 * Decimal(rest["minutes"]), length.months)
+        yield row[0], row[1], row[3]
 
 
 def _length_of(match: re.Match[str]) -> tuple[int, Duration]:

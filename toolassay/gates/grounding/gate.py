@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
 from toolassay.argument_schemas import schema_at, type_name
@@ -19,79 +18,37 @@ from toolassay.gates.grounding import identifiers, normalization
 from toolassay.gates.grounding.normalization import PlanLiteral, literals_of
 from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
-from toolassay.gates.grounding.value_parts import ValuePart, is_result, is_variable, take_parts
+from toolassay.gates.grounding.value_parts import ValuePart, take_parts
 from toolassay.gates.references import leaves
 from toolassay.gold import Gold, GoldNode
 from toolassay.text_values.dates import find_days
+from toolassay.text_values.numbers import currency_words
 from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits
 from toolassay.tools import Parameter
-
-# From these words other days follow: "the week after", "three nights", "at the end of March".
-_DERIVED_DAYS = re.compile(
-    r"\b(?:later|after|before|following|next|previous|earlier|end|start|beginning|last|first|weeks?|weekends?"
-    r"|fortnight|nights?|days|months?|quarter|half|every|each|until|eve|today|tomorrow|tonight|yesterday"
-    r"|from now|hence|ago|prior|within|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|through)\b"
-)
-# From these other times: "an hour earlier", "for 90 minutes".
-_DERIVED_TIMES = re.compile(
-    r"\b(?:later|after|before|earlier|for|until|hours?|minutes?|mins?|half|quarter|utc|gmt|zone|local|same)\b"
-)
-_SHAPE = str.maketrans("0123456789", "9999999999")
 
 
 def rivals(kind: str, missing: str, source: SourceText, used: SourceText) -> list[str]:
     """The values of a kind that the source states and that the plan does not use.
 
     Args:
-        kind: "email", "url", "file", "day", "time", "phone" or "code".
+        kind: "email", "url", "file" or "phone".
         missing: The value of the plan that the source does not have.
         source: The request.
         used: All values of the plan, one per line.
 
-    >>> source, used = SourceText("Fly on 3 May 2027, mail a@x.org"), SourceText("2027-05-04")
-    >>> rivals("day", "2027-05-04", source, used), rivals("file", "a.pdf", source, used)
-    (['3 may 2027'], [])
-    >>> rivals("day", "2027-05-10", SourceText("Fly a week after 3 May 2027"), used)
-    []
+    >>> source, used = SourceText("Mail a.pdf to a@x.org"), SourceText("b@x.org")
+    >>> rivals("email", "b@x.org", source, used), rivals("file", "a.txt", source, used)
+    (['a@x.org'], [])
     """
-    found: Iterable[str] = ()
     if kind == "email":
-        found = (one for one in source.emails if one not in used.emails)
-    elif kind == "url":
+        return [one for one in source.emails if one not in used.emails]
+    if kind == "url":
         mentioned = (identifiers.url_key(match.group()) for match in identifiers.URL.finditer(source.plain))
-        found = (one for one in mentioned if one not in used.urls)
-    elif kind == "file":
+        return [one for one in mentioned if one not in used.urls]
+    if kind == "file":
         ending = missing.rpartition(".")[2]
-        files = (one for one in source.files if one.rpartition(".")[2] == ending)
-        found = (one for one in files if one not in used.files)
-    elif kind == "phone":
-        numbers = used.phone_numbers
-        found = (one for one in source.phone_numbers if not identifiers.is_phone_of(one, numbers))
-    elif kind == "code":
-        found = _codes(missing, source, used)
-    elif kind == "day" and not _DERIVED_DAYS.search(source.plain):
-        found = _days(missing, source, used)
-    elif kind == "time" and not _DERIVED_TIMES.search(source.plain):
-        times = (time for time in source.times if not {time, (time + 720) % 1440} & set(used.times))
-        found = (f"{int(time) // 60:02}:{int(time) % 60:02}" for time in times)
-    return list(dict.fromkeys(found))
-
-
-def _days(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    wanted = SourceText(missing).days
-    for day, words in source.days.items():
-        # A birthday is no rival of its anniversary.
-        is_anniversary = any((day.month, day.day) == (own.month, own.day) for own in wanted)
-        if day.day and not is_anniversary and not any(day.agrees_with(other) for other in used.days):
-            yield words.strip(" ,")
-
-
-def _codes(missing: str, source: SourceText, used: SourceText) -> Iterator[str]:
-    shape = identifiers.code_key(missing).translate(_SHAPE)
-    for match in identifiers.CODE.finditer(source.plain):
-        key = identifiers.code_key(match.group())
-        if key.translate(_SHAPE) == shape and key not in used.codes:
-            yield match.group()
+        return [one for one in source.files if one.endswith(f".{ending}") and one not in used.files]
+    return [one for one in source.phones if not identifiers.is_phone_of(one, used.phones)]
 
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
@@ -105,7 +62,7 @@ class Doubt(NamedTuple):
     """Why a value is held back.
 
     Attributes:
-        state: "reject" for what can be no value at all, such as a name for the result of a step.
+        state: "reject" for a truth value that the text contradicts.
         reason: what is not grounded, with "{it}" for the text.
         missing: the exact parts that are not in the text, as (kind, spelling).
         choice: another listed value of the slot, which the text has.
@@ -125,8 +82,8 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     (None, None)
     >>> judge("change the colour to blue", source).reason
     "'blue' of 'change the colour to blue' is not in {it}"
-    >>> judge("2026-10-18", source).missing
-    (('day', '2026-10-18'),)
+    >>> judge("a@x.org", source).missing
+    (('email', 'a@x.org'),)
     """
     if "<node-" in value and len(pieces := _BETWEEN_REFERENCES.split(value)) > 1:
         return next(filter(None, (judge(piece, source) for piece in pieces)), None)
@@ -137,14 +94,9 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     # "tell us" does not state "US".
     if source.states(bare) if not _is_short_name(bare) else normalization.stands_in(bare, source.text):
         return None
-    if is_result(plain(text)):
-        reason = f"'{shorten(value)}' describes the result of a step; it is not a reference"
-        return Doubt("reject", reason)
-    if is_variable(plain(bare)):
-        return Doubt("quarantine", f"'{shorten(value)}' looks like a name for the result of a step")
     if any(_is_stated(name, source) for name in normalization.other_names(plain(bare))):
         return None
-    if len(bare) == 3 and bare.upper() in source.currencies.sure:
+    if len(bare) == 3 and any(_is_stated(word, source) for word in currency_words(bare)):
         return None
     spelled = plain(bare)
     row = f" {' '.join(normalization.words_in(spelled))} "
@@ -161,39 +113,22 @@ def _is_short_name(text: str) -> bool:
 def _weigh(value: str, text: str, source: SourceText) -> Doubt | None:
     parts, rest = take_parts(text, source)
     wrong = [part for part in parts if not part.known]
-    stated_words, foreign = _sort_words(rest, text, source)
-    if not stated_words and not foreign and not parts:
+    words = [word for word in normalization.words_in(rest)[:_MOST_WORDS] if normalization.is_content(word)]
+    foreign = [word for word in dict.fromkeys(words) if not _is_known(word, text, source)]
+    if not words and not parts:
         return Doubt("quarantine", f"'{shorten(value)}' is not in {{it}}")
-    if not wrong and not foreign:
-        return None
-    return _held(value, [*wrong, *(ValuePart(word, False) for word in foreign)])
+    return _held(value, [*wrong, *(ValuePart(word, False) for word in foreign)]) if wrong or foreign else None
 
 
-def _sort_words(rest: str, text: str, source: SourceText) -> tuple[dict[str, str], list[str]]:
-    """The content words that the source has, by key, and those that it has not."""
-    days = [*source.days, *(day for _, days in find_days(text) for day in days)]
-    named = [day.weekday for day in days if day.weekday]
-    named += [day for day in WEEKDAYS if source.has_word(normalization.key_of(day))]
-    weekdays = {name for day in named for name in (day, day[:3])}
-    known: dict[str, str] = {}
-    foreign: dict[str, str] = {}
-    row = normalization.words_in(normalization.signs_as_words(rest))[:_MOST_WORDS]
-    for place, word in enumerate(row):
-        key = normalization.key_of(word)
-        if not normalization.is_content(word) or word in normalization.NEGATIONS:
-            continue
-        if source.has_word(key) or word in weekdays:
-            known[key] = word
-        elif not normalization.is_filler(key):
-            beside = [row[i] for i in (place - 1, place + 1) if 0 <= i < len(row)]
-            compounds = (joined for other in beside for joined in (other + word, word + other))
-            if any(source.has_word(normalization.key_of(joined)) for joined in compounds) or source.has_lemma(
-                word
-            ):
-                known[key] = word
-            else:
-                foreign[key] = word
-    return known, list(foreign.values())
+def _is_known(word: str, text: str, source: SourceText) -> bool:
+    """Whether the source has a word in any form, or it is the weekday of a day of the value or the source."""
+    if source.has_word(normalization.key_of(word)) or source.has_lemma(word):
+        return True
+    if word[:3] not in {day[:3] for day in WEEKDAYS}:
+        return False
+    days = (*source.days, *(day for _, days in find_days(text) for day in days))
+    names = {day.weekday for day in days} | {day for day in WEEKDAYS if source.states(day)}
+    return any(name is not None and word in (name, name[:3]) for name in names)
 
 
 def _is_stated(name: str, source: SourceText) -> bool:
@@ -209,7 +144,7 @@ def _held(value: str, parts: list[ValuePart]) -> Doubt:
     named = f"'{shorten(value)}'" if not of else named
     remark = next((part.remark for part in parts if part.remark), "")
     verb = "is" if len(texts) == 1 else "are"
-    missing = tuple((part.kind, part.text) for part in parts if part.kind and not part.doubtful)
+    missing = tuple((part.kind, part.text) for part in parts if part.kind)
     return Doubt("quarantine", f"{named}{of} {verb} not in {{it}}{f': {remark}' if remark else ''}", missing)
 
 

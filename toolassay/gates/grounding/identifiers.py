@@ -1,12 +1,9 @@
-"""Identifiers that must be stated exactly, apart from case and grouping: addresses, files, phones, codes.
-
-Also as people dictate them: "kai dot brandt at webpost dot example".
-"""
+"""Identifiers that must be stated exactly, apart from case and grouping: addresses, files, phones, codes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 from itertools import accumulate
 
 from toolassay.offline.planner.mentions import FILE_TYPES
@@ -26,13 +23,13 @@ FILE = re.compile(rf"(?:[\w:.~-]{{0,60}}[/\\]){{0,12}}[\w.+~()-]{{1,120}}\.(?:{_
 # "ab-12", "b2/7" and "#12", but not "12" or "ab".
 CODE = re.compile(r"(?<![\w.])(?=[\w#/-]*\d)(?=[\w#/-]*[^\W\d_])[^\W_]+(?:[-_/][^\W_]+)*|#\d+")
 # "+61 (2) 5550-9325" and "555", but not the digits of "5.550,25" or "b555".
-PHONE = re.compile(r"(?<![\w.,-])\+?\(?\d{1,5}\)?(?:[ .()/-]{1,2}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)")
+PHONE = re.compile(
+    r"(?<![\w.,-])\+?\(?(?:\d{6,15}|\d{1,5})\)?(?:[ .()/-]{1,3}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)"
+)
 # A number with its unit rather than a code: "5km", "2.5kg"; not "5miles".
 MEASURE = re.compile(r"(\d+(?:[.,]\d+)?)([a-z]{1,3})")
 _RUN = re.compile(r"[^\W_]+")
-_GAP = re.compile(r"[\s._/#:-]{1,3}")
 _FEWEST_DIGITS = 7
-_MOST_RUNS = 6
 
 
 def url_key(text: str) -> str:
@@ -86,16 +83,24 @@ def is_phone(text: str) -> bool:
     return len(digits_of(text)) >= _FEWEST_DIGITS
 
 
-def phones_in(text: str) -> set[str]:
-    """Every digit sequence of a text that may be a phone number, in any grouping.
+def phones_in(text: str) -> list[str]:
+    """The phone numbers of a text as they are spelled.
 
-    >>> sorted(phones_in("dial 555 12-34 now"))
-    ['5551234']
+    >>> phones_in("+44 (0)20 7946 0123, or 0049 30 901820; room 12")
+    ['+44 (0)20 7946 0123', '0049 30 901820']
     """
-    found: set[str] = set()
-    for match in PHONE.finditer(text):
-        found |= {row for row in _rows(re.findall(r"\d+", match.group())) if len(row) >= _FEWEST_DIGITS}
-    return found
+    return [match.group() for match in PHONE.finditer(text) if is_phone(match.group())]
+
+
+def is_phone_of(value: str, phones: Iterable[str]) -> bool:
+    """Whether a text is one of these numbers, with or without the country code.
+
+    >>> is_phone_of("+44 20 7946 0123", ["020 7946 0123"]), is_phone_of("+442079460124", ["020 7946 0123"])
+    (True, False)
+    """
+    # In "+44 (0)20" and "020", the 0 is dialled only inside the country.
+    own, *others = (digits_of(text.replace("(0)", "")).lstrip("0") for text in (value, *phones))
+    return any(one.endswith(own) or own.endswith(one) for one in others if one)
 
 
 def codes_in(text: str) -> set[str]:
@@ -120,41 +125,3 @@ def codes_in(text: str) -> set[str]:
 def code_key(text: str) -> str:
     """A code without the marks between its letters and digits."""
     return re.sub(r"[\W_]", "", text)
-
-
-def _rows(runs: list[str]) -> Iterator[str]:
-    for start in range(len(runs)):
-        yield from accumulate(runs[start : start + _MOST_RUNS])
-
-
-# Like `PHONE`, with longer first groups and gaps: "0049 30 901820", but not "b555".
-_NUMBER = re.compile(
-    r"(?<![\w.,-])\+?\(?(?:\d{6,15}|\d{1,5})\)?(?:[ .()/-]{1,3}\d{1,10}){0,7}(?![\w]|[.,]\d|-\d)"
-)
-_MOST_PHONES = 20
-
-
-def phones_of(text: str) -> list[str]:
-    """The phone numbers of a text as they are spelled.
-
-    >>> phones_of("+44 (0)20 7946 0123, or 0049 30 901820; room 12")
-    ['+44 (0)20 7946 0123', '0049 30 901820']
-    """
-    return [match.group() for match in _NUMBER.finditer(text) if is_phone(match.group())]
-
-
-def is_phone_of(value: str, phones: Sequence[str]) -> bool:
-    """Whether a text is one of these numbers, with or without the country code.
-
-    >>> is_phone_of("+44 20 7946 0123", ["020 7946 0123"]), is_phone_of("+442079460124", ["020 7946 0123"])
-    (True, False)
-    """
-    if not phones:
-        return False
-    from phonenumbers import MatchType, is_number_match  # late: its tables take a twentieth of a second
-
-    return any(
-        is_number_match(one, other) in (MatchType.NSN_MATCH, MatchType.EXACT_MATCH)
-        for one in phones_of(value)
-        for other in phones[:_MOST_PHONES]
-    )

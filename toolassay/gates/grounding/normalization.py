@@ -1,7 +1,7 @@
 """Literals of a plan, whether one text occurs in another, and the keys by which content words are compared.
 
-A literal is a value that is no reference to another call. A key is the stem of a word, its dictionary form,
-or the group of words that mean the same.
+A literal is a value that is no reference to another call. A key is the stem of a word or of its dictionary
+form.
 """
 
 from __future__ import annotations
@@ -72,18 +72,6 @@ def _is_exact(text: str) -> bool:
     return " " not in text and any(not c.isalpha() for c in text)
 
 
-NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
-_WORD = re.compile(r"[^\W_]+")
-# Words that change in reported speech ("her" for "you"), and auxiliary verbs.
-_TURNED_WORDS = """
-    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her
-    hers herself it its itself they them their theirs themselves am is are was were be been being do does did
-    have has had will would shall should can could may might must a an the that this to if whether and please
-"""
-_TURNED = frozenset(_TURNED_WORDS.split())
-_STOP = (STOP_WORDS | _TURNED | {"done", "s", "t", "d", "ll", "re", "ve", "m", "o", "x"}) - {"mine", "might"}
-
-
 @cache
 def lists() -> Mapping[str, Mapping[str, list[str]]]:
     """The word lists in `data/words.json`, by name."""
@@ -92,26 +80,20 @@ def lists() -> Mapping[str, Mapping[str, list[str]]]:
     return value
 
 
-@cache
-def _fillers() -> frozenset[str]:
-    return frozenset(key_of(word) for word in lists()["fillers"]["words"])
-
-
-@cache
-def _same() -> Mapping[str, str]:
-    groups = lists()["same"]
-    return {_stem(word): f"={name}" for name, words in groups.items() for word in (name, *words)}
-
-
-@lru_cache(maxsize=65_536)
-def key_of(word: str) -> str:
-    """The key of a plain word: its stem, or the group of words that mean the same.
-
-    >>> key_of("painting") == key_of("painted"), key_of("photo") == key_of("picture"), key_of("red")
-    (True, True, 'red')
-    """
-    stem = _stem(word)
-    return _same().get(stem, stem)
+_NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})
+_WORD = re.compile(r"[^\W_]+")
+# Words that change in reported speech ("her" for "you"), and auxiliary verbs.
+_TURNED_WORDS = """
+    i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her
+    hers herself it its itself they them their theirs themselves am is are was were be been being do does did
+    have has had will would shall should can could may might must a an the that this to if whether and please
+"""
+_TURNED = frozenset(_TURNED_WORDS.split())
+# Words that only introduce a value: "the given text", "information about".
+_FILLERS = frozenset(lists()["fillers"]["words"])
+_STOP = (
+    STOP_WORDS | _TURNED | _FILLERS | _NEGATIONS | {*["s", "t", "d", "m", "o", "x", "ll", "re", "ve", "done"]}
+) - {"might"}
 
 
 @cache
@@ -123,7 +105,12 @@ def _stemmer() -> Callable[[str], str]:
 
 
 @lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def key_of(word: str) -> str:
+    """The key of a plain word: its stem.
+
+    >>> key_of("painting") == key_of("painted"), key_of("colours") == key_of("color")
+    (True, True)
+    """
     if len(word) > 40 or not word.isascii():
         return word
     # "colour" and "organise", not "hour" nor "wise".
@@ -136,27 +123,9 @@ def words_in(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def signs_as_words(text: str) -> str:
-    """A plain text with words for the signs %, $, €, £, ¥, °, & and ₹.
-
-    >>> signs_as_words("$20")
-    ' dollar 20'
-    """
-    if any(sign in text for sign in "%$€£¥°&₹"):
-        for sign, word in lists()["signs"].items():
-            text = text.replace(sign, f" {word[0]} ")
-        text = text.replace("  ", " ")
-    return text.rstrip()
-
-
 def is_content(word: str) -> bool:
     """Whether a plain word has a meaning of its own: no article, pronoun, auxiliary or filler."""
     return word not in _STOP
-
-
-def is_filler(key: str) -> bool:
-    """Whether a word only introduces a value ("the given text", "information about")."""
-    return key in _fillers()
 
 
 def other_names(value: str) -> list[str]:

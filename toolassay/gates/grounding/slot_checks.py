@@ -67,12 +67,6 @@ def slot_faults(gold: Gold, source: SourceText) -> Iterator[SlotFault]:
             yield from _ends(first, second, source, is_only=is_only)
         for one in arguments:
             yield from _unit(one, source)
-            if (
-                is_only
-                and isinstance(one.value, list)
-                and (reason := list_fault(one.name, one.value, source))
-            ):
-                yield SlotFault("quarantine", reason, one.where)
         yield from _counts(arguments, others, source)
 
 
@@ -277,7 +271,7 @@ def _counts(
             state: Literal["quarantine", "reject"] = "reject" if crossed[0] and crossed[1] else "quarantine"
             noun = sorted(crossed[0] or crossed[1])[0]
             number, slot = (one, second) if crossed[0] else (other, first)
-            reason = f"the request says {number} for '{noun.lstrip('=')}', but '{slot.name}' is {slot.value}"
+            reason = f"the request says {number} for '{noun}', but '{slot.name}' is {slot.value}"
             yield SlotFault(state, reason, slot.where)
 
 
@@ -301,41 +295,3 @@ def _nouns_beside(number: str, source: SourceText) -> set[str]:
         words = [*behind, *([before[1]] if before else [])]
         found |= {key_of(_IRREGULAR.get(word, word)) for word in words}
     return found
-
-
-# Lists.
-
-# "'red', 'green' and 'blue'" and "3, 5 and 8"; not "3 and later 5".
-_AND = r"\s*(?:,\s*(?:and\s|or\s)?|\band\s|&)\s*"
-_QUOTED = r"(?:'[^'\n]{1,60}'|\"[^\"\n]{1,60}\")"
-_NUMBER = r"(?<![\w.])-?\d{1,9}(?:\.\d{1,6})?(?![\w%]|[.:/]\d)"
-_ENUMERATIONS = (
-    (re.compile(rf"{_QUOTED}(?:{_AND}{_QUOTED})+"), re.compile(_QUOTED)),
-    (re.compile(rf"{_NUMBER}(?:{_AND}{_NUMBER})+"), re.compile(_NUMBER)),
-)
-_MOST_MISSING = 2
-
-
-def list_fault(name: str, values: list[Any], source: SourceText) -> str:
-    """What a list lacks of an enumeration in the request; else empty.
-
-    >>> list_fault("guests", ["Ana", "Cy"], SourceText("Invite 'Ana', 'Bo' and 'Cy'"))
-    "'guests' lacks 'bo', which the request lists among 'Ana', 'Cy'"
-    """
-    if not 1 < len(values) <= 20:
-        return ""
-    own = {_as_item(item) for item in values}
-    for pattern, each in _ENUMERATIONS:
-        for row in pattern.finditer(source.plain):
-            stated = list(dict.fromkeys(_as_item(found) for found in each.findall(row.group())))
-            missing = [found for found in stated if found not in own]
-            if own < set(stated) and len(missing) <= _MOST_MISSING:
-                among = ", ".join(f"'{value}'" for value in values[:3])
-                return f"'{name}' lacks '{missing[0]}', which the request lists among {among}"
-    return ""
-
-
-def _as_item(value: object) -> str:
-    """An item of a list in one spelling: 5.0 and "5" are the same."""
-    text = plain(str(value)).strip(" '\"")
-    return text.removesuffix(".0") if re.fullmatch(r"-?\d+\.0", text) else text

@@ -5,25 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
 
 from toolassay.gates.grounding import identifiers
-from toolassay.gates.grounding.identifiers import phones_of
 from toolassay.gates.grounding.normalization import (
     key_of,
     lemma_key,
-    signs_as_words,
     stands_in,
     words_in,
 )
-from toolassay.text_values.dates import RELATIVE, Day, find_days, relative_days_in, years_in
+from toolassay.text_values.dates import Day, find_days
 from toolassay.text_values.numbers import (
-    Currencies,
     amounts_in,
-    converted_numbers_in,
-    currencies_in,
     has_article,
     numbers_in,
     shares_in,
@@ -31,10 +24,7 @@ from toolassay.text_values.numbers import (
 from toolassay.text_values.times import Duration, find_durations, find_times
 from toolassay.text_values.vocabulary import plain, with_digits
 
-_MOST_BASES = 4
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
-# Before a date: "today is friday, " makes it the day of speaking; "the deadline is " does not.
-_TODAY_IS = re.compile(r"\b(?:today|tonight|now|tomorrow|it|date|day)(?:'s date)?(?: is|:|,| \()[^.]{0,20}$")
 
 
 class SourceText:
@@ -87,14 +77,9 @@ class SourceText:
         return dict.fromkeys(identifiers.file_key(match.group()) for match in found)
 
     @cached_property
-    def phones(self) -> Collection[str]:
-        """The digit sequences that may be phone numbers, in any grouping."""
-        return identifiers.phones_in(self.plain)
-
-    @cached_property
-    def phone_numbers(self) -> Sequence[str]:
+    def phones(self) -> Sequence[str]:
         """The phone numbers as they are spelled."""
-        return phones_of(self.plain)
+        return identifiers.phones_in(self.plain)
 
     @cached_property
     def codes(self) -> Collection[str]:
@@ -109,13 +94,13 @@ class SourceText:
         for start, end in spans:
             text[start:end] = " " * (end - start)
         years = {Decimal(day.year) for day in self.days if day.year}
-        return numbers_in("".join(text)) | years | amounts_in("".join(text), self.plain)
+        return numbers_in("".join(text)) | years | amounts_in("".join(text))
 
     @cached_property
     def all_numbers(self) -> Collection[Decimal]:
         """The numbers, also those inside days and times: for a value that is nothing but a number."""
         one = {Decimal(1)} if has_article(self.digits) else set()
-        return numbers_in(self._quantities) | one
+        return numbers_in(self._quantities) | shares_in(self.digits) | one
 
     @cached_property
     def _quantities(self) -> str:
@@ -125,51 +110,23 @@ class SourceText:
         return identifiers.PHONE.sub(lambda m: " " if _looks_like_phone(m.group()) else m.group(), text)
 
     @cached_property
-    def converted(self) -> Collection[Decimal]:
-        """The numbers in other units: metres of kilometres, minutes of hours."""
-        return converted_numbers_in(self.digits) | {
-            number for duration in self.durations for number in duration.numbers()
-        }
+    def duration_numbers(self) -> Collection[Decimal]:
+        """The lengths of time as bare numbers of seconds, minutes, …"""
+        return {number for duration in self.durations for number in duration.numbers()}
 
     @cached_property
     def durations(self) -> Collection[Duration]:
         return {duration for _, _, duration in find_durations(self.digits)}
 
     @cached_property
-    def shares(self) -> Collection[Fraction]:
-        return shares_in(self.digits)
-
-    @cached_property
-    def currencies(self) -> Currencies:
-        return currencies_in(self.plain)
-
-    @cached_property
     def days(self) -> dict[Day, str]:
         """The days, each with the words that state it."""
-        found: dict[Day, str] = {}
-        bases: list[Day] = []
-        for match, days in find_days(self.digits, lenient=True):
-            found |= dict.fromkeys(days, match.group())
-            if _TODAY_IS.search(self.digits, max(0, match.start() - 40), match.start()):
-                bases.extend(days)
-        for base in bases[:_MOST_BASES]:
-            for day in relative_days_in(self.plain, base):
-                found.setdefault(day, found[base])
-        return found
-
-    @cached_property
-    def years(self) -> Collection[int]:
-        """The years, with a day or alone."""
-        return {day.year for day in self.days if day.year} | years_in(self.digits)
-
-    @cached_property
-    def has_relative_days(self) -> bool:
-        """Whether days are stated that depend on the day of speaking."""
-        return RELATIVE.search(self.plain) is not None
+        mentions = find_days(self.digits, lenient=True)
+        return {day: match.group() for match, days in mentions for day in days}
 
     @cached_property
     def times(self) -> Collection[float]:
-        """The times of day, in minutes since midnight."""
+        """The times of day, in minutes since midnight; each number that may be an hour counts."""
         return {time for _, times in find_times(self.digits, lenient=True) for time in times}
 
     @property
@@ -179,16 +136,14 @@ class SourceText:
 
     @cached_property
     def _words(self) -> list[str]:
-        return words_in(signs_as_words(self.digits))
+        return words_in(self.digits)
 
     @cached_property
     def keys(self) -> Collection[str]:
-        """The keys of the words; of compounds too ("voice over" for "voiceover")."""
-        words = self._words
-        found = {key_of(word) for word in words}
-        found |= {key_of(match[2]) for word in words if (match := identifiers.MEASURE.fullmatch(word))}
-        pairs = ((one, two) for one, two in pairwise(words) if min(len(one), len(two)) > 1)
-        return found | {key_of(one + two) for one, two in pairs if len(one) + len(two) < 30}
+        """The keys of the words, and of the units of measures."""
+        found = {key_of(word) for word in self._words}
+        matches = map(identifiers.MEASURE.fullmatch, self._words)
+        return found | {key_of(match[2]) for match in matches if match}
 
     def has_word(self, key: str) -> bool:
         """Whether a word occurs in any form, or in what a file name or a code stands for."""
