@@ -36,6 +36,12 @@ def id_words(tool_id: str) -> list[str]:
     return [word if len(word) > 1 and word.isupper() else word.lower() for word in spaced.split()]
 
 
+@cache
+def verbs() -> frozenset[str]:
+    """The verbs the writer knows, in base form."""
+    return frozenset(str(read_list("verbs")["verbs"]).split())
+
+
 def with_article(noun: str) -> str:
     """The noun phrase with "a" or "an".
 
