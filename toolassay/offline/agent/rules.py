@@ -28,25 +28,15 @@ from toolassay.offline.agent.parsed_request import TRAFFIC_SOURCES, ParsedReques
 
 def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """Send, answer, forward or delete e-mails."""
-    if not reading.has(
-        "e-?mails?", "e-mailed", "sent me", "mailbox", "write to", "write them", "sent", "wrote"
-    ):
-        return None
-    if (
-        reading.has("meetings?")
-        and not reading.has("participant")
-        and not reading.has("write", "send", "get an")
-    ):
+    if not reading.has("e-?mails?", "e-mailed", "sent me", "write to", "wrote"):
         return None
     if not condition:
         return []
     texts = re.findall(r'"([^"]*)"', reading.request)
     past = [day for day in reading.days if day < reading.today]
-    if reading.has(
-        "forward", "pass", "forward it", "has not seen", "should see", "of interest", "should get a copy"
-    ):
+    if reading.has("forward", "pass"):
         return (yield from _forward_emails(reading, texts))
-    if reading.has("reply", "answer", "waiting for a word"):
+    if reading.has("reply", "answer"):
         subject = texts[0] if len(texts) > 1 and not texts[0].endswith((".", "!", "?")) else None
         if len(texts) > 1 and subject is None:
             subject = texts[1]
@@ -55,12 +45,12 @@ def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         return [("email.reply_email", {"email_id": found[0]["email_id"], "body": body})]
     if reading.has("delete", "remove", "get rid", "clear"):
         found = yield from emails(reading.people[0], min(past, default=None))
-        found = [row for row in found if row["sender/recipient"] == reading.people[0]]
-        chosen = found if past else found[:1]
-        return [("email.delete_email", {"email_id": row["email_id"]}) for row in chosen]
-    if len(texts) >= 2 and reading.people:
-        return [send_email(reading.people[0], texts[0], texts[1])]
-    return None
+        return [
+            ("email.delete_email", {"email_id": row["email_id"]})
+            for row in (found if past else found[:1])
+            if row["sender/recipient"] == reading.people[0]
+        ]
+    return [send_email(reading.people[0], texts[0], texts[1])] if len(texts) > 1 else None
 
 
 def send_email(to: str, subject: str, body: str) -> PlannedCall:
@@ -69,12 +59,7 @@ def send_email(to: str, subject: str, body: str) -> PlannedCall:
 
 def _emails_from(person: str | None, subject: str | None) -> Steps[list[FoundRow]]:
     """The e-mails from a person with a subject, newest first; None stands for any."""
-    found = yield from emails(" ".join(text for text in (person, subject) if text))
-    return [
-        row
-        for row in found
-        if person in (None, row["sender/recipient"]) and subject in (None, row["subject"])
-    ]
+    return (yield from emails(" ".join(text for text in (person, subject) if text)))
 
 
 def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[PlannedCall]]:
@@ -112,12 +97,12 @@ def _receiver_and_sender(reading: ParsedRequest) -> tuple[list[str], str]:
 
 BOARDS = ("Back end", "Front end", "Design")
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")
-_OTHERWISE = ("otherwise", "if not", "if it was not", "with none", "without", "with no such day", "with no")
+_OTHERWISE = ("otherwise", "if not", "if it was not", "with none", "without", "with no such day")
 
 
 def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """The calls of all domains, under the condition of the request or its "otherwise"."""
-    if reading.has("fewest", "least busy", "smallest number"):
+    if reading.has("fewest", "smallest number"):
         return (yield from _lead_for_least_busy(reading))
     names = re.findall(r"(?<!\w)'([^']*)'(?!\w)", reading.request)
     texts = re.findall(r'"([^"]*)"', reading.request)
@@ -127,9 +112,9 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
     if first and reading.has("participant", "whom") and texts:
         (row, *_) = yield from events(reading.days[0], reading.days[0])
         return [send_email(row["participant_email"], row["event_name"], texts[0])]
-    to_meet = reading.minutes is not None and reading.has("book", "schedule", "meeting", "minutes")
+    to_meet = reading.minutes is not None and reading.has("meeting", "minutes")
     if not (
-        conditional or (to_meet and names and reading.has("if", "unless", "check", "has", "have", "did"))
+        conditional or (to_meet and names and reading.has("if", "check", "have"))
     ):
         return None
     made: list[PlannedCall] = []
@@ -146,7 +131,7 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
         made.append((yield from _task_for(reading, person, names.pop(0))))
     if to_meet and names:
         made += yield from _meeting_with(reading, person, names[0])
-    if reading.has("leads?", "customers with the status") and len(reading.people) == 1:
+    if reading.has("leads?") and len(reading.people) == 1:
         found = yield from customers(assigned_to_email=person, status="Lead")
         made += [_delete_customer(row["customer_id"]) for row in found]
     if len(texts) == 4 or (texts and not other):
@@ -175,7 +160,7 @@ def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[
         person = customer["assigned_to_email"] if customer else ""
     day = [day for day in reading.days if day > reading.today][-1]
     minutes = 30
-    if reading.has("gap", "free", "free time"):
+    if reading.has("gap", "free"):
         start = yield from first_gap(day, minutes)
     else:
         start = f"{day} {reading.times[0]}"
@@ -237,7 +222,7 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         return [create_task(reading.quoted[0], reading.people[0], board, due)]
     owner = _task_owner(reading)
     found = yield from tasks(assigned_to_email=owner)
-    if reading.has("most urgent", "due first", "earliest due date"):
+    if reading.has("due first", "earliest due date"):
         open_ones = [row for row in found if row["list_name"] != "Completed"]
         row = min(open_ones, key=lambda row: str(row["due_date"]))
         return [_update_task(row, "assigned_to_email", _other_person(reading, owner))]
@@ -261,7 +246,7 @@ def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | No
     }
     if len(reading.people) > 1:
         return {name for name in ("Backlog", "In Progress", "In Review") if places[name]}, None
-    if reading.has("back into the backlog", "return", "to the backlog"):
+    if reading.has("back into the backlog", "to the backlog"):
         return {"In Progress", "In Review"}, "Backlog"
     if places["Backlog"]:
         return {"Backlog"}, "In Progress"
@@ -299,7 +284,7 @@ _PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
 
 def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """Add, change, hand over or delete customers."""
-    if not reading.has("crm", "customers?", "leads?", "do business", "status", "proposals?"):
+    if not reading.has("crm", "customers?", "leads?"):
         return None
     products = reading.named(_PRODUCTS)
     if reading.has("lost") and reading.days and products:
@@ -308,13 +293,13 @@ def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         return [_update_customer(row["customer_id"], "status", "Lost") for row in late]
     if products and len(reading.people) == 2:
         return (yield from _hand_over_customers(reading, products[0]))
-    if products and reading.people and reading.has("deleted?", "leave our crm"):
+    if products and reading.people and reading.has("deleted?"):
         status = reading.named(_STATUSES)[0]
         found = yield from customers(
             assigned_to_email=reading.people[0], product_interest=products[0], status=status
         )
         return [_delete_customer(row["customer_id"]) for row in found]
-    if products and reading.people and reading.has("add", "enter", "new lead", "has come in"):
+    if products and reading.people and reading.has("add", "new lead"):
         name, _ = yield from customer_in(reading.request)
         arguments = {"customer_name": name, "assigned_to_email": reading.people[0], "status": "Lead"}
         added = {**arguments, "product_interest": products[0]}
@@ -361,7 +346,7 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         found = yield from emails(texts[0], days[0], days[0])
         sender = first_of(row["sender/recipient"] for row in found if row["subject"] == texts[0])
         return [_create_event(texts[0], sender, f"{days[-1]} {reading.times[0]}", reading.minutes or 30)]
-    if reading.has("gap", "free time", "as early as i am free") and texts:
+    if reading.has("gap") and texts:
         gap = yield from first_gap(days[-1], 30)
         return [_create_event(texts[0], person, gap, 30)] if gap else []
     if texts and days and reading.times and person:
@@ -392,7 +377,7 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
             for row in found
             if (row["event_start"] < limit if before else row["event_start"] > limit)
         ]
-    if person and reading.has("before", "ahead of", "until"):
+    if person and reading.has("before", "ahead of"):
         found = yield from events(reading.today, days[0] - timedelta(days=1), person)
         return [_delete_event(row["event_id"]) for row in found[:1]]
     if person:
@@ -437,7 +422,7 @@ def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCal
         counts = {}
         for name in TRAFFIC_SOURCES:
             counts[name] = sum((yield from figures(name, first, last)).values())
-        best = min if reading.has("fewest", "least", "smallest") else max
+        best = min if reading.has("fewest") else max
         values = [_plot_value(best(counts, key=counts.__getitem__))]
     return [
         (
