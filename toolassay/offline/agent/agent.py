@@ -30,7 +30,8 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
     if reading.metrics or reading.sources:
         return (yield from _by_figures(reading))
     if reading.has("before today"):
-        return (yield from _first_person_is_overdue(reading))
+        found = yield from tasks(assigned_to_email=reading.people[0])
+        return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
     if reading.has("our last contact", "in contact", "last contacted"):
         if not reading.quoted:
             return True
@@ -49,16 +50,6 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
     if past and reading.has("meet", "meeting"):
         return not (yield from events(min(past), reading.today - timedelta(days=1), person))
     return True
-
-
-def has_overdue_task(reading: ParsedRequest, person: str) -> Steps[bool]:
-    """Whether a person has an open task that was due before today."""
-    found = yield from tasks(assigned_to_email=person)
-    return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
-
-
-def _first_person_is_overdue(reading: ParsedRequest) -> Steps[bool]:
-    return bool(reading.people) and (yield from has_overdue_task(reading, reading.people[0]))
 
 
 def _by_figures(reading: ParsedRequest) -> Steps[bool]:

@@ -67,7 +67,9 @@ def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[Plan
     past = sorted(day for day in reading.days if day < reading.today)
     to, sender = list(reading.people), None
     if past or subject is None:
-        to, sender = _receiver_and_sender(reading)
+        one, other = reading.people[:2]
+        receiver = _named_by(reading, r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)") or one
+        to, sender = [receiver], other if receiver == one else one
     found = yield from _emails_from(sender, subject)
     if past:
         chosen = [row for row in found if str(past[0]) <= row["sent_datetime"][:10] <= str(past[-1])][::-1]
@@ -80,19 +82,11 @@ def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[Plan
     ]
 
 
-def _receiver_and_sender(reading: ParsedRequest) -> tuple[list[str], str]:
-    """The receiver comes after "to" or "Forward" or before "should see"; the other person is the sender."""
-    one, other = reading.people[:2]
-    for pattern in (
-        r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)",
-        r"^(\w+) should see",
-        r"interest to (\w+)",
-    ):
-        for found in re.finditer(pattern, reading.request):
-            for person in (one, other):
-                if person.startswith(f"{found[1].lower()}."):
-                    return [person], other if person == one else one
-    return [one], other
+def _named_by(reading: ParsedRequest, *patterns: str) -> str | None:
+    """The first colleague whose first name one of these patterns finds."""
+    names = (found[1].lower() for one in patterns for found in re.finditer(one, reading.request))
+    found = (person for name in names for person in reading.people if person.startswith(f"{name}."))
+    return next(found, None)
 
 
 BOARDS = ("Back end", "Front end", "Design")
@@ -113,16 +107,16 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
         (row, *_) = yield from events(reading.days[0], reading.days[0])
         return [send_email(row["participant_email"], row["event_name"], texts[0])]
     to_meet = reading.minutes is not None and reading.has("meeting", "minutes")
-    if not (
-        conditional or (to_meet and names and reading.has("if", "check", "have"))
-    ):
+    if not (conditional or (to_meet and names and reading.has("if", "check", "have"))):
         return None
     made: list[PlannedCall] = []
     person = reading.people[0] if reading.people else ""
     if not condition:
         if other and reading.has("leads?") and len(reading.people) > 2:
-            owner, to = _owner_and_heir(reading)
-            made += yield from _share_leads(owner, to)
+            owner = _named_by(reading, r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with")
+            to = first_of(one for one in reading.people[1:] if one != owner)
+            found = yield from customers(assigned_to_email=owner or "", status="Lead")
+            made += [assign_customer(row["customer_id"], to) for row in found]
             made.append(send_email(to, *texts[-2:]))
         elif other:
             made.append(send_email(person, *texts[-2:]))
@@ -142,8 +136,7 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
 def _task_for(reading: ParsedRequest, person: str, name: str) -> Steps[PlannedCall]:
     board = reading.named(BOARDS)[0]
     if not person:
-        counted = [name for name in reading.named(LISTS) if name != "Backlog"] or ["Completed"]
-        done = yield from tasks(board=board, list_name=counted[0])
+        done = yield from tasks(board=board, list_name=[*reading.named(LISTS[1:]), "Completed"][0])
         person = Counter(row["assigned_to_email"] for row in done).most_common(1)[0][0]
     due = first_of(day for day in reading.days if day > reading.today)
     return create_task(name, person, board, str(due))
@@ -159,28 +152,9 @@ def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[
         _, customer = yield from customer_in(reading.request)
         person = customer["assigned_to_email"] if customer else ""
     day = [day for day in reading.days if day > reading.today][-1]
-    minutes = 30
-    if reading.has("gap", "free"):
-        start = yield from first_gap(day, minutes)
-    else:
-        start = f"{day} {reading.times[0]}"
-    if start is None or not person:
-        return []
-    return [_create_event(name, person, start, minutes)]
-
-
-def _owner_and_heir(reading: ParsedRequest) -> tuple[str, str]:
-    """Whose leads go to whom: the owner comes before "'s leads", or after "that" or "of"."""
-    for pattern in (r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with"):
-        if found := re.search(pattern, reading.request):
-            owner = first_of(person for person in reading.people if person.startswith(found[1].lower()))
-            return owner, first_of(person for person in reading.people[1:] if person != owner)
-    raise LookupError("the request names no owner of leads")
-
-
-def _share_leads(owner: str, to: str) -> Steps[list[PlannedCall]]:
-    found = yield from customers(assigned_to_email=owner, status="Lead")
-    return [assign_customer(row["customer_id"], to) for row in found]
+    is_free = reading.has("gap", "free")
+    start = (yield from first_gap(day, 30)) if is_free else f"{day} {reading.times[0]}"
+    return [_create_event(name, person, start, 30)] if start and person else []
 
 
 def assign_customer(customer_id: str, to: str) -> PlannedCall:
@@ -206,10 +180,9 @@ def _lead_for_least_busy(reading: ParsedRequest) -> Steps[list[PlannedCall]]:
 
 
 _LIST_PATTERNS = {
-    "Backlog": r"backlog|never started|still in the backlog",
-    "In Progress": r"in progress",
-    "In Review": r"in review",
-    "Completed": r"completed|done",
+    "Backlog": "backlog|never started",
+    "In Progress": "in progress",
+    "In Review": "in review",
 }
 
 
@@ -220,7 +193,8 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
     if reading.quoted:
         due, board = str(reading.days[-1]), reading.named(BOARDS)[0]
         return [create_task(reading.quoted[0], reading.people[0], board, due)]
-    owner = _task_owner(reading)
+    patterns = r"(\w+)'s (?:tasks|backlog)", r"(?:tasks? of|While|helps out|of|whatever) (\w+)"
+    owner = _named_by(reading, *patterns, r"(\w+) (?:is ill|never started)") or reading.people[0]
     found = yield from tasks(assigned_to_email=owner)
     if reading.has("due first", "earliest due date"):
         open_ones = [row for row in found if row["list_name"] != "Completed"]
@@ -240,34 +214,13 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
 
 def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | None]:
     """The lists that tasks leave, and the list they enter; None if only the colleague changes."""
-    places = {
-        name: [found.start() for found in re.finditer(words, reading.bare)]
-        for name, words in _LIST_PATTERNS.items()
-    }
+    named = [name for name, words in _LIST_PATTERNS.items() if re.search(words, reading.bare)]
     if len(reading.people) > 1:
-        return {name for name in ("Backlog", "In Progress", "In Review") if places[name]}, None
+        return {*named}, None
     if reading.has("back into the backlog", "to the backlog"):
         return {"In Progress", "In Review"}, "Backlog"
-    if places["Backlog"]:
-        return {"Backlog"}, "In Progress"
-    if places["In Progress"]:
-        return {"In Progress"}, "In Review"
-    return {"In Review"}, "Completed"
-
-
-def _task_owner(reading: ParsedRequest) -> str:
-    """The owner of the tasks comes before "'s", or after "of", "while" or "helps out"."""
-    patterns = (
-        r"(\w+)'s (?:tasks|backlog)",
-        r"(?:tasks? of|While|helps out|of|whatever) (\w+)",
-        r"(\w+) (?:is ill|never started)",
-    )
-    for pattern in patterns:
-        for found in re.finditer(pattern, reading.request):
-            for person in reading.people:
-                if person.startswith(f"{found[1].lower()}."):
-                    return person
-    return reading.people[0]
+    source = named[0] if named else "In Review"
+    return {source}, LISTS[LISTS.index(source) + 1]
 
 
 def _other_person(reading: ParsedRequest, owner: str) -> str:
