@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json, write_json
-from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, strongest
+from toolassay.files import write_json
+from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, read_items, strongest
 from toolassay.graph.derive import Derivation
 from toolassay.graph.edits import (
     EDITS,
@@ -267,7 +267,8 @@ class SchemaLinks:
         path = self.folder / TRACES
         if not path.exists():
             return []
-        links = _stored(path)
+        fix = "delete it, and give --traces again"
+        links = read_items(path, "links", Dependency.from_json, fix=fix)
         known = [link for link in links if link.source in self.library and link.target in self.library]
         self.screen.say(f"{path}: {count_of(len(known), 'link')} of recorded calls (--traces replaces them)")
         if len(known) < len(links):
@@ -345,23 +346,6 @@ def _report(traced: Traced, screen: Screen) -> None:
         names = [f"{name} ({count:,})" for name, count in traced.unknown.most_common(_MOST_NAMES)]
         more = f" and {len(traced.unknown) - _MOST_NAMES:,} more" if len(traced.unknown) > _MOST_NAMES else ""
         screen.say(f"{WARNING}recorded calls of unknown tools left out: {', '.join(names)}{more}")
-
-
-def _stored(path: Path) -> list[Dependency]:
-    """The links of `graph_traces.json`."""
-    fix = "delete it, and give --traces again"
-    value: Any = read_json(path, fix=fix)
-    items = value.get("links") if isinstance(value, dict) else None
-    if not isinstance(items, list):
-        raise UsageError("has no list 'links'", file=path, fix=fix)
-    links = []
-    for number, item in enumerate(items, start=1):
-        try:
-            links.append(Dependency.from_json(item if isinstance(item, dict) else {}))
-        except ValueError as error:
-            line = line_of_item(path, "links", number)
-            raise UsageError(f"link {number}: {error}", file=path, line=line, fix=fix) from None
-    return links
 
 
 @contextmanager
