@@ -132,7 +132,11 @@ class SchemaLinks:
         for pair in [*pairs, *([options.explain] if options.explain else [])]:
             self._check_pair(pair)
         # What is mistyped or malformed is reported before the work, which takes long for many tools.
-        self._check_once(pairs)
+        for (source, target), count in Counter(pairs).items():
+            if count > 1:
+                raise UsageError(
+                    f"two corrections of the link from '{source}' to '{target}'", fix="give one of them"
+                )
         stored = self._stored_edits()
         with _progress(screen, "derive links", len(library)) as progress:
             self._derivation = Derivation(library, progress=progress)
@@ -156,8 +160,8 @@ class SchemaLinks:
 
     def write(self) -> None:
         """Write the corrections and the links of recorded calls."""
-        copy = write_edits(self.folder / EDITS, self.edits) if self.edits or self._has_edits else None
-        if copy is not None:
+        has_edits = self.edits or (self.folder / EDITS).exists()
+        if has_edits and (copy := write_edits(self.folder / EDITS, self.edits)) is not None:
             self.screen.say(f"{self.folder / EDITS}: written, the one before kept as {copy.name}")
         if self.options.traces:
             links = [link.to_json() for link in self.traced]
@@ -247,10 +251,6 @@ class SchemaLinks:
         if pair[0] == pair[1]:
             raise UsageError(f"'{pair[0]}' is given twice", fix="name two different tools")
 
-    @property
-    def _has_edits(self) -> bool:
-        return (self.folder / EDITS).exists()
-
     def _traced(self) -> list[Dependency]:
         """The links of recorded calls: of the given files, else those that are stored."""
         if self.options.traces:
@@ -301,13 +301,6 @@ class SchemaLinks:
             else edit
             for edit in combine(stored, self.options.changes)
         ]
-
-    def _check_once(self, pairs: Sequence[tuple[str, str]]) -> None:
-        for (source, target), count in Counter(pairs).items():
-            if count > 1:
-                raise UsageError(
-                    f"two corrections of the link from '{source}' to '{target}'", fix="give one of them"
-                )
 
     def _check_changes(self) -> None:
         """Refuse given corrections that do not fit: they are mistyped rather than outdated."""
