@@ -225,7 +225,7 @@ class ClauseWriter:
         at_end = action.endswith((f"{{{slot.name}}}", f"{{{slot.name}:given}}"))
         choices = [text for text in entry["given"] if at_end or not text.endswith("|end")]
         text = self.story.pick(choices).removesuffix("|end").replace("'", self.quote)
-        return text.replace("{value}", value)
+        return str(text.replace("{value}", value))
 
     def _setup(self, entry: Mapping[str, Any], value: str) -> str | None:
         """Introduce a literal in a sentence of its own, and return its short name from then on."""
