@@ -73,8 +73,11 @@ class References:
                 problems.append(f"node {place} refers to {text.strip()}, which is no other node")
             return text.strip()
         named = next((places for places in self._readings(text) if places), [])
-        links = self.links or {(source, self.tools[place]) for source in self.tools}
-        others = [one for one in named if one != place and (self.tools[one], self.tools[place]) in links]
+        others = [
+            other
+            for other in named
+            if other != place and (not self.links or (self.tools[other], self.tools[place]) in self.links)
+        ]
         if not others:
             return text
         # Of several nodes with this tool, the nearest earlier one is meant.
