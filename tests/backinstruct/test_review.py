@@ -23,6 +23,7 @@ from toolassay.backinstruct.teacher_review import Review, read_review
         ("Step 1: Executable: yes. Correct: no.\nStep 2: Executable: yes. Correct: yes.", "unknown"),
         ("Executable: yes, mostly\nCorrect: yes", "unknown"),
         ("Not executable: yes\nCorrect: yes", "unknown"),
+        ("Executable is yes", "unknown"),
         ("<think>Executable: yes\nCorrect: yes", "unknown"),
         ("The plan is executable and correct.", "unknown"),
         (["Executable: yes", "Correct: yes"], "unknown"),

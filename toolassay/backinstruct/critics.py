@@ -47,8 +47,9 @@ def verdicts(
     links: Iterable[tuple[str, str]],
     review: Any,
 ) -> Verdicts:
-    """The verdicts of both critics; arguments as for `rule_critic` and `teacher_verdict`."""
-    return Verdicts(rule_critic(sampled_nodes, sampled_links, nodes, links), teacher_verdict(review))
+    """The verdicts of both critics; arguments as for `rule_critic` and `read_review`."""
+    rule = rule_critic(sampled_nodes, sampled_links, nodes, links)
+    return Verdicts(rule, read_review(review).verdict)
 
 
 def rule_critic(
@@ -105,18 +106,16 @@ class Spellings:
         return self.meant(name) or name
 
 
-def teacher_verdict(review: Any) -> TeacherVerdict:
-    """The verdict of a teacher's review: "pass" if executable and correct, "unknown" if it is not clear.
-
-    >>> teacher_verdict("Step 1 is fine. Executable: yes. Correct: no"), teacher_verdict("Looks good!")
-    ('fail', 'unknown')
-    """
-    return read_review(review).verdict
-
-
 REVIEWS = "reviews"
 """Key of records and labels with what critics answered when the sample was written, by critic."""
-MODES = ("node", "link", "both_node_link", "self-check", "all")
+_CRITIC_NAMES = {
+    "node": "rule critic: nodes",
+    "link": "rule critic: links",
+    "both_node_link": "rule critic: nodes and links",
+    "self-check": "LLM critic",
+    "all": "both critics",
+}
+MODES = tuple(_CRITIC_NAMES)
 
 
 @dataclass
@@ -156,15 +155,6 @@ class Alignment:
         for mode in MODES:
             counts = [len(self.ids[f"{mode}_alignment_id"][shape]) for shape in SHAPES]
             yield _CRITIC_NAMES[mode], [*counts, sum(counts)]
-
-
-_CRITIC_NAMES = {
-    "node": "rule critic: nodes",
-    "link": "rule critic: links",
-    "both_node_link": "rule critic: nodes and links",
-    "self-check": "LLM critic",
-    "all": "both critics",
-}
 
 
 def verdicts_of(label: Mapping[str, Any]) -> Verdicts:

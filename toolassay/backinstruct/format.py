@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +18,7 @@ from toolassay.backinstruct.critics import Alignment, passes, verdicts_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import (
-    atomic_writer,
-    keep_dated_copy,
-    read_json_lines,
-    sha256_of,
-)
+from toolassay.files import atomic_writer, keep_dated_copy, read_json_lines, sha256_of
 from toolassay.graph import DependencyType
 from toolassay.tables import Result, Table
 from toolassay.tools import ToolLibrary
@@ -80,6 +75,7 @@ def format_data(
     reasons: Counter[str] = Counter()
     seen: set[Any] = set()
     kept = refused = left_out = 0
+    line = partial(json.dumps, ensure_ascii=False)
     with ExitStack() as files:
         data, requests, errors, ids, markdown = (
             files.enter_context(atomic_writer(path)) for path in _data_set(folder)
@@ -96,7 +92,7 @@ def format_data(
             if label is None:
                 refused += 1
                 reasons.update(dict.fromkeys(map(_kind_of, problems), 1))
-                errors.write(_line({**record, "errors": problems}))
+                errors.write(line({**record, "errors": problems}) + "\n")
                 continue
             verdicts = verdicts_of(label)
             if critics is not None and not passes(verdicts)[critics]:
@@ -104,8 +100,8 @@ def format_data(
                 continue
             kept += 1
             alignment.add(label, verdicts)
-            data.write(_line(label))
-            requests.write(_line({"id": label["id"], "user_request": label["user_request"]}))
+            data.write(line(label) + "\n")
+            requests.write(line({key: label[key] for key in ("id", "user_request")}) + "\n")
         if not kept:
             # Raised inside the block, so that no file is replaced.
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
@@ -168,10 +164,6 @@ def _nothing(
         if not left_out
         else "use other --critics, or none; nothing was written",
     )
-
-
-def _line(value: Mapping[str, Any]) -> str:
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def tables(alignment: Alignment) -> list[tuple[str, str]]:

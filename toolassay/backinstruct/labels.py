@@ -73,7 +73,11 @@ class References:
                 problems.append(f"node {place} refers to {text.strip()}, which is no other node")
             return text.strip()
         named = next((places for places in self._readings(text) if places), [])
-        others = [other for other in named if other != place and self._feeds(other, place)]
+        others = [
+            other
+            for other in named
+            if other != place and (not self.links or (self.tools[other], self.tools[place]) in self.links)
+        ]
         if not others:
             return text
         # Of several nodes with this tool, the nearest earlier one is meant.
@@ -87,9 +91,6 @@ class References:
             alike = [tool for tool in self.tools if tool is not None and same_tool(tool) == same_tool(name)]
             # A spelling that fits two different tools is ambiguous and names neither.
             yield [p for p, tool in enumerate(self.tools) if tool in alike] if len(set(alike)) == 1 else []
-
-    def _feeds(self, source: int, target: int) -> bool:
-        return not self.links or (self.tools[source], self.tools[target]) in self.links
 
 
 def _unwrapped(text: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolassay.backinstruct.critics import FOLLOW, Follow, RuleVerdict, verdicts
 from toolassay.dataset import Sample, form_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools import ToolLibrary
 
 
 def sample_id(sample: Sample) -> str:
@@ -50,15 +50,15 @@ def raw_record(
         "seed": sample.seed,
         "method": sample.shape,
         "number_of_tools": len(sample.nodes),
-        "sampled_nodes": [_node(library[tool]) for tool in sample.nodes],
+        "sampled_nodes": [
+            {"id": tool.id, "input-type": list(tool.inputs), "output-type": list(tool.outputs)}
+            if tool.is_resource
+            else {"id": tool.id}
+            for tool in map(library.__getitem__, sample.nodes)
+        ],
         "sampled_links": written_links(sample),
         "result": dict(result),
-        "critics": {
-            "node": rule.node,
-            "link": rule.link,
-            "both": rule.both,
-            "llm": teacher,
-        },
+        "critics": {"node": rule.node, "link": rule.link, "both": rule.both, "llm": teacher},
         **form_of(result.get("user_request")),
         **({FOLLOW: follow} if follow == "seed" else {}),
     }
@@ -93,10 +93,3 @@ def plan_of(result: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], list[tupl
         and isinstance(link.get("target"), str)
     ]
     return nodes, links
-
-
-def _node(tool: Tool) -> dict[str, Any]:
-    node: dict[str, Any] = {"id": tool.id}
-    if tool.is_resource:
-        node |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
-    return node

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 
+from toolassay.errors import UsageError
+from toolassay.files import line_of_item, read_json
 from toolassay.graph.links import FieldPair, NumberedLink
 
 Kind = Literal["dependency", "observed"]
@@ -81,18 +84,10 @@ class Dependency:
         Raises:
             ValueError: A key has a value that it cannot have; the message names it.
         """
-        try:
-            link = msgspec.convert(value, _Link)
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error).replace("`", "'")) from None
-        fields, shared = (
-            tuple(FieldPair(one.start, one.end) for one in pairs or ())
-            for pairs in (link.fields, link.shared)
-        )
-        if len({pair.target for pair in fields}) < len(fields):
-            raise ValueError("'fields' fill an argument twice")
+        link, further = converted(value, _Link)
+        fields = filled_by(link.fields or ())
+        shared = tuple(FieldPair(one.start, one.end) for one in link.shared or ())
         type_ = link.type or (fields[0].target if fields else ORDER)
-        further = tuple((key, item) for key, item in value.items() if key not in _Link.__struct_fields__)
         known = link.score, fields, tuple(link.reasons or ()), link.kind, link.origin, link.count
         return cls(link.source, link.target, type_, *known, shared, further)
 
@@ -102,9 +97,67 @@ class Dependency:
         return replace(self, further=tuple((key, item) for key, item in kept.items() if item is not None))
 
 
-class _Pair(msgspec.Struct, frozen=True):
+Form = TypeVar("Form", bound=msgspec.Struct)
+Item = TypeVar("Item")
+Further = tuple[tuple[str, Any], ...]
+
+
+def converted(value: Any, form: type[Form]) -> tuple[Form, Further]:
+    """An object of a file in its form, and its other keys.
+
+    Raises:
+        ValueError: A key has a value that it cannot have; the message names it.
+    """
+    try:
+        found = msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        raise ValueError(str(error).replace("`", "'")) from None
+    return found, tuple((key, item) for key, item in value.items() if key not in form.__struct_fields__)
+
+
+def read_items(path: Path, key: str, read: Callable[[Any], Item], *, fix: str) -> list[Item]:
+    """The items of a list in a JSON file.
+
+    Args:
+        path: The file, an object.
+        key: The key of the list, a noun in the plural.
+        read: Reads an item; raises ValueError if it cannot.
+        fix: What to do about a malformed file.
+
+    Raises:
+        UsageError: The file is missing or malformed (with the line).
+    """
+    value = read_json(path, fix=fix)
+    items = value.get(key) if isinstance(value, dict) else None
+    if not isinstance(items, list):
+        raise UsageError(f"has no list '{key}'", file=path, fix=fix)
+    found = []
+    for number, item in enumerate(items, start=1):
+        try:
+            found.append(read(item))
+        except ValueError as error:
+            what, line = f"{key[:-1]} {number}: {error}", line_of_item(path, key, number)
+            raise UsageError(what, file=path, line=line, fix=fix) from None
+    return found
+
+
+class WrittenPair(msgspec.Struct, frozen=True):
+    """A value that flows, as a file has it."""
+
     start: str = msgspec.field(name="from")
     end: str = msgspec.field(name="to")
+
+
+def filled_by(pairs: Iterable[WrittenPair]) -> tuple[FieldPair, ...]:
+    """The values that flow.
+
+    Raises:
+        ValueError: Two of them fill one argument.
+    """
+    fields = tuple(FieldPair(one.start, one.end) for one in pairs)
+    if len({pair.target for pair in fields}) < len(fields):
+        raise ValueError("'fields' fill an argument twice")
+    return fields
 
 
 class _Link(msgspec.Struct, frozen=True):
@@ -114,12 +167,12 @@ class _Link(msgspec.Struct, frozen=True):
     target: str
     type: str | None = None
     score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 1.0
-    fields: list[_Pair] | None = None
+    fields: list[WrittenPair] | None = None
     reasons: list[str] | None = None
     kind: Kind = "dependency"
     origin: Origin = "user"
     count: Annotated[int, msgspec.Meta(ge=0)] = 0
-    shared: list[_Pair] | None = None
+    shared: list[WrittenPair] | None = None
 
 
 class DependencyLinks:

@@ -20,9 +20,16 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from toolassay.argument_schemas import Schema, has_place
-from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, line_of_item, read_json, write_json
-from toolassay.graph.dependencies import ORDER, Dependency, Kind
+from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.graph.dependencies import (
+    ORDER,
+    Dependency,
+    Kind,
+    WrittenPair,
+    converted,
+    filled_by,
+    read_items,
+)
 from toolassay.graph.links import FieldPair
 from toolassay.output_paths import EACH, Part, parse_path
 from toolassay.tools import Tool, ToolLibrary
@@ -69,14 +76,12 @@ class Edit:
 
     def to_json(self) -> dict[str, Any]:
         """The edit as an object of the file."""
-        fields = None if self.fields is None else [pair.to_json() for pair in self.fields]
-        link = None if self.link is None else self.link.to_json()
         given = {
             "type": self.type,
-            "fields": fields,
+            "fields": None if self.fields is None else [pair.to_json() for pair in self.fields],
             "kind": self.kind,
             "note": self.note or None,
-            "link": link,
+            "link": self.link and self.link.to_json(),
         }
         value = {"action": self.action, "source": self.source, "target": self.target}
         return value | {key: item for key, item in given.items() if item is not None} | dict(self.further)
@@ -88,29 +93,15 @@ class Edit:
         Raises:
             ValueError: A key has a value that it cannot have; the message names it.
         """
-        try:
-            edit = msgspec.convert(value, _Edit)
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error).replace("`", "'")) from None
-        # The values that an edit shares with a link are checked as a link's are.
-        given = {key: value[key] for key in ("type", "fields", "kind") if value.get(key) is not None}
-        as_link = Dependency.from_json({"source": edit.source, "target": edit.target, **given})
+        edit, further = converted(value, _Edit)
+        fields = None if edit.fields is None else filled_by(edit.fields)
         copy = None if edit.link is None else Dependency.from_json(edit.link)
         if edit.source == edit.target:
             raise ValueError("leads from a tool to itself")
         if copy is not None and (copy.source, copy.target) != (edit.source, edit.target):
             raise ValueError("'link' is of other tools")
-        return cls(
-            edit.action,
-            edit.source,
-            edit.target,
-            given.get("type"),
-            as_link.fields if "fields" in given else None,
-            given.get("kind"),
-            edit.note or "",
-            copy,
-            tuple((key, item) for key, item in value.items() if key not in _Edit.__struct_fields__),
-        )
+        ends = edit.action, edit.source, edit.target
+        return cls(*ends, edit.type, fields, edit.kind, edit.note or "", copy, further)
 
     def __str__(self) -> str:
         return f"{self.action} {self.source} → {self.target}"
@@ -122,9 +113,9 @@ class _Edit(msgspec.Struct, frozen=True):
     action: Action
     source: str
     target: str
-    type: Any = None
-    fields: Any = None
-    kind: Any = None
+    type: str | None = None
+    fields: list[WrittenPair] | None = None
+    kind: Kind | None = None
     note: str | None = None
     link: dict[str, Any] | None = None
 
@@ -150,21 +141,8 @@ def read_edits(path: Path) -> list[Edit]:
     Raises:
         UsageError: The file is missing or malformed (with the line).
     """
-    value = read_json(path)
-    items = value.get("edits") if isinstance(value, dict) else None
-    if not isinstance(items, list):
-        raise UsageError("has no list 'edits'", file=path, fix='write {"edits": [{"action": "add", …}]}')
-    edits = []
-    for number, item in enumerate(items, start=1):
-        try:
-            edits.append(Edit.from_json(item))
-        except ValueError as error:
-            raise UsageError(
-                f"edit {number}: {error}",
-                file=path,
-                line=line_of_item(path, "edits", number),
-                fix="correct or remove that edit",
-            ) from None
+    fix = 'correct or remove that edit: {"edits": [{"action": "add", …}]}'
+    edits = read_items(path, "edits", Edit.from_json, fix=fix)
     return list({edit.pair: edit for edit in edits}.values())
 
 

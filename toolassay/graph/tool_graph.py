@@ -55,10 +55,11 @@ def agreed_tools(
     found = list(_differences(tools, nodes, schemas))
     if found:
         what = some_of(found, _MOST_NAMED, between="; ", last="; and ")
+        folder = "FOLDER" if nodes.path is None else nodes.path.parent
         raise ToolFilesDiffer(
-            f"differs from {_shown(nodes.path, tools.path)}: {what}",
+            f"differs from {nodes.path or 'the graph'}: {what}",
             file=tools.path,
-            fix=f"regenerate the graph: generate_graph.py {_flags(tools.path, nodes.path)}",
+            fix=f"regenerate the graph: generate_graph.py --data_dir {folder} --tool_desc {tools.path}",
         )
     merged = [replace(tool, inputs=nodes[tool.id].inputs, outputs=nodes[tool.id].outputs) for tool in tools]
     edited = [tool.id for tool in merged if tool.to_json() != nodes[tool.id].to_json()]
@@ -105,20 +106,6 @@ def _without_texts(schema: Any, place: str = "") -> Any:
     texts = ("description", "title", "examples", "$comment")
     kept = {key: value for key, value in schema.items() if key not in texts}
     return with_subschemas(kept, _without_texts)
-
-
-def _shown(path: Path | None, beside: Path | None) -> str:
-    """The path of the graph's file; its name alone if it is in the same folder."""
-    if path is None:
-        return "the graph"
-    return path.name if beside is not None and path.parent == beside.parent else str(path)
-
-
-def _flags(tools: Path | None, graph: Path | None) -> str:
-    """The flags of `generate_graph.py` for these files."""
-    folder = f"--data_dir {graph.parent}" if graph is not None else "--data_dir FOLDER"
-    is_beside = tools is None or (graph is not None and tools.parent == graph.parent)
-    return folder if is_beside else f"{folder} --tool_desc {tools}"
 
 
 DependencyType = Literal["resource", "temporal", "schema"]

@@ -298,22 +298,18 @@ def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:
         if is_unknown(tool)
         else "its result is declared: give an empty list."
     )
+    shown = []
+    for one in map(shown_tool, others):
+        text = one["desc"]
+        cut = text if len(text) <= _MOST_DESCRIPTION else f"{text[: _MOST_DESCRIPTION - 1]}…"
+        shown.append(json.dumps({**one, "desc": cut}, ensure_ascii=False))
     return Template(template()).substitute(
-        tool=_json(shown_tool(tool)),
-        others="\n".join(_json(_cut(shown_tool(one))) for one in others),
+        tool=json.dumps(shown_tool(tool), ensure_ascii=False),
+        others="\n".join(shown),
         fields=fields,
         most_fields=_MOST_FIELDS,
         most_links=_MOST_LINKS,
     )
-
-
-def _cut(shown: dict[str, Any]) -> dict[str, Any]:
-    text = shown["desc"]
-    return {**shown, "desc": text if len(text) <= _MOST_DESCRIPTION else f"{text[: _MOST_DESCRIPTION - 1]}…"}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def answer_schema() -> dict[str, Any]:

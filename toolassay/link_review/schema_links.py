@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json, write_json
-from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, strongest
+from toolassay.files import write_json
+from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, read_items, strongest
 from toolassay.graph.derive import Derivation
 from toolassay.graph.edits import (
     EDITS,
@@ -132,7 +132,11 @@ class SchemaLinks:
         for pair in [*pairs, *([options.explain] if options.explain else [])]:
             self._check_pair(pair)
         # What is mistyped or malformed is reported before the work, which takes long for many tools.
-        self._check_once(pairs)
+        for (source, target), count in Counter(pairs).items():
+            if count > 1:
+                raise UsageError(
+                    f"two corrections of the link from '{source}' to '{target}'", fix="give one of them"
+                )
         stored = self._stored_edits()
         with _progress(screen, "derive links", len(library)) as progress:
             self._derivation = Derivation(library, progress=progress)
@@ -156,8 +160,8 @@ class SchemaLinks:
 
     def write(self) -> None:
         """Write the corrections and the links of recorded calls."""
-        copy = write_edits(self.folder / EDITS, self.edits) if self.edits or self._has_edits else None
-        if copy is not None:
+        has_edits = self.edits or (self.folder / EDITS).exists()
+        if has_edits and (copy := write_edits(self.folder / EDITS, self.edits)) is not None:
             self.screen.say(f"{self.folder / EDITS}: written, the one before kept as {copy.name}")
         if self.options.traces:
             links = [link.to_json() for link in self.traced]
@@ -247,10 +251,6 @@ class SchemaLinks:
         if pair[0] == pair[1]:
             raise UsageError(f"'{pair[0]}' is given twice", fix="name two different tools")
 
-    @property
-    def _has_edits(self) -> bool:
-        return (self.folder / EDITS).exists()
-
     def _traced(self) -> list[Dependency]:
         """The links of recorded calls: of the given files, else those that are stored."""
         if self.options.traces:
@@ -267,7 +267,8 @@ class SchemaLinks:
         path = self.folder / TRACES
         if not path.exists():
             return []
-        links = _stored(path)
+        fix = "delete it, and give --traces again"
+        links = read_items(path, "links", Dependency.from_json, fix=fix)
         known = [link for link in links if link.source in self.library and link.target in self.library]
         self.screen.say(f"{path}: {count_of(len(known), 'link')} of recorded calls (--traces replaces them)")
         if len(known) < len(links):
@@ -300,13 +301,6 @@ class SchemaLinks:
             else edit
             for edit in combine(stored, self.options.changes)
         ]
-
-    def _check_once(self, pairs: Sequence[tuple[str, str]]) -> None:
-        for (source, target), count in Counter(pairs).items():
-            if count > 1:
-                raise UsageError(
-                    f"two corrections of the link from '{source}' to '{target}'", fix="give one of them"
-                )
 
     def _check_changes(self) -> None:
         """Refuse given corrections that do not fit: they are mistyped rather than outdated."""
@@ -345,23 +339,6 @@ def _report(traced: Traced, screen: Screen) -> None:
         names = [f"{name} ({count:,})" for name, count in traced.unknown.most_common(_MOST_NAMES)]
         more = f" and {len(traced.unknown) - _MOST_NAMES:,} more" if len(traced.unknown) > _MOST_NAMES else ""
         screen.say(f"{WARNING}recorded calls of unknown tools left out: {', '.join(names)}{more}")
-
-
-def _stored(path: Path) -> list[Dependency]:
-    """The links of `graph_traces.json`."""
-    fix = "delete it, and give --traces again"
-    value: Any = read_json(path, fix=fix)
-    items = value.get("links") if isinstance(value, dict) else None
-    if not isinstance(items, list):
-        raise UsageError("has no list 'links'", file=path, fix=fix)
-    links = []
-    for number, item in enumerate(items, start=1):
-        try:
-            links.append(Dependency.from_json(item if isinstance(item, dict) else {}))
-        except ValueError as error:
-            line = line_of_item(path, "links", number)
-            raise UsageError(f"link {number}: {error}", file=path, line=line, fix=fix) from None
-    return links
 
 
 @contextmanager

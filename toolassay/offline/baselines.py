@@ -106,8 +106,12 @@ def _arguments(
     """The arguments of a tool, and whether it follows node `before` (-1 for none)."""
     if not is_resource:
         if tool.input_schema is not None:
-            arguments = filled_arguments(tool, 2, lambda place: _drawn(place, words, dice))
-            return arguments, before >= 0
+
+            def drawn(place: ValuePlace) -> Any:
+                schema = {"enum": place.choices} if place.choices else {"type": place.kind}
+                return _value(schema, words, dice)
+
+            return filled_arguments(tool, 2, drawn), before >= 0
         names = [parameter.name for parameter in tool.parameters]
         return [{"name": name, "value": dice.choice(words)} for name in names], before >= 0
     inputs = [dice.choice(words) for _ in tool.inputs]
@@ -115,11 +119,6 @@ def _arguments(
     if linked:
         inputs[dice.randrange(len(inputs))] = f"<node-{before}>"
     return inputs, linked
-
-
-def _drawn(place: ValuePlace, words: Sequence[str], dice: Random) -> Any:
-    """A value for a place in the arguments of an imported tool; a text is a word of the request."""
-    return _value({"enum": place.choices} if place.choices else {"type": place.kind}, words, dice)
 
 
 def _turn(task: AgentTask, dice: Random | None) -> ChatResponse:

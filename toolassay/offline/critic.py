@@ -19,8 +19,8 @@ _ARGUMENTS = {"input", "arguments"}  # the keys under which a node may have argu
 def review(task: CritiqueTask) -> str:
     """A review, step by step, ending with "Executable: yes|no" and "Correct: yes|no", as labels hold it."""
     lines, executable, correct = _reviewed(task)
-    verdict = "cannot be told, for the plan has no arguments" if executable is None else _word(executable)
-    return "\n".join([*lines, f"Executable: {verdict}", f"Correct: {_word(correct)}"])
+    words = {None: "cannot be told, for the plan has no arguments", True: "yes", False: "no"}
+    return "\n".join([*lines, f"Executable: {words[executable]}", f"Correct: {words[correct]}"])
 
 
 def answer(task: CritiqueTask) -> str:
@@ -127,7 +127,3 @@ def _stated_texts(value: Any, schema: Schema, place: tuple[str | int, ...]) -> I
             yield from _stated_texts(item, schema, (*place, part))
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
         yield from () if "const" in schema_at(place, schema) else (as_text(value),)
-
-
-def _word(judgement: bool) -> str:
-    return "yes" if judgement else "no"

@@ -63,7 +63,7 @@ class OfflineModel:
 
     def _answer(self, task: Any) -> str:
         if isinstance(task, PlanTask):
-            return json.dumps(self._plan(task), ensure_ascii=False)
+            return json.dumps(self._planner_of(task.graph).plan(task.request).to_json(), ensure_ascii=False)
         if isinstance(task, CritiqueTask):
             return answer(task)
         if isinstance(task, ReformatTask):
@@ -81,24 +81,16 @@ class OfflineModel:
             task.sample, task.library, task.dependency_type, task.attempt, task.values
         )
         if task.check:
-            instruction = {**instruction, "check_by_teacher": review(task_of(task, instruction))}
+            request = instruction["user_request"]
+            said = CritiqueTask(task.sample, request, instruction, task.library, task.dependency_type)
+            instruction = {**instruction, "check_by_teacher": review(said)}
         return json.dumps(instruction, ensure_ascii=False)
-
-    def _plan(self, task: PlanTask) -> dict[str, Any]:
-        return self._planner_of(task.graph).plan(task.request).to_json()
 
 
 def _planner(graph: ToolGraph) -> Planner:
     from toolassay.offline.planner import Planner
 
     return Planner(graph)
-
-
-def task_of(task: BackInstructTask, instruction: dict[str, Any]) -> CritiqueTask:
-    """The task of reviewing an instruction just written."""
-    return CritiqueTask(
-        task.sample, instruction["user_request"], instruction, task.library, task.dependency_type
-    )
 
 
 def create(name: str, options: ModelOptions) -> OfflineModel:

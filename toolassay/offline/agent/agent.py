@@ -30,35 +30,26 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
     if reading.metrics or reading.sources:
         return (yield from _by_figures(reading))
     if reading.has("before today"):
-        return (yield from _first_person_is_overdue(reading))
+        found = yield from tasks(assigned_to_email=reading.people[0])
+        return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
     if reading.has("our last contact", "in contact", "last contacted"):
         if not reading.quoted:
             return True
         _, customer = yield from customer_in(reading.request)
         since = min(day for day in reading.days if day < reading.today)
         return customer is not None and str(customer["last_contact_date"]) < str(since)
-    if not reading.people or not reading.has("if", "unless", "did", "has there", "check", "am i", "in case"):
+    if not reading.people or not reading.has("if", "unless", "check"):
         return True
     past = [day for day in reading.days if day < reading.today]
     person = reading.people[0]
     if reading.has("e-mail in the last", "e-mail from", "by e-mail") and past:
         return not (yield from emails(person, min(past)))
-    if reading.has("planned", "am i going to meet", "from today"):
+    if reading.has("am i going to meet", "from today"):
         later = [day for day in reading.days if day > reading.today]
         return not (yield from events(reading.today, min(later, default=None), person))
-    if past and reading.has("met", "meet", "meeting"):
+    if past and reading.has("meet", "meeting"):
         return not (yield from events(min(past), reading.today - timedelta(days=1), person))
     return True
-
-
-def has_overdue_task(reading: ParsedRequest, person: str) -> Steps[bool]:
-    """Whether a person has an open task that was due before today."""
-    found = yield from tasks(assigned_to_email=person)
-    return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
-
-
-def _first_person_is_overdue(reading: ParsedRequest) -> Steps[bool]:
-    return bool(reading.people) and (yield from has_overdue_task(reading, reading.people[0]))
 
 
 def _by_figures(reading: ParsedRequest) -> Steps[bool]:

@@ -28,25 +28,15 @@ from toolassay.offline.agent.parsed_request import TRAFFIC_SOURCES, ParsedReques
 
 def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """Send, answer, forward or delete e-mails."""
-    if not reading.has(
-        "e-?mails?", "e-mailed", "sent me", "mailbox", "write to", "write them", "sent", "wrote"
-    ):
-        return None
-    if (
-        reading.has("meetings?")
-        and not reading.has("participant")
-        and not reading.has("write", "send", "get an")
-    ):
+    if not reading.has("e-?mails?", "e-mailed", "sent me", "write to", "wrote"):
         return None
     if not condition:
         return []
     texts = re.findall(r'"([^"]*)"', reading.request)
     past = [day for day in reading.days if day < reading.today]
-    if reading.has(
-        "forward", "pass", "forward it", "has not seen", "should see", "of interest", "should get a copy"
-    ):
+    if reading.has("forward", "pass"):
         return (yield from _forward_emails(reading, texts))
-    if reading.has("reply", "answer", "waiting for a word"):
+    if reading.has("reply", "answer"):
         subject = texts[0] if len(texts) > 1 and not texts[0].endswith((".", "!", "?")) else None
         if len(texts) > 1 and subject is None:
             subject = texts[1]
@@ -55,12 +45,12 @@ def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         return [("email.reply_email", {"email_id": found[0]["email_id"], "body": body})]
     if reading.has("delete", "remove", "get rid", "clear"):
         found = yield from emails(reading.people[0], min(past, default=None))
-        found = [row for row in found if row["sender/recipient"] == reading.people[0]]
-        chosen = found if past else found[:1]
-        return [("email.delete_email", {"email_id": row["email_id"]}) for row in chosen]
-    if len(texts) >= 2 and reading.people:
-        return [send_email(reading.people[0], texts[0], texts[1])]
-    return None
+        return [
+            ("email.delete_email", {"email_id": row["email_id"]})
+            for row in (found if past else found[:1])
+            if row["sender/recipient"] == reading.people[0]
+        ]
+    return [send_email(reading.people[0], texts[0], texts[1])] if len(texts) > 1 else None
 
 
 def send_email(to: str, subject: str, body: str) -> PlannedCall:
@@ -69,12 +59,7 @@ def send_email(to: str, subject: str, body: str) -> PlannedCall:
 
 def _emails_from(person: str | None, subject: str | None) -> Steps[list[FoundRow]]:
     """The e-mails from a person with a subject, newest first; None stands for any."""
-    found = yield from emails(" ".join(text for text in (person, subject) if text))
-    return [
-        row
-        for row in found
-        if person in (None, row["sender/recipient"]) and subject in (None, row["subject"])
-    ]
+    return (yield from emails(" ".join(text for text in (person, subject) if text)))
 
 
 def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[PlannedCall]]:
@@ -82,7 +67,9 @@ def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[Plan
     past = sorted(day for day in reading.days if day < reading.today)
     to, sender = list(reading.people), None
     if past or subject is None:
-        to, sender = _receiver_and_sender(reading)
+        one, other = reading.people[:2]
+        receiver = _named_by(reading, r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)") or one
+        to, sender = [receiver], other if receiver == one else one
     found = yield from _emails_from(sender, subject)
     if past:
         chosen = [row for row in found if str(past[0]) <= row["sent_datetime"][:10] <= str(past[-1])][::-1]
@@ -95,29 +82,21 @@ def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[Plan
     ]
 
 
-def _receiver_and_sender(reading: ParsedRequest) -> tuple[list[str], str]:
-    """The receiver comes after "to" or "Forward" or before "should see"; the other person is the sender."""
-    one, other = reading.people[:2]
-    for pattern in (
-        r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)",
-        r"^(\w+) should see",
-        r"interest to (\w+)",
-    ):
-        for found in re.finditer(pattern, reading.request):
-            for person in (one, other):
-                if person.startswith(f"{found[1].lower()}."):
-                    return [person], other if person == one else one
-    return [one], other
+def _named_by(reading: ParsedRequest, *patterns: str) -> str | None:
+    """The first colleague whose first name one of these patterns finds."""
+    names = (found[1].lower() for one in patterns for found in re.finditer(one, reading.request))
+    found = (person for name in names for person in reading.people if person.startswith(f"{name}."))
+    return next(found, None)
 
 
 BOARDS = ("Back end", "Front end", "Design")
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")
-_OTHERWISE = ("otherwise", "if not", "if it was not", "with none", "without", "with no such day", "with no")
+_OTHERWISE = ("otherwise", "if not", "if it was not", "with none", "without", "with no such day")
 
 
 def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """The calls of all domains, under the condition of the request or its "otherwise"."""
-    if reading.has("fewest", "least busy", "smallest number"):
+    if reading.has("fewest", "smallest number"):
         return (yield from _lead_for_least_busy(reading))
     names = re.findall(r"(?<!\w)'([^']*)'(?!\w)", reading.request)
     texts = re.findall(r'"([^"]*)"', reading.request)
@@ -127,17 +106,17 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
     if first and reading.has("participant", "whom") and texts:
         (row, *_) = yield from events(reading.days[0], reading.days[0])
         return [send_email(row["participant_email"], row["event_name"], texts[0])]
-    to_meet = reading.minutes is not None and reading.has("book", "schedule", "meeting", "minutes")
-    if not (
-        conditional or (to_meet and names and reading.has("if", "unless", "check", "has", "have", "did"))
-    ):
+    to_meet = reading.minutes is not None and reading.has("meeting", "minutes")
+    if not (conditional or (to_meet and names and reading.has("if", "check", "have"))):
         return None
     made: list[PlannedCall] = []
     person = reading.people[0] if reading.people else ""
     if not condition:
         if other and reading.has("leads?") and len(reading.people) > 2:
-            owner, to = _owner_and_heir(reading)
-            made += yield from _share_leads(owner, to)
+            owner = _named_by(reading, r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with")
+            to = first_of(one for one in reading.people[1:] if one != owner)
+            found = yield from customers(assigned_to_email=owner or "", status="Lead")
+            made += [assign_customer(row["customer_id"], to) for row in found]
             made.append(send_email(to, *texts[-2:]))
         elif other:
             made.append(send_email(person, *texts[-2:]))
@@ -146,7 +125,7 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
         made.append((yield from _task_for(reading, person, names.pop(0))))
     if to_meet and names:
         made += yield from _meeting_with(reading, person, names[0])
-    if reading.has("leads?", "customers with the status") and len(reading.people) == 1:
+    if reading.has("leads?") and len(reading.people) == 1:
         found = yield from customers(assigned_to_email=person, status="Lead")
         made += [_delete_customer(row["customer_id"]) for row in found]
     if len(texts) == 4 or (texts and not other):
@@ -157,8 +136,7 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
 def _task_for(reading: ParsedRequest, person: str, name: str) -> Steps[PlannedCall]:
     board = reading.named(BOARDS)[0]
     if not person:
-        counted = [name for name in reading.named(LISTS) if name != "Backlog"] or ["Completed"]
-        done = yield from tasks(board=board, list_name=counted[0])
+        done = yield from tasks(board=board, list_name=[*reading.named(LISTS[1:]), "Completed"][0])
         person = Counter(row["assigned_to_email"] for row in done).most_common(1)[0][0]
     due = first_of(day for day in reading.days if day > reading.today)
     return create_task(name, person, board, str(due))
@@ -174,28 +152,9 @@ def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[
         _, customer = yield from customer_in(reading.request)
         person = customer["assigned_to_email"] if customer else ""
     day = [day for day in reading.days if day > reading.today][-1]
-    minutes = 30
-    if reading.has("gap", "free", "free time"):
-        start = yield from first_gap(day, minutes)
-    else:
-        start = f"{day} {reading.times[0]}"
-    if start is None or not person:
-        return []
-    return [_create_event(name, person, start, minutes)]
-
-
-def _owner_and_heir(reading: ParsedRequest) -> tuple[str, str]:
-    """Whose leads go to whom: the owner comes before "'s leads", or after "that" or "of"."""
-    for pattern in (r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with"):
-        if found := re.search(pattern, reading.request):
-            owner = first_of(person for person in reading.people if person.startswith(found[1].lower()))
-            return owner, first_of(person for person in reading.people[1:] if person != owner)
-    raise LookupError("the request names no owner of leads")
-
-
-def _share_leads(owner: str, to: str) -> Steps[list[PlannedCall]]:
-    found = yield from customers(assigned_to_email=owner, status="Lead")
-    return [assign_customer(row["customer_id"], to) for row in found]
+    is_free = reading.has("gap", "free")
+    start = (yield from first_gap(day, 30)) if is_free else f"{day} {reading.times[0]}"
+    return [_create_event(name, person, start, 30)] if start and person else []
 
 
 def assign_customer(customer_id: str, to: str) -> PlannedCall:
@@ -221,10 +180,9 @@ def _lead_for_least_busy(reading: ParsedRequest) -> Steps[list[PlannedCall]]:
 
 
 _LIST_PATTERNS = {
-    "Backlog": r"backlog|never started|still in the backlog",
-    "In Progress": r"in progress",
-    "In Review": r"in review",
-    "Completed": r"completed|done",
+    "Backlog": "backlog|never started",
+    "In Progress": "in progress",
+    "In Review": "in review",
 }
 
 
@@ -235,9 +193,10 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
     if reading.quoted:
         due, board = str(reading.days[-1]), reading.named(BOARDS)[0]
         return [create_task(reading.quoted[0], reading.people[0], board, due)]
-    owner = _task_owner(reading)
+    patterns = r"(\w+)'s (?:tasks|backlog)", r"(?:tasks? of|While|helps out|of|whatever) (\w+)"
+    owner = _named_by(reading, *patterns, r"(\w+) (?:is ill|never started)") or reading.people[0]
     found = yield from tasks(assigned_to_email=owner)
-    if reading.has("most urgent", "due first", "earliest due date"):
+    if reading.has("due first", "earliest due date"):
         open_ones = [row for row in found if row["list_name"] != "Completed"]
         row = min(open_ones, key=lambda row: str(row["due_date"]))
         return [_update_task(row, "assigned_to_email", _other_person(reading, owner))]
@@ -255,34 +214,13 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
 
 def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | None]:
     """The lists that tasks leave, and the list they enter; None if only the colleague changes."""
-    places = {
-        name: [found.start() for found in re.finditer(words, reading.bare)]
-        for name, words in _LIST_PATTERNS.items()
-    }
+    named = [name for name, words in _LIST_PATTERNS.items() if re.search(words, reading.bare)]
     if len(reading.people) > 1:
-        return {name for name in ("Backlog", "In Progress", "In Review") if places[name]}, None
-    if reading.has("back into the backlog", "return", "to the backlog"):
+        return {*named}, None
+    if reading.has("back into the backlog", "to the backlog"):
         return {"In Progress", "In Review"}, "Backlog"
-    if places["Backlog"]:
-        return {"Backlog"}, "In Progress"
-    if places["In Progress"]:
-        return {"In Progress"}, "In Review"
-    return {"In Review"}, "Completed"
-
-
-def _task_owner(reading: ParsedRequest) -> str:
-    """The owner of the tasks comes before "'s", or after "of", "while" or "helps out"."""
-    patterns = (
-        r"(\w+)'s (?:tasks|backlog)",
-        r"(?:tasks? of|While|helps out|of|whatever) (\w+)",
-        r"(\w+) (?:is ill|never started)",
-    )
-    for pattern in patterns:
-        for found in re.finditer(pattern, reading.request):
-            for person in reading.people:
-                if person.startswith(f"{found[1].lower()}."):
-                    return person
-    return reading.people[0]
+    source = named[0] if named else "In Review"
+    return {source}, LISTS[LISTS.index(source) + 1]
 
 
 def _other_person(reading: ParsedRequest, owner: str) -> str:
@@ -299,7 +237,7 @@ _PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
 
 def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """Add, change, hand over or delete customers."""
-    if not reading.has("crm", "customers?", "leads?", "do business", "status", "proposals?"):
+    if not reading.has("crm", "customers?", "leads?"):
         return None
     products = reading.named(_PRODUCTS)
     if reading.has("lost") and reading.days and products:
@@ -308,13 +246,13 @@ def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         return [_update_customer(row["customer_id"], "status", "Lost") for row in late]
     if products and len(reading.people) == 2:
         return (yield from _hand_over_customers(reading, products[0]))
-    if products and reading.people and reading.has("deleted?", "leave our crm"):
+    if products and reading.people and reading.has("deleted?"):
         status = reading.named(_STATUSES)[0]
         found = yield from customers(
             assigned_to_email=reading.people[0], product_interest=products[0], status=status
         )
         return [_delete_customer(row["customer_id"]) for row in found]
-    if products and reading.people and reading.has("add", "enter", "new lead", "has come in"):
+    if products and reading.people and reading.has("add", "new lead"):
         name, _ = yield from customer_in(reading.request)
         arguments = {"customer_name": name, "assigned_to_email": reading.people[0], "status": "Lead"}
         added = {**arguments, "product_interest": products[0]}
@@ -361,7 +299,7 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         found = yield from emails(texts[0], days[0], days[0])
         sender = first_of(row["sender/recipient"] for row in found if row["subject"] == texts[0])
         return [_create_event(texts[0], sender, f"{days[-1]} {reading.times[0]}", reading.minutes or 30)]
-    if reading.has("gap", "free time", "as early as i am free") and texts:
+    if reading.has("gap") and texts:
         gap = yield from first_gap(days[-1], 30)
         return [_create_event(texts[0], person, gap, 30)] if gap else []
     if texts and days and reading.times and person:
@@ -392,7 +330,7 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
             for row in found
             if (row["event_start"] < limit if before else row["event_start"] > limit)
         ]
-    if person and reading.has("before", "ahead of", "until"):
+    if person and reading.has("before", "ahead of"):
         found = yield from events(reading.today, days[0] - timedelta(days=1), person)
         return [_delete_event(row["event_id"]) for row in found[:1]]
     if person:
@@ -437,7 +375,7 @@ def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCal
         counts = {}
         for name in TRAFFIC_SOURCES:
             counts[name] = sum((yield from figures(name, first, last)).values())
-        best = min if reading.has("fewest", "least", "smallest") else max
+        best = min if reading.has("fewest") else max
         values = [_plot_value(best(counts, key=counts.__getitem__))]
     return [
         (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolassay.argument_values.places import (
     ABSENT,
@@ -29,17 +29,10 @@ from toolassay.offline.planner.terms import stem, words_of
 from toolassay.tools import Parameter, Tool
 
 
-class FilledArguments(NamedTuple):
-    """The arguments of each node, and the pairs (source, target) of nodes that references link."""
-
-    arguments: list[list[str]]
-    references: list[tuple[int, int]]
-
-
 def fill_resources(
     graph: ToolGraph, tools: Sequence[int], places: Sequence[float], mentions: Mentions
-) -> FilledArguments:
-    """One argument for each input of each tool, in plan order.
+) -> tuple[list[list[str]], list[tuple[int, int]]]:
+    """One argument for each input of each tool, in plan order, and the pairs of nodes that references link.
 
     An input takes the first of these: the latest earlier output that fits and is unused, a literal that fits
     and is unused, any such output, any such literal, for a text the sentence at the tool's position, and the
@@ -62,7 +55,9 @@ def fill_resources(
             outputs = [
                 earlier
                 for earlier in range(node - 1, -1, -1)
-                if earlier not in own and _fits(graph, tools[earlier], number, slot)
+                if earlier not in own
+                and slot in graph.library.tools[tools[earlier]].outputs
+                and graph.numbered.types(tools[earlier], number)
             ]
             found = [mention.text for mention in mentions.values if slot in mention.resource_types]
             literals = [text for text in dict.fromkeys(found) if text not in filled]
@@ -82,11 +77,7 @@ def fill_resources(
                 filled.append(value)
                 taken_literals.add(value)
         arguments.append(filled)
-    return FilledArguments(arguments, references)
-
-
-def _fits(graph: ToolGraph, source: int, target: int, slot: str) -> bool:
-    return slot in graph.library.tools[source].outputs and bool(graph.numbered.types(source, target))
+    return arguments, references
 
 
 def with_references(
@@ -184,7 +175,9 @@ def _texts_of(
     values = {number: example.text for number, example in examples.items()}
     used = list(examples.values())
     for _, number, mention in sorted(offers, key=lambda offer: (-offer[0], offer[1], offer[2].start)):
-        if number not in values and not any(_overlap(mention, other) for other in used):
+        if number not in values and not any(
+            mention.start < other.end and other.start < mention.end for other in used
+        ):
             values[number] = _trimmed(mention, parameters[number])
             used.append(mention)
             taken.add(mention.start)
@@ -221,7 +214,7 @@ def _offers(
 
 def _expected_kind(parameter: Parameter) -> MentionKind | None:
     words = [*words_of(parameter.type), *words_of(parameter.name)]
-    return next((_KIND_OF_STEM[word.stem] for word in words if word.stem in _KIND_OF_STEM), None)
+    return next(filter(None, (_KIND_OF_STEM.get(word.stem) for word in words)), None)
 
 
 def _is_boolean(parameter: Parameter) -> bool:
@@ -258,7 +251,3 @@ def _trimmed(mention: MentionedValue, parameter: Parameter) -> str:
     if mention.kind == "phrase" and space and stem(last.casefold()) == stem(parameter.name.casefold()):
         return first
     return mention.text
-
-
-def _overlap(first: MentionedValue, second: MentionedValue) -> bool:
-    return first.start < second.end and second.start < first.end

@@ -54,8 +54,8 @@ class Planner:
         places = [float(evidence.places[position]) for position in chosen]
         arguments: list[list[Any]]
         if self._graph.dependency_type == "resource":
-            filled = fill_resources(self._graph, numbers, places, mentions)
-            arguments, pairs = [list(values) for values in filled.arguments], filled.references
+            inputs, pairs = fill_resources(self._graph, numbers, places, mentions)
+            arguments = [[*values] for values in inputs]
         else:
             taken: set[int] = set()
             arguments = [

@@ -1,6 +1,6 @@
 """The clauses of a request, one for each call of a sample.
 
-Inputs are wired to an earlier tool or to the user, and tools without arguments get concrete details.
+Inputs are wired to an earlier tool or to the user.
 """
 
 from __future__ import annotations
@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.writer.english import joined, read_list, with_article
-from toolassay.offline.writer.story import SLOT, Story, role_value, value_of
+from toolassay.offline.writer.story import Story, role_value, value_of
 from toolassay.tools import Tool, ToolLibrary
 
 # "{0}", "{0:given}" and "{city}", but not "{0:other}".
@@ -125,89 +124,6 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
     return calls
 
 
-_MOST_WORDS = 12
-_AFTER = "of|in|on|for|to|from|with|at|by|and|or|that|using|related|being|as"
-
-
-@cache
-def _entities() -> tuple[tuple[re.Pattern[str], str], ...]:
-    entries = read_list("details")["entities"]
-    return tuple(
-        (re.compile(rf"\b(?:a|an|the|any) (?:\w+ )?(?:{words})\b(?=$|[,.']| (?:{_AFTER})\b)", re.I), t)
-        for words, t in entries
-    )
-
-
-def _plain(verb: str) -> str:
-    return "search for" if verb.startswith("search") else verb
-
-
-@cache
-def _searches() -> tuple[tuple[re.Pattern[str], str], ...]:
-    entries = read_list("details")["searches"]
-    verbs = "search for|look for|find|search|search and find"
-    return tuple((re.compile(rf"({verbs}) (?:the )?(?:{words})$", re.I), text) for words, text in entries)
-
-
-@cache
-def _suffixes() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(words, re.I), text) for words, text in read_list("details")["suffixes"])
-
-
-class Details:
-    """Adds details to the bare actions of one request, each kind of detail once.
-
-    >>> from random import Random
-    >>> details = Details(Story(Random(1)))
-    >>> details.added("get the images of a movie").startswith("get the images of the film '")
-    True
-    """
-
-    def __init__(self, story: Story) -> None:
-        self.story = story
-        self._used: dict[str, str] = {}
-        self._fields: dict[str, str] = {}
-
-    def added(self, action: str) -> str:
-        """The action with a detail, if one fits that was not used before."""
-        for pattern, template in _searches():
-            match = pattern.match(action)
-            if match:
-                return f"{_plain(match[1])} {SLOT.sub(self._field, template)}"
-        for pattern, template in _entities():
-            match = pattern.search(action)
-            if match:
-                if template in self._used:
-                    name = self._used[template]
-                else:
-                    name = self._used[template] = SLOT.sub(self._field, template)
-                return f"{action[: match.start()]}{name}{action[match.end() :]}"
-        if len(action.split()) > _MOST_WORDS:
-            return action
-        for pattern, template in _suffixes():
-            if template not in self._used and pattern.search(action):
-                joint = template.split()[0]
-                if re.search(rf"\b{joint}\b", action) or action.endswith((" it", " them")):
-                    continue
-                self._used[template] = ""
-                return action + SLOT.sub(self._field, template)
-        return action
-
-    def _field(self, match: re.Match[str]) -> str:
-        name = match.group(1)
-        if name not in self._fields:
-            own = read_list("details")["fields"].get(name)
-            kinds = read_list("kinds")
-            if own:
-                value = self.story.pick(own)
-            elif name in kinds:
-                value = value_of(name, self.story)
-            else:
-                value = self.story.field(name)
-            self._fields[name] = str(value)
-        return self._fields[name]
-
-
 Relation = Literal["first", "follows", "branch", "fresh"]
 
 _LONG = 60
@@ -259,7 +175,6 @@ class ClauseWriter:
         self.quote_all = not self.resource and story.chance(0.2)
         self.setups: list[str] = []
         self._handles: set[str] = set()
-        self._details = Details(story)
         self._mentions: list[dict[str, str]] = []
         self.nouns = self._result_nouns()
 
@@ -279,35 +194,21 @@ class ClauseWriter:
 
     def _clause(self, number: int) -> Clause:
         call, phrases = self.calls[number], self.phrases[number]
-        values = self._values(call, phrases)
-        action = self._action(call, phrases)
+        values = {slot.name: self._value(slot, phrases) for slot in call.slots}
+        action = self.story.pick(usable_actions(call, phrases))
         mentions = {
             slot.name: self._mention(slot, number, values.get(slot.name, ""), phrases, action)
             for slot in call.slots
         }
         self._mentions.append(mentions)
         relation, lead = self._relation(number)
-        text = filled(action, mentions, values) if call.slots else self._details.added(action)
-        return Clause(text, lead, call.waits if lead else (), relation, values)
+        return Clause(filled(action, mentions, values), lead, call.waits if lead else (), relation, values)
 
     def _value(self, slot: InputSlot, phrases: Phrases) -> str:
         if slot.source is not None:
             return self.calls[slot.source].tool.id
         kind = phrases.kinds[slot.name]
         return role_value(kind, self.story) if self.resource else value_of(kind, self.story)
-
-    def _values(self, call: SampleCall, phrases: Phrases) -> dict[str, str]:
-        """The value of each slot; of one that another call feeds, the id of its tool."""
-        return {slot.name: self._value(slot, phrases) for slot in call.slots}
-
-    def _action(self, call: SampleCall, phrases: Phrases) -> str:
-        fed = {slot.name: slot.source is not None for slot in call.slots}
-        allowed = []
-        for action in phrases.actions:
-            wanted = PLACE.findall(action)
-            if all(not mark or fed[name] == (mark == "result") for name, mark in wanted):
-                allowed.append(action)
-        return self.story.pick(allowed or [re.sub(r":\w+\}", "}", phrases.actions[0])])
 
     def _mention(self, slot: InputSlot, number: int, value: str, phrases: Phrases, action: str) -> str:
         kind = phrases.kinds[slot.name]
@@ -317,20 +218,20 @@ class ClauseWriter:
         entry = read_list("roles")[kind]
         if slot.source is not None:
             noun = self._noun_phrase(slot.source, near=slot.source == number - 1)
-            return str(self.story.pick(_texts(entry["result"]))).replace("{np}", noun)
+            return str(self.story.pick(entry["result"])).replace("{np}", noun)
         introduced = self._setup(entry, value)
         if introduced:
             return introduced
         at_end = action.endswith((f"{{{slot.name}}}", f"{{{slot.name}:given}}"))
-        choices = [text for text in _texts(entry["given"]) if at_end or not text.endswith("|end")]
+        choices = [text for text in entry["given"] if at_end or not text.endswith("|end")]
         text = self.story.pick(choices).removesuffix("|end").replace("'", self.quote)
-        return text.replace("{value}", value)
+        return str(text.replace("{value}", value))
 
-    def _setup(self, entry: Mapping[str, object], value: str) -> str | None:
+    def _setup(self, entry: Mapping[str, Any], value: str) -> str | None:
         """Introduce a literal in a sentence of its own, and return its short name from then on."""
         handles = [
             handle
-            for handle in _texts(entry["handles"])
+            for handle in entry["handles"]
             if handle not in self._handles and not any(handle in noun for noun in self.nouns)
         ]
         likely = 0.75 if len(value) > _LONG else 0.4
@@ -338,7 +239,7 @@ class ClauseWriter:
             return None
         handle = self.story.pick(handles)
         self._handles.add(handle)
-        setup = self.story.pick(_texts(entry["setups"])).replace("'", self.quote)
+        setup = self.story.pick(entry["setups"]).replace("'", self.quote)
         story = self.story
         setup = (
             setup.replace("{a_handle}", with_article(handle))
@@ -353,8 +254,6 @@ class ClauseWriter:
     def _noun_phrase(self, source: int, *, near: bool) -> str:
         noun = self.nouns[source]
         plural, noun = noun.startswith("+"), noun.lstrip("+")
-        if not noun:
-            return "the result"
         roll = self.story.rng.random()
         if near and roll < 0.35:
             return f"{'those' if plural else 'that'} {noun}"
@@ -393,6 +292,16 @@ class ClauseWriter:
         return text
 
 
+def usable_actions(call: SampleCall, phrases: Phrases) -> list[str]:
+    """The actions whose places fit what feeds the slots of a call."""
+    fed = {slot.name: slot.source is not None for slot in call.slots}
+    return [
+        action
+        for action in phrases.actions
+        if all(not mark or fed[name] == (mark == "result") for name, mark in PLACE.findall(action))
+    ]
+
+
 def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) -> str:
     """The verb phrase with its places filled: `{name:bare}` with the value, others with the mention."""
 
@@ -401,7 +310,3 @@ def filled(action: str, mentions: Mapping[str, str], values: Mapping[str, str]) 
         return values[name] if mark == "bare" else mentions[name]
 
     return PLACE.sub(fill, action)
-
-
-def _texts(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []

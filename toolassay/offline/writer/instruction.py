@@ -17,6 +17,7 @@ from toolassay.offline.writer.clauses import (
     ClauseWriter,
     Phrases,
     SampleCall,
+    usable_actions,
     wire_calls,
     written_phrases,
 )
@@ -35,29 +36,19 @@ def step_texts(
 ) -> list[str]:
     """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters."""
     steps = []
-    for number, (call, phrase) in enumerate(zip(calls, phrases, strict=True)):
-        if dependency_type != "resource" and call.slots:
-            stated = zip(call.tool.parameters, values[number].values(), strict=True)
-            parts = [f"{parameter.name}: '{value}'" for parameter, value in stated]
-            steps.append(f"Step {number + 1}: Call {call.tool.id} with {joined(parts)}")
-            continue
-        verb = "Use" if dependency_type == "resource" else "Call"
-        purpose = _purpose(call, phrase, values[number], nouns)
-        steps.append(f"Step {number + 1}: {verb} {call.tool.id} to {purpose}")
+    for number, (call, phrase, stated) in enumerate(zip(calls, phrases, values, strict=True), start=1):
+        if dependency_type == "resource":
+            what = f"Use {call.tool.id} to {_purpose(call, phrase, stated, nouns)}"
+        else:
+            parts = [f"{name}: '{value}'" for name, value in stated.items()]
+            what = f"Call {call.tool.id} with {joined(parts)}"
+        steps.append(f"Step {number}: {what}")
     return steps
 
 
 def _purpose(call: SampleCall, phrases: Phrases, values: Mapping[str, str], nouns: Sequence[str]) -> str:
     fed = {slot.name: slot.source for slot in call.slots}
-
-    def usable(action: str) -> bool:
-        marks = [(m[1], m[2]) for m in PLACE.finditer(action) if m[2]]
-        return all((fed[name] is not None) == (mark == "result") for name, mark in marks)
-
-    action = next(
-        (a for a in phrases.actions if usable(a) and not a.startswith(("tell me", "give me"))), None
-    )
-    action = action or next((a for a in phrases.actions if usable(a)), phrases.actions[0])
+    action = next(a for a in usable_actions(call, phrases) if not a.startswith(("tell me", "give me")))
 
     def fill(match: re.Match[str]) -> str:
         name, mark = match.groups()
@@ -65,10 +56,8 @@ def _purpose(call: SampleCall, phrases: Phrases, values: Mapping[str, str], noun
         entry = read_list("roles")[phrases.kinds[name]]
         if source is None:
             return values[name] if mark == "bare" else str(entry["step"]).replace("{value}", values[name])
-        noun = nouns[source].lstrip("+") or "result"
-        wording = entry["result"]
-        template = str(wording[0]) if isinstance(wording, list) else "{np}"
-        return template.replace("{np}", f"the {noun} of step {source + 1}")
+        noun = nouns[source].lstrip("+")
+        return str(entry["result"][0]).replace("{np}", f"the {noun} of step {source + 1}")
 
     return PLACE.sub(fill, action)
 
@@ -159,18 +148,16 @@ def _write(
     return writer, clauses, " ".join(parts)
 
 
-def _is_sound(
-    request: str,
-    calls: list[SampleCall],
-    clauses: list[Clause],
-    names: ToolNames,
-) -> bool:
+def _is_sound(request: str, calls: list[SampleCall], clauses: list[Clause], names: ToolNames) -> bool:
     """Whether literals are stated, no tool is named, no word doubled, no place unfilled."""
-    for call, clause in zip(calls, clauses, strict=True):
-        for slot in call.slots:
-            if slot.source is None and clause.values[slot.name] not in request:
-                return False
-    return not (names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request))
+    is_stated = all(
+        slot.source is not None or clause.values[slot.name] in request
+        for call, clause in zip(calls, clauses, strict=True)
+        for slot in call.slots
+    )
+    return is_stated and not (
+        names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request)
+    )
 
 
 def is_known(library: ToolLibrary, dependency_type: DependencyType) -> bool:
@@ -191,8 +178,7 @@ def needs_model(
 def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
     if dependency_type == "resource":
         return {"id": call.tool.id, "input": list(values.values())}
-    arguments = [
-        {"name": parameter.name, "value": value}
-        for parameter, value in zip(call.tool.parameters, values.values(), strict=True)
-    ]
-    return {"id": call.tool.id, "arguments": arguments}
+    return {
+        "id": call.tool.id,
+        "arguments": [{"name": name, "value": value} for name, value in values.items()],
+    }
