@@ -19,6 +19,7 @@ from toolassay.graph.derive.evidence import (
     match,
     mentions,
     reasons,
+    route_fit,
     shared_arguments,
     with_similarity,
 )
@@ -137,6 +138,9 @@ class Derivation:
                     if given.own and given.attribute in (*IDENTITIES, "") and (given.listed or not one.needs)
                 }
             )
+        self._rivals = {
+            thing: len({one.taken.route for one in demands} - {()}) for thing, demands in self._demand.items()
+        }
         size = len(self.tools)
         # By thing: how far a tool is trusted that gives it as what it is about, or in passing.
         self._trust: dict[str, tuple[float, float]] = {}
@@ -231,7 +235,7 @@ class Derivation:
                     one = match(source, given, owner, demand.taken)
                     if one is None:
                         continue
-                    score = one.score * trust
+                    score = one.score * trust * route_fit(source, demand.taken, self._rivals[head])
                     if score < least:
                         continue
                     one = one._replace(score=score)

@@ -24,6 +24,7 @@ from toolassay.graph.derive.fields import (
     Words,
     attribute_fit,
     in_words,
+    is_control,
     meaning_of,
     meanings_said,
     noun_phrase,
@@ -41,9 +42,12 @@ _BEST = 0.95
 _DESCRIBED = 0.95  # of that for a result without a schema
 _EMBEDDED = 0.7  # an object inside what the tool is about
 _REPEATED = 0.3  # an object inside what the tool creates or changes, which its caller knows
+_DEEPER = 0.85  # each further object around the field
 _OPTIONAL = 0.85
 _VAGUE = 0.55  # an optional argument and a field of one name, neither of which identifies anything
 _ECHO = 0.2  # the result repeats an argument of its own tool
+_OTHER_PARENT = 0.4  # a collection of the same name within another one
+_OTHER_ROUTE = 0.5  # another collection of the same name
 _NEEDS_MORE = 0.7  # none of what the tool needs besides comes from the source or its arguments
 _SCOPED = 0.4  # a number or name means little without what it is a number or name in
 _UNDONE = 0.5  # what a tool creates is rarely removed next, and has nothing inside yet
@@ -57,6 +61,7 @@ _LOOSE_TEXT = 0.6  # a text without an attribute for an id, or the number of a t
 _UNCERTAIN = 0.6  # an order for an argument that may be left out
 _SIMILAR = 0.3  # similarity of descriptions from which it counts in full
 _NAMED = 0.85  # certainty of what a tool's name or a field's name says
+_NARROWER = 0.5  # a card may be a gift card, or not
 _ALIKE = 0.7  # of `same_thing`, from which a result repeats an argument
 _KNOWN_BY = IDENTITIES | {"name", "slug", "key", "number", "code"}  # one of them is as good as another
 _NAMING = frozenset({"path", "name", "url", "username"})  # attributes by which a text names a thing
@@ -122,6 +127,11 @@ class ToolFields:
         """Whether its schema says what is in its result."""
         return self.tool.output_schema is not None and is_informative(self.tool.output_schema)
 
+    @cached_property
+    def fixed(self) -> frozenset[str]:
+        """The fixed parts of the path."""
+        return frozenset(self.route.fixed if self.route else ())
+
 
 class Match(NamedTuple):
     """A field that may fill an argument, how likely, and why."""
@@ -175,6 +185,8 @@ def name_fit(given: Given, owner: Owner, taken: Taken) -> float:
         return 0.0  # an issue's comment is not that of a discussion
     if taken.is_said and not taken.attribute and (owner.thing != taken.thing or owner.certainty < _NAMED):
         return 0.0
+    if thing < _ALIKE + 0.1 and len(taken.thing) > len(owner.thing):
+        thing = _NARROWER
     if given.is_described and not given.attribute:
         identifies = not taken.attribute or attribute_fit("id", taken.attribute) > 0
         return thing * owner.certainty * (0.9 if identifies or taken.attribute in _NAMING else 0.0)
@@ -197,6 +209,7 @@ def match(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> Match
         score *= _EMBEDDED if is_new or source.verb in ("search", "find", "") else _REPEATED
     if not score:
         return None
+    score *= _DEEPER ** max(0, given.depth - 1)
     if not given.is_described and bool(given.attribute in IDENTITIES) != bool(taken.attribute in IDENTITIES):
         # Plain texts are rarely ids, and a number that identifies something is no text.
         is_loose = not given.attribute if taken.attribute else not given.kinds & taken.kinds
@@ -231,6 +244,22 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     )
 
 
+def route_fit(source: ToolFields, taken: Taken, rivals: int) -> float:
+    """Whether the source is in the same part of the service, where several have things of one name.
+
+    Args:
+        source: The tool that gives the value.
+        taken: The argument.
+        rivals: The number of different paths that lead to things of this name.
+    """
+    if rivals < 2 or source.route is None or not taken.route:
+        return 1.0
+    shared = sum(part in source.fixed for part in taken.route)
+    if shared < len(taken.route) and not set(source.route.fixed[:-1]) <= set(taken.route):
+        return _OTHER_PARENT  # the notes of merge requests are not those of issues
+    return _OTHER_ROUTE + (1 - _OTHER_ROUTE) * shared / len(taken.route)
+
+
 def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> float:
     """The score of a link: that of its best match, the first, with what is known of the two tools."""
     best = matches[0]
@@ -238,12 +267,10 @@ def link_score(source: ToolFields, target: ToolFields, matches: Sequence[Match])
     for further in matches[1:3]:
         score = 1 - (1 - score) * (1 - _FURTHER * further.score)
     score *= _VERBS[source.verb]
-    if best.given.is_described:
-        # Names and descriptions of different servers are compared with less trust.
-        is_same = source.tool.source.get("server") == target.tool.source.get("server")
-        score *= 1.0 if is_same else _OTHER_SERVER
-    elif not best.given.listed:
+    if not best.given.listed and not best.given.is_described:
         score *= _SINGLE
+    if best.given.is_described:
+        score *= same_server(source, target)
     if target.needs and not (best.flows or best.taken.required):
         score *= _UNCERTAIN
     if best.taken.attribute not in IDENTITIES | {""} and _lacks_scope(source, target, matches):
@@ -270,6 +297,11 @@ def _lacks_scope(source: ToolFields, target: ToolFields, matches: Sequence[Match
     missing = set(_missing(source, target, matches))
     depth = len(matches[0].taken.route)
     return any(one.path in missing and 0 < len(one.route) < depth for one in target.needs)
+
+
+def same_server(source: ToolFields, target: ToolFields) -> float:
+    """Names and descriptions of different servers are compared with less trust."""
+    return 1.0 if source.tool.source.get("server") == target.tool.source.get("server") else _OTHER_SERVER
 
 
 def with_similarity(score: float, similarity: float, *, is_described: bool) -> float:
@@ -380,7 +412,9 @@ class Shapes:
                 }
                 if single and given.own and not given.listed and given.depth == 0:
                     names.add(single)
-                known[given.shape] |= {thing for thing in names if thing[-1] in wanted}
+                for thing in names:
+                    if thing[-1] in wanted:
+                        known[given.shape].add(thing)
         # Things to which a name such as `network_id` refers: a container named after one contains just these.
         meanings = (meaning_of(taken.path.rpartition(".")[2]) for one in tools for taken in one.taken)
         self._identified = {one.thing[-1] for one in meanings if one.thing and one.attribute in IDENTITIES}
@@ -404,6 +438,9 @@ class Shapes:
     def _with_owners(self, given: Given) -> Given:
         if not given.bare or given.named or given.depth > 1 or given.attribute not in IDENTITIES:
             return given
+        certain = max((owner.certainty for owner in given.owners), default=0.0)
+        if certain == 1.0:
+            return given
         known = {owner.thing for owner in given.owners}
         if any(one.certainty == BY_CONTAINER and one.thing[-1] in self._identified for one in given.owners):
             return given
@@ -425,9 +462,13 @@ class Shapes:
 
     def _recognised(self, shape: frozenset[str]) -> tuple[tuple[float, Words], ...]:
         """The things that an object with these fields may be, with the similarity, the most similar first."""
+        if not len(shape) <= _MOST_FIELDS:
+            return ()
         counts: Counter[frozenset[str]] = Counter()
         for name in shape - word_list("common fields"):
-            counts.update(self._by_field.get(name, ()))
+            shapes = self._by_field.get(name, ())
+            if len(shapes) <= _MOST_SHAPES:
+                counts.update(shapes)
         total = self._weight(shape)
         found: dict[Words, float] = {}
         for other, number in counts.most_common(_MOST_SHAPES):
@@ -473,6 +514,8 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
         return []
     if one.route is not None and one.verb not in ("search", "find"):
         return []
+    if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
+        return []  # "/cards/{id}/board/{field}" returns one property
     found: dict[str, dict[Words, Owner]] = defaultdict(dict)
     attribute = "" if one.route else meaning_of(" ".join(noun_phrase(one.tool))).attribute
     for owner in things_of_tool(one.tool, one.route):
