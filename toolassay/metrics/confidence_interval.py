@@ -139,10 +139,10 @@ def ratio_intervals(
     sums = _resampled_sums(np.column_stack(columns), resamples, generator)
     tops, bottoms = sums.T[::2], sums.T[1::2]
     drawn = bottoms > 0
-    ratios = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=drawn)
-    ratios.sort()  # NaN last
+    resampled = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=drawn)
+    resampled.sort()  # NaN last
     tail, last = (1 - level) / 2, np.maximum(drawn.sum(axis=1) - 1, 0)
-    lows, highs = (_quantiles(ratios, last, share) for share in (tail, 1 - tail))
+    lows, highs = (_quantiles(resampled, last, share) for share in (tail, 1 - tail))
     # If all items have one value, rounding could put it outside of its own bounds.
     return [
         Interval(value, None, None)
