@@ -43,6 +43,17 @@ def test_a_ratio_agrees_with_scipy() -> None:
     assert got.high == pytest.approx(known.confidence_interval.high, abs=0.005)
 
 
+@pytest.mark.parametrize("resamples", [1, 2, 40, 999])
+def test_bounds_are_quantiles_of_the_resampled_means(resamples: int) -> None:
+    scores = np.random.default_rng(resamples).random((3, 30))
+    drawn = bootstrapped_means(scores.T, resamples=resamples, seed=5)
+    wanted = np.quantile(drawn, [0.05, 0.95], axis=0).T.tolist()
+    got = mean_intervals(scores, resamples=resamples, seed=5, level=0.9)
+    for one, mean, (low, high) in zip(got, scores.mean(axis=1), wanted, strict=True):
+        # One draw may leave the mean outside of its bounds, which then hold it.
+        assert (one.low, one.high) == pytest.approx((min(low, mean), max(high, mean)), rel=1e-12)
+
+
 def test_same_seed_same_bounds() -> None:
     scores = np.random.default_rng(1).random((3, 50))
     assert mean_intervals(scores, seed=7) == mean_intervals(scores, seed=7)

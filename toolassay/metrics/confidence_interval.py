@@ -137,17 +137,31 @@ def ratio_intervals(
     if not columns:
         return [Interval(value, None, None) for value in values]
     sums = _resampled_sums(np.column_stack(columns), resamples, generator)
-    tail = (1 - level) / 2 * 100
-    found = []
-    for place, value in enumerate(values):
-        top, bottom = sums[:, 2 * place], sums[:, 2 * place + 1]
-        drawn = bottom > 0
-        if value is None or not drawn.any():
-            found.append(Interval(value, None, None))
-            continue
-        low, high = np.percentile(top[drawn] / bottom[drawn], [tail, 100 - tail]).tolist()
-        # If all items have one value, rounding could put it outside of its own bounds.
-        found.append(Interval(value, min(low, value), max(high, value)))
+    tops, bottoms = sums.T[::2], sums.T[1::2]
+    drawn = bottoms > 0
+    resampled = np.divide(tops, bottoms, out=np.full(tops.shape, np.nan), where=drawn)
+    resampled.sort()  # NaN last
+    tail, last = (1 - level) / 2, np.maximum(drawn.sum(axis=1) - 1, 0)
+    lows, highs = (_quantiles(resampled, last, share) for share in (tail, 1 - tail))
+    # If all items have one value, rounding could put it outside of its own bounds.
+    return [
+        Interval(value, None, None)
+        if value is None or math.isnan(low)
+        else Interval(value, min(low, value), max(high, value))
+        for value, low, high in zip(values, lows, highs, strict=True)
+    ]
+
+
+def _quantiles(rows: NDArray[np.float64], last: NDArray[np.int64], share: float) -> list[float]:
+    """The quantile of each sorted row up to its last place: `np.quantile` of many rows, in less time."""
+    import numpy as np
+
+    place, every = share * last, np.arange(len(rows))
+    below = place.astype(np.int64)
+    rest = place - below
+    lower, upper = rows[every, below], rows[every, np.minimum(below + 1, last)]
+    step = upper - lower
+    found: list[float] = np.where(rest >= 0.5, upper - step * (1 - rest), lower + step * rest).tolist()
     return found
 
 

@@ -161,8 +161,8 @@ class PlanScoring:
         )
 
     def bertscore_on(self, engine: Engine | None) -> BertScore | None:
-        """The BERTScore scorer, on an engine or in this process; None without `with_bertscore`."""
-        if not self.with_bertscore:
+        """The BERTScore scorer, on an engine or in this process; None if BERTScore is not selected."""
+        if not (self.with_bertscore and {"all", "bertscore"} & set(self.metrics)):
             return None
         from toolassay.engines.processes import cores
         from toolassay.metrics.bertscore import BertScore

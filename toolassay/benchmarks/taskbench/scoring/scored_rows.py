@@ -132,9 +132,8 @@ class ScoredRows:
         self.tools: dict[int, Counter[int]] = {}
         self.texts: list[tuple[TextPair | None, TextPair | None]] = []
         self._new: list[tuple[Any, ...]] = []
-        self._parts: list[NDArray[Any]] = []
+        self._rows, self._last_part = self._packed(), 0
         self._bertscore: NDArray[np.float64] | None = None
-        self.pack()  # no rows yet
 
     def add(
         self,
@@ -159,7 +158,7 @@ class ScoredRows:
     def set_compat(self, place: int, compat: tuple[Any, ...]) -> None:
         """Set the compat fields of the row at a place among those of the part added last."""
         for (name, *_), value in zip(_FIELDS[-len(compat) :], compat, strict=True):
-            self._parts[-1][place][name] = value
+            self._rows[self._last_part + place][name] = value
 
     def add_tools(self, groups: int, item: CompatItem) -> None:
         """Count the tools of a compat item in the groups of the bit mask."""
@@ -169,19 +168,27 @@ class ScoredRows:
             counts.update([3 * tool + kind for kind, tools in kinds for tool in tools])
 
     def pack(self) -> None:
-        """Turn the rows added one by one into a compact part."""
+        """Turn the rows added one by one into compact ones."""
+        self._append(self._packed())
+        self._new = []
+
+    def _packed(self) -> NDArray[Any]:
         import numpy as np
 
-        dtype = np.dtype([*_FIELDS, ("extra", "f8", (len(self.extra),))])
-        self._parts.append(np.array(self._new, dtype=dtype))
-        self._new = []
+        return np.array(self._new, dtype=np.dtype([*_FIELDS, ("extra", "f8", (len(self.extra),))]))
 
     def extend(self, other: ScoredRows) -> None:
         """Append the packed rows of a later chunk."""
-        self._parts += other._parts
+        self._append(other._rows)
         self.texts += other.texts
         for groups, counts in other.tools.items():
             self.tools.setdefault(groups, Counter()).update(counts)
+
+    def _append(self, part: NDArray[Any]) -> None:
+        self._last_part = len(self._rows)
+        # In place: a million rows fill 250 MB, and a copy would need as much again.
+        self._rows.resize(self._last_part + len(part), refcheck=False)
+        self._rows[self._last_part :] = part
 
     def score_texts(self, scores: NDArray[np.float64] | None) -> None:
         """Set the BERTScore (precision, recall, F1) of the pairs in `texts`, flattened, where one is."""
@@ -192,18 +199,6 @@ class ScoredRows:
             self._bertscore[[pair is not None for row in self.texts for pair in row]] = scores
             self._bertscore = self._bertscore.reshape(-1, 2, 3)
         self.texts = []
-
-    @cached_property
-    def _rows(self) -> NDArray[Any]:
-        """All rows. Each part is freed when it is copied, since those of a million rows fill 250 MB."""
-        import numpy as np
-
-        rows, start = np.empty(sum(map(len, self._parts)), dtype=self._parts[0].dtype), 0
-        while self._parts:
-            part = self._parts.pop(0)
-            rows[start : start + len(part)] = part
-            start += len(part)
-        return rows
 
     def _rows_of(self, field: str, group: int) -> NDArray[np.int64]:
         """The places of the rows in a group, by its bit number in a field of bit masks."""
@@ -259,8 +254,8 @@ class ScoredRows:
         chosen = labelled
         if not all(scored.values()):
             chosen = labelled[[scored[name] for name in self._rows["outcome"][labelled]]]
-        names, counts = self._names(metrics), self._rows["strict"][chosen]
-        rates = (Ratio(counts[:, at].astype(float), counts[:, at + 1].astype(float)) for at in (12, 14))
+        names, counts = self._names(metrics), self._rows["strict"]
+        rates = (Ratio(*counts[chosen, at : at + 2].T.astype(float)) for at in (12, 14))
         intervals = ratio_intervals(
             chain((Ratio.mean(self._strict_scores[name][chosen]) for name in names), rates),
             clusters=self._rows["cluster"][chosen],
@@ -277,7 +272,7 @@ class ScoredRows:
             interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
             numbers[name] = interval.to_json()
         for place, name in enumerate(_POOLED):
-            sums = counts[:, 3 * place : 3 * place + 3].sum(axis=0).tolist()
+            sums = counts[chosen, 3 * place : 3 * place + 3].sum(axis=0).tolist()
             known = numbers[name]["value"] is not None
             numbers[f"{name}_pooled"] = f1(*sums, empty=1.0) if known else None
         return numbers
@@ -347,18 +342,18 @@ class ScoredRows:
         chosen, clusters = self._rows_of("compat_groups", group), self._rows["cluster"]
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
-        counts, flags = self._rows["compat"][chosen], self._rows["flags"][chosen]
         names = ["node_micro_f1_no_matching", "link_binary_f1", _ARGNAME, _ARGVALUE, "edit_distance"]
         names += [f"step_{name}" for name in ROUGE_NAMES]
         names += ["step_bertscore_f1"] if self._bertscore is not None else []
 
         def ratios() -> Iterator[Ratio]:  # one at a time: each needs two numbers a row
             for place in range(0, 12, 3):
-                right, extra, absent = counts[:, place : place + 3].T.astype(float)
+                right, extra, absent = self._rows["compat"][chosen, place : place + 3].T.astype(float)
                 yield Ratio(2 * right, 2 * right + extra + absent)
-            similarities = self._rows["compat_similarity"][chosen]
+            flags, similarities = self._rows["flags"][chosen], self._rows["compat_similarity"][chosen]
             yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
-            yield from map(Ratio.mean, self._rows["compat_rouge"][chosen].T)
+            for place in range(len(ROUGE_NAMES)):
+                yield Ratio.mean(self._rows["compat_rouge"][chosen, place])
             if self._bertscore is not None:
                 yield Ratio.mean(self._bertscore[chosen, 1, 2])
 
