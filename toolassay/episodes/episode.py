@@ -1,4 +1,4 @@
-"""One conversation of an agent: it answers and gets the results of its calls, until it is done or at a limit."""
+"""One conversation of an agent: it answers and gets the results of its calls, until done or at a limit."""
 
 from __future__ import annotations
 
@@ -17,6 +17,15 @@ from toolassay.runs.items import OVERFLOW, Ask
 MOST_CALLS = 100
 """Maximum number of calls in one answer; further ones fail."""
 _TOO_MANY = f"Error: not carried out: more than {MOST_CALLS} calls in one answer"
+
+LONGEST_RESULT = 40_000
+"""Maximum characters of one result in a conversation."""
+
+
+def shown_result(text: str) -> str:
+    """A result as an agent sees it; the end of a long one is cut off."""
+    return text if len(text) <= LONGEST_RESULT else f"{text[:LONGEST_RESULT]} … (cut off; search for less)"
+
 
 Carry = Callable[[Sequence[ToolCall]], Awaitable[Sequence[str]]]
 """Makes the calls of one answer, through `Ask`, which records each result; gives the results as text."""

@@ -30,7 +30,7 @@ from toolassay.executors.executor import (
     call_tool,
 )
 from toolassay.executors.workspace import changes_of, digest_of
-from toolassay.models import ChatRequest
+from toolassay.models import ChatRequest, ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.output_paths import EACH, Part, Reference, parse_reference, path_text
 from toolassay.requests import key_of
@@ -512,7 +512,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
 class _Place(AsyncExitStack):
     """The environment of one plan, which is opened when it is first needed."""
 
-    def __init__(self, opened: OpenExecutor) -> None:
+    def __init__(self, opened: OpenExecutor | None) -> None:
         super().__init__()
         self._opened = opened
         self.environment: Environment | None = None
@@ -520,9 +520,58 @@ class _Place(AsyncExitStack):
     async def opened(self) -> Environment:
         """The environment; Ctrl-C ends the wait for it."""
         if self.environment is None:
+            assert self._opened is not None
             with waiting():
                 self.environment = await self.enter_async_context(self._opened.environment())
         return self.environment
+
+
+class ConversationPlace(_Place):
+    """The environment of a conversation, in which every call and its result are lines of the journal.
+
+    It is opened for the first call that is not recorded. Recorded calls are then made again first, for their
+    effect, where environments are isolated.
+
+    Args:
+        opened: The executor; None if only recorded results are wanted.
+        ask: Has the recorded results.
+    """
+
+    def __init__(self, opened: OpenExecutor | None, ask: Ask) -> None:
+        super().__init__(opened)
+        self._ask = ask
+        self._earlier: list[tuple[Tool, ExecutedCall]] = []
+
+    async def call(self, tool: Tool, call: ExecutedCall) -> ExecutedCall:
+        """A call with its result, or with the words in which it was refused.
+
+        Raises:
+            EnvironmentFailure: It has no result through no fault of the caller.
+            InDoubt: An earlier start made it, its result is not known, and it must not be repeated.
+            ModelError: There is no executor.
+        """
+        is_isolated = self._opened is None or self._opened.is_isolated
+        is_recorded = True
+
+        async def ready() -> None:
+            if self._opened is None:
+                raise ModelError("the journal has no result of this call", outcome="not run")
+            environment = await self.opened()
+            while is_isolated and self._earlier:
+                await self._opened.prepare(environment, self._earlier[0][0])
+                await _made(environment, *self._earlier.pop(0))
+            await self._opened.prepare(environment, tool)
+
+        async def make() -> Any:
+            nonlocal is_recorded
+            is_recorded = False
+            return msgspec.to_builtins(await _made(await self.opened(), tool, call))
+
+        repeatable = is_isolated or (self._opened is not None and self._opened.is_idempotent(tool))
+        made = await self._ask.perform(msgspec.to_builtins(call), make, ready, repeatable=repeatable)
+        if is_recorded:
+            self._earlier.append((tool, call))
+        return msgspec.convert(made, ExecutedCall)
 
 
 def _node(plan: CallPlan, number: int) -> int:

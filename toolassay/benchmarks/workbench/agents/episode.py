@@ -24,6 +24,7 @@ from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset
 from toolassay.benchmarks.workbench.tools.tool import as_texts
 from toolassay.episodes import CallFormat, EpisodeLimits, Trajectory, call_format, episode
 from toolassay.episodes.call_formats import FORMATS
+from toolassay.episodes.episode import shown_result
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, readable, record_of, write_json_lines
 from toolassay.models import ToolCall
@@ -76,8 +77,6 @@ class ChangedPages:
         return bytes(whole)
 
 
-LONGEST_OBSERVATION = 40_000
-"""Maximum characters of one result in the conversation; the rest is cut off."""
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""
 
@@ -113,10 +112,8 @@ class ToolExecutor:
             result = f"Error: {failure}"
         else:
             result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(result) > LONGEST_OBSERVATION:
-            result = f"{result[:LONGEST_OBSERVATION]} … (cut off; search for less)"
         self._seconds += time.monotonic() - began
-        return result
+        return shown_result(result)
 
     def set_aside(self) -> None:
         """Free the copy until the next call, keeping its changed pages.
