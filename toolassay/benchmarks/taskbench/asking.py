@@ -15,12 +15,11 @@ from typing import Any
 from toolassay.calls.call_plan import Names, function_of
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.dataset import Request
-from toolassay.episodes import CallFormat, EpisodeLimits, call_format, episode
-from toolassay.episodes.call_formats import REACT
-from toolassay.episodes.episode import shown_result
+from toolassay.episodes.call_formats import REACT, CallFormat, call_format
+from toolassay.episodes.episode import EpisodeLimits, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.executors.executor import EnvironmentFailure, OpenExecutor
-from toolassay.executors.plan_run import ConversationPlace, result_of
+from toolassay.executors.plan_run import CallPlace, result_of
 from toolassay.graph import ToolGraph
 from toolassay.graph.traces import identifies, is_distinctive, is_said
 from toolassay.models import ModelError, ToolCall
@@ -157,7 +156,7 @@ class CallItems(ItemWork[Request]):
         parameters = {**PARAMETERS, **self.parameters}
         has_results = self.way != "calls"
         try:
-            async with ConversationPlace(self._executor, ask) as place:
+            async with CallPlace(self._executor, ask) as place:
                 end = await episode(
                     start, self.tools, ask, carry if has_results else None, self.limits, self.form, parameters
                 )
@@ -183,7 +182,7 @@ class CallItems(ItemWork[Request]):
         cut = {"cut_off": True} if end.is_cut_off and not made else {}
         return {"outcome": outcome, "plan": plan, **used, **cut, **({"limit": limit} if limit else {})}
 
-    async def _carried(self, asked: ToolCall, made: list[ExecutedCall], place: ConversationPlace) -> str:
+    async def _carried(self, asked: ToolCall, made: list[ExecutedCall], place: CallPlace) -> str:
         call = self._parsed(asked, len(made))
         if call.error is None:
             call = await place.call(self.graph.library[call.tool], call)

@@ -27,7 +27,7 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
-from toolassay.episodes import EpisodeLimits
+from toolassay.episodes.episode import EpisodeLimits
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named

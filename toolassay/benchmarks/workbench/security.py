@@ -37,7 +37,7 @@ from toolassay.benchmarks.workbench.tools import WorkplaceTool
 from toolassay.benchmarks.workbench.work import agent_settings, prompt_fingerprint, token_limit
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.data_folder import DataFolder
-from toolassay.episodes import call_format
+from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 from toolassay.runs import Journal

@@ -27,7 +27,7 @@ from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
-from toolassay.episodes import call_format
+from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
 from toolassay.models import ModelError

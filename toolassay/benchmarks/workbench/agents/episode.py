@@ -22,9 +22,8 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
-from toolassay.episodes import CallFormat, EpisodeLimits, Trajectory, call_format, episode
-from toolassay.episodes.call_formats import FORMATS
-from toolassay.episodes.episode import shown_result
+from toolassay.episodes.call_formats import FORMATS, CallFormat, call_format
+from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, readable, record_of, write_json_lines
 from toolassay.models import ToolCall
