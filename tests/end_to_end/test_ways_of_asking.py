@@ -148,8 +148,7 @@ def test_a_stopped_agent_pays_nothing_twice_and_its_writes_are_made_again(
 
 def test_a_refused_call_that_is_corrected_is_left_out(imported: Path) -> None:
     wrong = ("rename_note", {**STEPS[1][1], "owner": "Nora Hughes"})
-    unknown = ("fly", {})
-    with running_server(Agent([STEPS[0], wrong, unknown, STEPS[1]])) as server:
+    with running_server(Agent([STEPS[0], wrong, ("fly", {}), STEPS[1]])) as server:
         given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(server.base), "ask": "tools"}
         infer(imported / "data", **given, **live(imported), prediction_dir="corrected")
     (line,) = lines_of(imported / "data" / "corrected" / "acme.json")
@@ -159,7 +158,14 @@ def test_a_refused_call_that_is_corrected_is_left_out(imported: Path) -> None:
 def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: Capture) -> None:
     agent = Agent(STEPS)
     with running_server(agent) as server:
-        asked = ["--data_dir", imported / "data", "--llm", "acme", "--api_base", server.base]
+        asked: list[str | Path] = [
+            "--data_dir",
+            imported / "data",
+            "--llm",
+            "acme",
+            "--api_base",
+            server.base,
+        ]
         asked += ["--ask", "tools", "--prediction_dir", "simulated"]
         own = f"{command_of('notes_server')} {imported}/workspace/notes.json"
         refused = inside(capsys, "infer", *asked, "--executor", "mcp", "--server", own)

@@ -237,7 +237,7 @@ class React:
 
 
 class PublishedReact(React):
-    """ReAct as parsed by WorkBench's own agent, for comparisons with published numbers.
+    """ReAct as parsed by a published agent, for comparisons with published numbers.
 
     The first fenced block (``` or ```json, then a line break) is the action, in strict JSON except that
     strings may contain line breaks; of a list, the first item. Without a block the answer is final. As in the

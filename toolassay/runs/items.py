@@ -232,7 +232,7 @@ class ItemWork(ABC, Generic[Item]):
         """The same where the work is done, with what can only be opened there."""
         return self
 
-    def opened(self) -> AbstractAsyncContextManager[Any]:
+    def around(self) -> AbstractAsyncContextManager[Any]:
         """What is open, in the event loop of the items, while they are worked on; not for dry runs."""
         return nullcontext()
 
@@ -334,7 +334,7 @@ def answer_items(
         ),
         models=[model, *helpers.values()],
         loop=loop,
-        opened=work.opened,
+        around=work.around,
         stopped=stopped,
     )
 

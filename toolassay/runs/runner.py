@@ -322,7 +322,7 @@ def run_unsettled(
     models: Iterable[ChatModel],
     loop: Loop,
     stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
-    opened: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
+    around: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
 ) -> int:
     """Call `work` on each item that is not settled, then close the models.
 
@@ -333,7 +333,7 @@ def run_unsettled(
         models: The models that `work` calls; each is closed once.
         loop: Concurrency and callbacks.
         stopped: Called with each item that the budget stops, and the error.
-        opened: What is open in the event loop while items are worked on.
+        around: What is open in the event loop while items are worked on.
 
     Returns:
         Number of items that were settled before.
@@ -355,7 +355,7 @@ def run_unsettled(
 
     async def run() -> None:
         try:
-            async with opened():
+            async with around():
                 await run_items(missing(), work, loop, stopped=stopped, has_answers=lambda: already > 0)
         finally:
             for model in {id(model): model for model in models}.values():

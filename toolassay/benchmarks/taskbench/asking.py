@@ -86,7 +86,7 @@ class CallItems(ItemWork[Request]):
     _executor: OpenExecutor | None = None
 
     @asynccontextmanager
-    async def opened(self) -> AsyncIterator[None]:
+    async def around(self) -> AsyncIterator[None]:
         """The executor.
 
         Raises:

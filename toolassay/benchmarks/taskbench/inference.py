@@ -232,8 +232,8 @@ def prediction_line(
     if entry["outcome"] == "refused":
         line = PlanLine(request.id, request.text, None, "refused")
     elif "plan" in entry:
-        malformed = "malformed" if entry["plan"] is None else None
-        line = PlanLine(request.id, request.text, entry["plan"], malformed)
+        line = PlanLine(request.id, request.text, entry["plan"])
+        line.outcome = "malformed" if entry["plan"] is None else None
     else:
         plan, truncated = plan_of(entry, dependency_type)
         line = PlanLine(request.id, request.text, plan)

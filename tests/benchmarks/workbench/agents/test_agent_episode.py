@@ -53,7 +53,9 @@ def run(
     model = Scripted(*says)
     work = WorkbenchTasks(WorkbenchAgentSettings(**settings), {"temperature": 0}, lambda: sandbox)
     entry = asyncio.run(work.answer(TASK, ask_of(model, key=TASK.id)))
-    end = {name: entry[name] for name in ("outcome", "response", "error", "limit") if name in entry}
+    end: dict[str, Any] = {
+        name: entry[name] for name in ("outcome", "response", "error", "limit") if name in entry
+    }
     told = (one["content"] for one in entry["messages"][2:] if one["role"] != "assistant")
     return end, {**entry, "observations": [text.removeprefix("Observation: ") for text in told]}, model
 

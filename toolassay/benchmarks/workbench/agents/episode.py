@@ -386,7 +386,7 @@ class WorkbenchTasks(ItemWork[Task]):
 
         def function_name(name: str) -> str | None:
             tool = toolset_of(self.sandbox).find(name)
-            return tool and tool.function_name
+            return None if tool is None else tool.function_name
 
         return call_format(
             self.settings.agent, structured=self.settings.is_structured, function_name=function_name
