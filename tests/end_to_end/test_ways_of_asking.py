@@ -130,9 +130,7 @@ def test_calls_in_one_answer_have_no_links(imported: Path) -> None:
     assert verify(folder, llm="acme", prediction_dir="predictions_calls").lines.is_equal
 
 
-def test_a_stopped_agent_pays_nothing_twice_and_its_writes_are_made_again(
-    imported: Path, tmp_path: Path
-) -> None:
+def test_a_stopped_agent_pays_nothing_twice_and_its_writes_are_made_again(imported: Path) -> None:
     steps = [*STEPS, ("get_note", {"note_id": "N-102"})]
     agent = Agent(steps)
     with running_server(agent) as server:
@@ -144,6 +142,22 @@ def test_a_stopped_agent_pays_nothing_twice_and_its_writes_are_made_again(
     assert done.summary.complete and len(agent.seen) == 4
     results = [one["content"] for one in agent.seen[-1]["messages"] if one["role"] == "tool"]
     assert "Canoe repair" in results[-1]  # the fresh copy of the workspace has the first start's rename
+
+
+def test_a_call_of_a_server_that_lasts_is_not_made_again(imported: Path, tmp_path: Path) -> None:
+    notes, log = tmp_path / "notes.json", tmp_path / "calls.txt"
+    notes.write_text(json.dumps(SEED))
+    own = McpExecution(server=f"CALLS={log} {command_of('notes_server')} {notes}")
+    agent = Agent([*STEPS, ("get_note", {"note_id": "N-102"})])
+    with running_server(agent) as server:
+        given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(server.base), "ask": "tools"}
+        given |= {"executor": "mcp", "executor_options": own, "allow_writes": True}
+        given |= {"prediction_dir": "lasting"}
+        infer(imported / "data", budget=Budget(requests=2), **given)
+        assert infer(imported / "data", dry_run=True, **given).expected[0].requests == 1
+        assert infer(imported / "data", **given).summary.complete
+    assert log.read_text().split() == ["search_notes", "rename_note", "get_note"]
+    assert len(agent.seen) == 4
 
 
 def test_a_refused_call_that_is_corrected_is_left_out(imported: Path) -> None:
