@@ -11,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.prompt_templates import read_tool_sentence, tool_sentence
-from toolassay.signatures import details_of, read_notation, read_shown, shown_tool, signature
+from toolassay.signatures import (
+    argument_descriptions,
+    details_of,
+    read_notation,
+    read_shown,
+    shown_tool,
+    signature,
+)
 from toolassay.tools import ToolLibrary
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -115,3 +122,28 @@ def test_a_published_tool_is_shown_whole() -> None:
 def test_what_is_no_signature_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="signature"):
         read_notation(text)
+
+
+def test_arguments_are_described_by_path_and_long_enumerations_are_whole() -> None:
+    letters = [chr(97 + number) for number in range(26)]
+    item = {"type": "object", "properties": {"name": {"type": "string", "description": "As on the label."}}}
+    schema = {
+        "type": "object",
+        "properties": {
+            "day": {"type": "string", "description": "The day of the visit."},
+            "letter": {"enum": letters},
+            "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+            "plain": {"type": "integer"},
+        },
+        "$defs": {"part": item},
+    }
+    found = argument_descriptions(schema)
+    assert (found["day"], found["parts[].name"]) == ("The day of the visit.", "As on the label.")
+    assert all(f'"{letter}"' in found["letter"] for letter in letters)
+    assert found.keys() == {"day", "letter", "parts[].name"}
+
+
+def test_recursive_schemas_are_described_to_a_depth() -> None:
+    schema = {"properties": {"node": {"$ref": "#/$defs/node"}}}
+    node = {"description": "A node.", "properties": {"node": {"$ref": "#/$defs/node"}}}
+    assert len(argument_descriptions({**schema, "$defs": {"node": node}})) == 4

@@ -16,7 +16,8 @@ from typing import Any, Literal, NamedTuple
 Schema = Mapping[str, Any]
 
 _DEEPEST = 32  # references and combinators that are followed
-_MOST_SHOWN = 12  # values of an enum, or alternatives, that a notation lists
+MOST_SHOWN = 12
+"""Values of an enum, or alternatives, that a notation lists."""
 _MOST_NESTED = 3  # alternatives and lists within each other of which types are read
 _ALTERNATIVES = ("anyOf", "oneOf", "allOf")
 _IMPLYING = {"object": "properties", "array": "items"}  # the keywords that imply a type
@@ -264,7 +265,7 @@ def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
         return frozenset(map(_json_type, values))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = [_kinds_of(part, root, depth + 1) for part in parts[:_MOST_SHOWN]]
+            found = [_kinds_of(part, root, depth + 1) for part in parts[:MOST_SHOWN]]
             if keyword == "allOf":
                 return next(filter(None, found), _implied(schema))
             return frozenset().union(*found) if all(found) else frozenset()
@@ -344,7 +345,7 @@ def _type_name(schema: Any, root: Schema, depth: int) -> str:
     names = _listed(schema.get("type"))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED and not names else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = list(dict.fromkeys(_type_name(part, root, depth + 1) for part in parts[:_MOST_SHOWN]))
+            found = list(dict.fromkeys(_type_name(part, root, depth + 1) for part in parts[:MOST_SHOWN]))
             if keyword != "allOf":
                 return " | ".join(found)
             if known := next((name for name in found if name != "any"), None):
@@ -407,8 +408,8 @@ class _Notation:
         if "const" in schema:
             return _value(schema["const"])
         if isinstance(values := schema.get("enum"), list) and values:
-            more = " | …" if len(values) > _MOST_SHOWN else ""
-            return " | ".join(map(_value, values[:_MOST_SHOWN])) + more
+            more = " | …" if len(values) > MOST_SHOWN else ""
+            return " | ".join(map(_value, values[:MOST_SHOWN])) + more
         if depth > self.last and self.left > 0:
             kind = schema.get("type")
             if kind == "object" or "properties" in schema or "allOf" in schema:
@@ -425,7 +426,7 @@ class _Notation:
                 return f"{inner}[{_bounds(schema, 'minItems', 'maxItems')}]"
             for keyword in ("anyOf", "oneOf"):
                 if isinstance(parts := schema.get(keyword), list) and parts:
-                    kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:_MOST_SHOWN])
+                    kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:MOST_SHOWN])
                     return " | ".join(dict.fromkeys(kinds))
         name = _type_name(schema, self.root, 0)
         bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""

@@ -297,6 +297,21 @@ class Plan:
         return [*self.stated_links, *(Counter(pairs) - Counter(self.stated_links)).elements()]
 
 
+def without_results(plan: Plan, gold: Mapping[str, Any]) -> Plan:
+    """A plan without links, and without the arguments of tools that the gold fills with results."""
+    dependent = {
+        (node["task"], one["name"])
+        for node in gold["task_nodes"]
+        for one in node.get("arguments") or ()
+        if isinstance(one, dict) and "<node-" in json.dumps(one["value"])
+    }
+    arguments = plan.arguments and [
+        [one for one in given if (name, one[0]) not in dependent]
+        for name, given in zip(plan.names, plan.arguments, strict=True)
+    ]
+    return Plan(plan.names, arguments, [], plan.steps, plan.has_types)
+
+
 class _ToolArguments:
     """Reads the arguments of one tool."""
 

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-from toolassay.argument_schemas import Schema, notation, properties_of
+from toolassay.argument_schemas import (
+    MOST_SHOWN,
+    Property,
+    Schema,
+    items_of,
+    notation,
+    properties_at,
+    properties_of,
+)
 from toolassay.tools import Tool
 
 _MOST = 1_000  # characters of a signature
@@ -21,6 +30,9 @@ _MOST_WITH_PATHS = 1_500  # of a result to whose parts plans refer; the longest 
 _MOST_NAMES = 200  # parameters that a signature names
 _MOST_DESCRIPTION = 2_000  # characters of a description in a prompt, of which the last
 _END = 500
+_MOST_OF_ARGUMENT = 600  # characters of the description of an argument
+_MOST_DESCRIBED = 200  # arguments of a tool
+_DESCRIBED = 3  # levels of arguments below the first that are described
 _DEPTHS = (5, 4, 3, 2, 1)
 _FURTHER = (27, 16, 12, *range(8, 0, -1))  # levels below the depth, of which only required names are shown
 
@@ -83,6 +95,32 @@ def shown_tool(tool: Tool, *, with_paths: bool = False) -> dict[str, Any]:
     return shown | {"parameters": takes} | ({} if gives is None else {"returns": gives})
 
 
+def argument_descriptions(schema: Schema) -> dict[str, str]:
+    """What a schema says of arguments beside their types, by path: descriptions, and long enumerations whole.
+
+    >>> schema = {"properties": {"size": {"enum": ["S", "M"], "description": "Of the shirt."}, "n": {}}}
+    >>> argument_descriptions(schema)
+    {'size': 'Of the shirt.'}
+    """
+
+    def described(properties: Iterable[Property], path: str, left: int) -> Iterator[tuple[str, str]]:
+        for one in properties:
+            place, own = f"{path}{one.name}", one.schema
+            listed = own.get("enum")
+            values = listed if isinstance(listed, list) and len(listed) > MOST_SHOWN else []
+            text = str(own.get("description") or "")
+            text = text if len(text) <= _MOST_OF_ARGUMENT else f"{text[: _MOST_OF_ARGUMENT - 1]}…"
+            if values:
+                text = f"{text} One of: {json.dumps(values, ensure_ascii=False)}".strip()
+            if text:
+                yield place, text
+            for part, inner in (("", own), ("[]", items_of(own, schema).get("items", {}))):
+                if left:
+                    yield from described(properties_at(inner, schema), f"{place}{part}.", left - 1)
+
+    return dict(islice(described(properties_of(schema), "", _DESCRIBED), _MOST_DESCRIBED))
+
+
 def details_of(tool: Tool) -> dict[str, Any]:
     """What pages show of an imported tool beside its description; empty for a published one.
 
@@ -112,7 +150,7 @@ def read_shown(shown: Any) -> Any:
     """
     if not isinstance(shown, Mapping) or not any(isinstance(shown.get(key), str) for key in _NOTATIONS):
         return shown
-    tool = {key: item for key, item in shown.items() if key not in _NOTATIONS}
+    tool = {key: item for key, item in shown.items() if key not in (*_NOTATIONS, "arguments")}
     if isinstance(shown.get("parameters"), str):
         tool["input_schema"] = {"type": "object", **read_notation(shown["parameters"])}
     if isinstance(shown.get("returns"), str):

@@ -14,7 +14,7 @@ from builders import chat_folder, data_folder, running_server, workbench_folder
 from running import lines_of, started
 
 from toolassay import generate, infer, prompt_templates, verify
-from toolassay.benchmarks.workbench.agents import native_and_react
+from toolassay.benchmarks.workbench.agents import prompt
 from toolassay.models import ModelOptions
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
@@ -27,8 +27,8 @@ def reword(patch: pytest.MonkeyPatch) -> None:
     """Change every template and fixed text of the package."""
     shipped = prompt_templates.template_file
     patch.setattr(prompt_templates, "template_file", lambda *place: NEW + shipped(*place))
-    for name in ("_SITUATION", "_REACT"):
-        patch.setattr(native_and_react, name, NEW + getattr(native_and_react, name))
+    for name in ("_SITUATION", "REACT"):
+        patch.setattr(prompt, name, NEW + getattr(prompt, name))
 
 
 def answers_in(journal: Path) -> int:

@@ -17,7 +17,7 @@ from toolassay.benchmarks.classic.agents.inference import agent_of
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.agents.workflow_choice import QuestionRequests
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
-from toolassay.benchmarks.workbench.agents.episode import Episode, WorkbenchAgentSettings
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings, WorkbenchTasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.models import ChatRequest, ChatResponse
@@ -68,8 +68,8 @@ def asked(question: Question, agent: str, reference: str = "") -> list[ChatReque
 @pytest.mark.parametrize("toolkit", ["all", "domains"])
 def test_every_step_of_a_workplace_agent(sandbox: Sandbox, agent: str, toolkit: str) -> None:
     model = Overhears()
-    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(agent=agent, toolkit=toolkit))
-    asyncio.run(episode.run(ask_of(model), {}))
+    work = WorkbenchTasks(WorkbenchAgentSettings(agent=agent, toolkit=toolkit), {}, lambda: sandbox)
+    asyncio.run(work.answer(TASK, ask_of(model)))
     assert len(model.requests) > 2
     for request in model.requests:
         assert isinstance(request.task, AgentTask)

@@ -12,6 +12,7 @@ from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import option_of
 from toolassay.executors import executors, flags_of
+from toolassay.executors.executor import Executor
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -36,7 +37,12 @@ def executor_section() -> Callable[[Function], Function]:
         options.flag("allow_writes", "Permit tools that the server does not mark as read-only."),
         options.flag("allow_tools", "Run Python code of the data folder, or that --functions names."),
     )
-    return options.section("Executors", *consent, *(option_of(_Defaults(), flag) for flag in _FLAGS))
+    return options.section("Executors", *consent, *executor_flags(EVERY))
+
+
+def executor_flags(every: tuple[Executor, ...]) -> list[Callable[[Any], Any]]:
+    """The options of some executors."""
+    return [option_of(_Defaults(), flag) for flag in flags_of(every)]
 
 
 def taken_options(settings: dict[str, Any], executor: str) -> Any:
@@ -49,7 +55,7 @@ def taken_options(settings: dict[str, Any], executor: str) -> Any:
     known = {one.name for one in fields(chosen.options)}
     found: dict[str, Any] = {}
     for flag in _FLAGS:
-        value = settings.pop(flag.name)
+        value = settings.pop(flag.name, None)
         default = _DEFAULTS[flag.name]
         if flag.name in known:
             found[flag.name] = default if value is None else value
@@ -58,13 +64,18 @@ def taken_options(settings: dict[str, Any], executor: str) -> Any:
     return chosen.options(**found)
 
 
-def without_options(settings: dict[str, Any]) -> None:
-    """Remove the options of executors from `settings` where no executor is named.
+def without_options(settings: dict[str, Any], needed: str = "--values_from") -> None:
+    """Remove the options of executors from `settings` where none is used.
+
+    Args:
+        settings: what was typed.
+        needed: the option that uses an executor.
 
     Raises:
         UsageError: One was given.
     """
-    for name in ("allow_writes", "allow_tools", *(flag.name for flag in _FLAGS)):
-        value = settings.pop(name)
+    consent = () if needed != "--values_from" else ("allow_writes", "allow_tools")
+    for name in (*consent, *(flag.name for flag in _FLAGS)):
+        value = settings.pop(name, None)
         if value and value != _DEFAULTS.get(name):
-            raise click.UsageError(f"--{name} is for --values_from")
+            raise click.UsageError(f"--{name} is for {needed}")

@@ -11,9 +11,17 @@ from click.core import ParameterSource
 
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
-from toolassay.cli.executor_options import HELP, NAMES, executor_section, taken_options
+from toolassay.cli.executor_options import (
+    HELP,
+    NAMES,
+    executor_flags,
+    executor_section,
+    taken_options,
+    without_options,
+)
 from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
+from toolassay.executors import executors
 from toolassay.serving.faults import KINDS
 
 
@@ -110,6 +118,16 @@ class Attacks(click.ParamType[bool | int | str]):
     ),
 )
 @infer_sections()
+@options.section(
+    "Executors (--ask tools, --ask react)",
+    options.option(
+        "executor",
+        type=click.Choice([one.name for one in executors()]),
+        default="simulate",
+        help="Where calls run.",
+    ),
+    *executor_flags(executors()),
+)
 def infer_command(data_dir: Path, **settings: Any) -> int:
     """Run a model on every item of a data folder and write its predictions.
 
@@ -117,6 +135,10 @@ def infer_command(data_dir: Path, **settings: Any) -> int:
     """
     from toolassay.stages.infer import infer
 
+    if settings["ask"] in ("tools", "react"):
+        settings["executor_options"] = taken_options(settings, settings["executor"])
+    else:
+        without_options(settings, "--ask tools")
     settings = options.with_budget(options.with_model_options(settings))
     inference = infer(data_dir, command=options.typed(), screen=SCREEN, **by_field(settings))
     return 0 if inference.summary.complete else 3

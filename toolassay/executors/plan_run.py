@@ -30,7 +30,7 @@ from toolassay.executors.executor import (
     call_tool,
 )
 from toolassay.executors.workspace import changes_of, digest_of
-from toolassay.models import ChatRequest
+from toolassay.models import ChatRequest, ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.output_paths import EACH, Part, Reference, parse_reference, path_text
 from toolassay.requests import key_of
@@ -329,8 +329,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
             ask.restart(forget=self._opened.is_isolated)
             calls.clear()
             try:
-                async with _Place(self._opened) as place:
-                    return await self._attempt(item, plan, tools, place, ask, calls)
+                return await self._attempt(item, plan, tools, ask, calls)
             except EnvironmentFailure as error:
                 reason = str(error)
             except InDoubt:
@@ -362,38 +361,36 @@ class ExecutionWork(ItemWork[PlannedItem]):
         item: PlannedItem,
         plan: CallPlan,
         tools: Sequence[Tool],
-        place: _Place,
         ask: Ask,
         calls: list[ExecutedCall],
     ) -> Execution:
         """Run the plan, and add its calls to `calls`; the first one that is made opens the place."""
         before: State | None = None
 
-        async def opened() -> Environment:
+        async def seen(environment: Environment) -> None:
             nonlocal before
-            if place.environment is None:
-                before = await self._state_before(await place.opened())
-            return await place.opened()
+            before = await self._state_before(environment)
 
         results: dict[int, CallResult] = {}
         reason = ""
         is_after_write = self._has_written and not self._opened.is_isolated
-        for number, tool in enumerate(tools):
-            try:
-                call = self._prepared(plan, number, tool, results)
-            except Unresolvable as error:
-                reason = f"call {_node(plan, number)} ({tool.id}): {error}"
-                break
-            call = await self._recorded(tool, call, opened, ask)
-            calls.append(call)
-            if self._opened.is_shared and (self._is_new_outcome(calls) or is_after_write):
-                self.affected.add(item.id)
-            self._has_written |= not self._opened.is_read_only(tool)
-            if call.error is not None:
-                reason = f"call {call.node} ({tool.id}): {call.error}"
-                break
-            results[number] = result_of(call)
-        after = self._compared(await (await opened()).state())
+        async with CallPlace(self._opened, ask, seen) as place:
+            for number, tool in enumerate(tools):
+                try:
+                    call = self._prepared(plan, number, tool, results)
+                except Unresolvable as error:
+                    reason = f"call {_node(plan, number)} ({tool.id}): {error}"
+                    break
+                call = await place.call(tool, call)
+                calls.append(call)
+                if self._opened.is_shared and (self._is_new_outcome(calls) or is_after_write):
+                    self.affected.add(item.id)
+                self._has_written |= not self._opened.is_read_only(tool)
+                if call.error is not None:
+                    reason = f"call {call.node} ({tool.id}): {call.error}"
+                    break
+                results[number] = result_of(call)
+            after = self._compared(await (await place.opened()).state())
         ended = self._ended(item, "failed" if reason else "ran", reason, calls)
         return replace(
             ended,
@@ -403,21 +400,6 @@ class ExecutionWork(ItemWork[PlannedItem]):
             if before is None or after is None
             else StateSummary(digest_of(after), len(after), changes_of(before, after)),
         )
-
-    async def _recorded(
-        self, tool: Tool, call: ExecutedCall, opened: Callable[[], Awaitable[Environment]], ask: Ask
-    ) -> ExecutedCall:
-        """A call with its result, from the journal if an earlier start made it."""
-
-        async def ready() -> None:
-            await self._opened.prepare(await opened(), tool)
-
-        async def make() -> Any:
-            return msgspec.to_builtins(await make_call(await opened(), tool, call))
-
-        repeatable = self._opened.is_isolated or self._opened.is_idempotent(tool)
-        made = await ask.perform(msgspec.to_builtins(call), make, ready, repeatable=repeatable)
-        return msgspec.convert(made, ExecutedCall)
 
     def _is_new_outcome(self, calls: Sequence[ExecutedCall]) -> bool:
         """Whether the same calls, from the start of a plan, ended otherwise in an earlier plan."""
@@ -471,7 +453,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
         """The nodes whose result differs in a second execution; None where there must not be one."""
         if not self._opened.is_isolated and not all(map(self._opened.is_read_only, tools)):
             return None
-        async with _Place(self._opened) as place:
+        async with CallPlace(self._opened) as place:
             results = await self._rerun(plan, tools, await place.opened(), len(tools))
         return tuple(
             call.node
@@ -497,7 +479,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
                 continue
             wrong = ExecutedCall(right.node, right.tool, arguments)
             try:
-                async with _Place(self._opened) as place:
+                async with CallPlace(self._opened) as place:
                     environment = await place.opened()
                     if len(await self._rerun(plan, tools, environment, number)) < number:
                         continue
@@ -509,20 +491,71 @@ class ExecutionWork(ItemWork[PlannedItem]):
         return None
 
 
-class _Place(AsyncExitStack):
-    """The environment of one plan, which is opened when it is first needed."""
+class CallPlace(AsyncExitStack):
+    """The environment of one plan or conversation, which is opened when it is first needed.
 
-    def __init__(self, opened: OpenExecutor) -> None:
+    Every call and its result are lines of the journal. Where environments are isolated, recorded calls are
+    made again before the first one that is not recorded, for their effect.
+
+    Args:
+        opened: The executor; None if only recorded results are wanted.
+        ask: Has the recorded results.
+        seen: Called with the environment when it is opened.
+    """
+
+    def __init__(
+        self,
+        opened: OpenExecutor | None,
+        ask: Ask | None = None,
+        seen: Callable[[Environment], Awaitable[None]] | None = None,
+    ) -> None:
         super().__init__()
-        self._opened = opened
-        self.environment: Environment | None = None
+        self._opened, self._ask, self._seen = opened, ask, seen
+        self._environment: Environment | None = None
+        self._earlier: list[tuple[Tool, ExecutedCall]] = []
 
     async def opened(self) -> Environment:
         """The environment; Ctrl-C ends the wait for it."""
-        if self.environment is None:
+        if self._environment is None:
+            if self._opened is None:
+                raise ModelError("the journal has no result of this call", outcome="not run")
             with waiting():
-                self.environment = await self.enter_async_context(self._opened.environment())
-        return self.environment
+                self._environment = await self.enter_async_context(self._opened.environment())
+            if self._seen is not None:
+                await self._seen(self._environment)
+        return self._environment
+
+    async def call(self, tool: Tool, call: ExecutedCall) -> ExecutedCall:
+        """A call with its result, or with the words in which it was refused.
+
+        Raises:
+            EnvironmentFailure: It has no result through no fault of the caller.
+            InDoubt: An earlier start made it, its result is not known, and it must not be repeated.
+            ModelError: There is no executor, or the run is ending.
+        """
+        executor, is_recorded = self._opened, True
+        is_isolated = executor is None or executor.is_isolated
+
+        async def ready() -> None:
+            environment = await self.opened()
+            assert executor is not None
+            while is_isolated and self._earlier:
+                earlier, made = self._earlier.pop(0)
+                await executor.prepare(environment, earlier)
+                await make_call(environment, earlier, made)
+            await executor.prepare(environment, tool)
+
+        async def make() -> Any:
+            nonlocal is_recorded
+            is_recorded = False
+            return msgspec.to_builtins(await make_call(await self.opened(), tool, call))
+
+        assert self._ask is not None
+        repeatable = is_isolated or (executor is not None and executor.is_idempotent(tool))
+        made = await self._ask.perform(msgspec.to_builtins(call), make, ready, repeatable=repeatable)
+        if is_recorded:
+            self._earlier.append((tool, call))
+        return msgspec.convert(made, ExecutedCall)
 
 
 def _node(plan: CallPlan, number: int) -> int:

@@ -309,6 +309,11 @@ def _is_in(key: str, words: str) -> bool:
 _DATA_NAME = re.compile(r"\d{4}|\s.*\d|^.{60}")
 
 
+def is_said(value: Any, words: str) -> bool:
+    """Whether words have a value as a word or words of theirs."""
+    return _is_in(_key(value), words.casefold())
+
+
 def _is_data(parts: tuple[Part, ...]) -> bool:
     return any(isinstance(part, str) and _DATA_NAME.search(part) for part in parts)
 
@@ -324,6 +329,11 @@ _COMMON_WORD = re.compile(r"(?:[^\W\d]|-){1,14}")  # "economy", "one_way"; not "
 
 def _last_word(path: str) -> str:
     return words(path)[-1] if words(path) else ""
+
+
+def identifies(argument: tuple[Part, ...]) -> bool:
+    """Whether an argument identifies something, by its name: `movie_id`, `countryCode`, `username`."""
+    return _last_word(path_text(argument)) in _IDENTIFYING
 
 
 def is_distinctive(value: Any, argument: tuple[Part, ...], tool: Tool) -> bool:
@@ -343,7 +353,7 @@ def is_distinctive(value: Any, argument: tuple[Part, ...], tool: Tool) -> bool:
         listed += more if isinstance(more := schema.get(keyword), list) else []
     if key in map(_key, listed):
         return False
-    is_identifier = _last_word(path_text(argument)) in _IDENTIFYING
+    is_identifier = identifies(argument)
     try:
         number = abs(float(key))
     except ValueError:

@@ -11,7 +11,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import fields, replace
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
@@ -232,6 +232,10 @@ class ItemWork(ABC, Generic[Item]):
         """The same where the work is done, with what can only be opened there."""
         return self
 
+    def around(self) -> AbstractAsyncContextManager[Any]:
+        """What is open, in the event loop of the items, while they are worked on; not for dry runs."""
+        return nullcontext()
+
     @abstractmethod
     def key_of(self, item: Item) -> str:
         """The key of an item in the journal."""
@@ -330,6 +334,7 @@ def answer_items(
         ),
         models=[model, *helpers.values()],
         loop=loop,
+        around=work.around,
         stopped=stopped,
     )
 

@@ -7,6 +7,7 @@ import itertools
 import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -323,6 +324,7 @@ def run_unsettled(
     models: Iterable[ChatModel],
     loop: Loop,
     stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
+    around: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
 ) -> int:
     """Call `work` on each item that is not settled, then close the models.
 
@@ -333,6 +335,7 @@ def run_unsettled(
         models: The models that `work` calls; each is closed once.
         loop: Concurrency and callbacks.
         stopped: Called with each item that the budget stops, and the error.
+        around: What is open in the event loop while items are worked on.
 
     Returns:
         Number of items that were settled before.
@@ -354,7 +357,8 @@ def run_unsettled(
 
     async def run() -> None:
         try:
-            await run_items(missing(), work, loop, stopped=stopped, has_answers=lambda: already > 0)
+            async with around():
+                await run_items(missing(), work, loop, stopped=stopped, has_answers=lambda: already > 0)
         finally:
             for model in {id(model): model for model in models}.values():
                 await model.close()

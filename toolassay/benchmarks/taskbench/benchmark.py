@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
-from toolassay.benchmarks.taskbench.options import ROUGE_BACKENDS, PlanOptions, PlanScoring
+from toolassay.benchmarks.taskbench.options import ASKS, ROUGE_BACKENDS, PlanOptions, PlanScoring
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
@@ -71,6 +71,27 @@ class TaskBench(Benchmark):
                 metavar="default|example",
             ),
             Option("prompt_template", "File with your own prompt template.", Path),
+            Option(
+                "ask",
+                "What to request of imported tools: a plan; calls: all native calls in one answer; tools: "
+                "native calls step by step, with results from --executor; react: the same with actions in "
+                "text. Predictions are in predictions_ASK.",
+                choices=ASKS,
+            ),
+            Option("allow_writes", "With --ask: permit tools that are not marked read-only.", bool),
+            Option(
+                "allow_tools",
+                "With --ask: run Python code of the data folder, or that --functions names.",
+                bool,
+            ),
+            Option("max_steps", "With --ask: maximum model answers per request.", int, minimum=1),
+            Option(
+                "max_seconds",
+                "With --ask: maximum seconds of the model answers to one request.",
+                float,
+                minimum=0,
+                above=True,
+            ),
         ),
         evaluate=(
             Option(
@@ -148,13 +169,15 @@ class TaskBench(Benchmark):
     data = FolderFacts(domain=_domain, made_from=_labels)
     items = late("item_details:ITEMS")
     scores = late("evaluation:SCORES")
-    work = late("work:PlanWork")
+    work = late("work:work_of")
     evaluate = late("evaluation:evaluate_plans")
 
     def place(self, run: RunSettings, own: PlanOptions) -> str:
-        """The published name of the folder where --tag is given."""
+        """The published name of the folder where --tag is given; another one for another way of asking."""
         from toolassay.benchmarks.taskbench.work import tagged
 
+        if own.ask != "plan":
+            return run.choices.prediction_dir or f"predictions_{own.ask}"
         return run.choices.prediction_dir or tagged(own.demo_count, own.rewriter, tag=own.tag)
 
     def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
@@ -166,6 +189,7 @@ class TaskBench(Benchmark):
         from toolassay.models.refused_parameters import without_default
 
         refuse_beside_security(
+            ask=own.ask != "plan",
             reformat=own.reformat,
             log_first_detail=own.log_first_detail,
             structured=run.model.structured,

@@ -10,7 +10,7 @@ from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs.journal import Journal, LineAddress
 from toolassay.runs.manifest import COUNT
 
-ANSWERS = {"response", "adopted"}
+ANSWERS = {"response", "adopted", "plan"}
 """The fields of an entry of which each is an answer."""
 
 

@@ -97,10 +97,11 @@ def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
             with LineIndex(path, fix="write it with inference.py", keep=job.keep) as lines:
                 for line in _counted_lines(job, labels):
                     label = labels.read(line)
-                    gold = reader.plan(label)
+                    gold = job.compared(reader.plan(label), label)
                     if gold is None:
                         continue
                     answer, plan = _plan_number(lines, label, reader, run)
+                    plan = job.compared(plan, label)
                     given.append(answer)
                     is_right.append(plan is not None and score_plan(gold, plan).is_exact)
                     if not number:
@@ -273,6 +274,7 @@ def evaluate_folder(
         )
     library, graph, kind = _tools(folder, dependency_type, say)
     alignment = choices.alignment
+    settings = recorded_settings(predictions.parent / "runs" / predictions.stem) or {}
     evaluator = PlanEvaluator(
         folder.data,
         predictions,
@@ -281,9 +283,10 @@ def evaluate_folder(
         choices,
         graph=graph,
         alignment_ids=None if alignment is None else aligned_ids(folder.alignment_ids, alignment),
-        exclude_ids=_demonstrations(predictions),
+        exclude_ids=_demonstrations(settings),
         chosen_ids=chosen_ids,
         bertscore=bertscore,
+        ask=str(settings.get("ask", "plan")),
     )
     evaluation = _up_to_date(target, evaluator) if only_if_changed else None
     is_new = evaluation is None
@@ -379,9 +382,8 @@ def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | No
         return None
 
 
-def _demonstrations(predictions: Path) -> list[str | int]:
+def _demonstrations(settings: Mapping[str, Any]) -> list[str | int]:
     """The ids of the demonstrations in the prompt, which are not scored."""
-    settings = recorded_settings(predictions.parent / "runs" / predictions.stem) or {}
     demos = settings.get("demo_ids")
     return [key for key in demos if isinstance(key, str | int)] if isinstance(demos, list) else []
 

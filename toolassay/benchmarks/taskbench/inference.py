@@ -231,6 +231,9 @@ def prediction_line(
         return adopted
     if entry["outcome"] == "refused":
         line = PlanLine(request.id, request.text, None, "refused")
+    elif "plan" in entry:
+        line = PlanLine(request.id, request.text, entry["plan"])
+        line.outcome = "malformed" if entry["plan"] is None else None
     else:
         plan, truncated = plan_of(entry, dependency_type)
         line = PlanLine(request.id, request.text, plan)

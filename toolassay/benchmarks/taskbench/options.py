@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.prompt_templates import Wording, check_wording
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from toolassay.metrics.bertscore import BertScore
 
 ROUGE_BACKENDS = ("builtin", "rouge-score")
+ASKS = ("plan", "calls", "tools", "react")
+_OF_PLANS = ("use_demos", "demo_ids", "reformat", "tag", "log_first_detail", "prompt", "prompt_template")
+_OF_CALLS = ("executor", "executor_options", "allow_writes", "allow_tools", "max_steps", "max_seconds")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,14 @@ class PlanOptions:
         prompt: Built-in prompt: "default", or "example", which shows a short worked example instead of
             placeholders, for small models.
         prompt_template: File with another prompt template.
+        ask: What is requested: a "plan"; "calls", all native calls in one answer; "tools", native calls step
+            by step with their results; "react", actions in text. All but "plan" need imported tools.
+        executor: What makes the calls of "tools" and "react".
+        executor_options: Its options object; None for the defaults.
+        allow_writes: Permit tools that are not marked read-only.
+        allow_tools: Permit Python code of the data folder, or that an option of the executor names.
+        max_steps: Maximum model answers per request.
+        max_seconds: Maximum seconds of all answers to a request.
     """
 
     dependency_type: str | None = None
@@ -45,6 +56,26 @@ class PlanOptions:
     log_first_detail: bool = False
     prompt: str = "default"
     prompt_template: Path | None = None
+    ask: str = "plan"
+    executor: str = "simulate"
+    executor_options: Any = None
+    allow_writes: bool = False
+    allow_tools: bool = False
+    max_steps: int = 20
+    max_seconds: float = 120.0
+
+    def __post_init__(self) -> None:
+        """Check that the options fit the way of asking.
+
+        Raises:
+            UsageError: One does not, or the way is unknown.
+        """
+        if self.ask not in ASKS:
+            raise UsageError(f"unknown --ask '{self.ask}'", fix=f"choose from {', '.join(ASKS)}")
+        unfit = _OF_CALLS if self.ask == "plan" else _OF_PLANS
+        for name in unfit:
+            if getattr(self, name) not in (getattr(PlanOptions, name), []):
+                raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
 
     def wording(self, say: Callable[[str], None]) -> Wording:
         """Name of the built-in prompt; `say` receives a notice if it has another name now.

@@ -28,7 +28,7 @@ from toolassay.prompt_templates import (
     turns_of,
     typed_note,
 )
-from toolassay.signatures import shown_tool
+from toolassay.signatures import argument_descriptions, shown_tool
 from toolassay.tools import Tool, ToolLibrary
 
 _PLACE = "\0request\0"  # placeholder: requests are inserted after `$` substitution, as they may contain "$"
@@ -108,6 +108,8 @@ def _tool_line(tool: Tool, dependency_type: DependencyType, *, ascii_only: bool)
     value = shown_tool(tool, with_paths=dependency_type == "schema")
     if dependency_type == "temporal" and tool.parameters and tool.input_schema is None:
         value["parameters"] = [parameter.name for parameter in tool.parameters]
+    if tool.input_schema is not None and (described := argument_descriptions(tool.input_schema)):
+        value["arguments"] = described
     return json.dumps(value, ensure_ascii=ascii_only)
 
 

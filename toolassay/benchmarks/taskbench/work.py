@@ -11,6 +11,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
+from toolassay.benchmarks.taskbench.asking import CallItems
 from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
@@ -25,18 +27,25 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
+from toolassay.episodes.episode import EpisodeLimits
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
+from toolassay.executors import executor_named
+from toolassay.executors.executor import ExecutionContext
 from toolassay.files import copy_file, read_json_lines, safe_name, write_json_lines
+from toolassay.graph import ToolGraph
 from toolassay.locks import open_regular
+from toolassay.models import ModelError
+from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, recorded_settings
-from toolassay.runs.budget import Estimate
-from toolassay.runs.items import preview_items
+from toolassay.runs.budget import Estimate, ExpectedUsage
+from toolassay.runs.items import OVERFLOW, preview_items, replay_item
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
+from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
@@ -302,6 +311,83 @@ class PlanWork(Work):
         super().report(inference, output, journal_file, screen)
 
 
+class CallWork(PlanWork):
+    """Calls for each request of a folder with imported tools. Arguments are those of `PlanWork`.
+
+    Raises:
+        UsageError: The folder or the options do not fit.
+    """
+
+    def __init__(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> None:
+        super().__init__(folder, run, own, trial)
+        if self._source.graph.dependency_type != "schema":
+            raise UsageError(
+                f"--ask {own.ask} needs imported tools", file=folder.path, fix="use --ask plan (default)"
+            )
+        if not is_served(run.model.llm):
+            raise UsageError(
+                f"--llm {run.model.llm} makes plans only", fix="name a served model (--api_base URL)"
+            )
+        if run.model.structured and own.ask != "react":
+            raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
+        self._executor = executor_named(own.executor)
+
+    @property
+    def items(self) -> CallItems:  # type: ignore[override]
+        """The work on single requests."""
+        own, graph, executor = self._own, self._source.graph, self._executor
+        context = ExecutionContext(self._folder, graph.library, allow_tools=own.allow_tools)
+        options = own.executor_options or executor.options()
+        return CallItems(
+            graph,
+            own.ask,
+            self._parameters,
+            EpisodeLimits(own.max_steps, own.max_seconds),
+            None if own.ask == "calls" else lambda: executor.open(context, options),
+            own.allow_writes or executor.is_harmless,
+            bool(self._run.model.structured),
+        )
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """Settings and hashes of the run; one item is one request."""
+        own, items, folder = self._own, self.items, self._folder
+        shown = [items.system, *(tool.to_openai() for tool in items.tools)]
+        prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
+        limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
+        return WorkFacts(
+            "request",
+            {
+                "llm": self._run.model.llm,
+                **without_default(self._parameters, CALL_PARAMETERS),
+                "dependency_type": "schema",
+                "ask": own.ask,
+                **({} if own.ask == "calls" else limits),
+                **({"structured": True} if items.structured else {}),
+                "prompt_sha256": prompt_hash,
+            },
+            {**CALL_PARAMETERS, **self._parameters},
+            len(self._source.requests),
+            len(self._chosen),
+            {**hashes(folder.user_requests, folder.tool_desc, folder.graph_desc), "prompt": prompt_hash},
+            not_counted="" if own.ask == "calls" else "; the further answers to each request",
+            conflict_fix=CONFLICT_FIX,
+            adopts=True,
+            in_steps=own.ask != "calls",
+        )
+
+    def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
+        """The minimum (one answer per request) and the maximum (`max_steps` answers per request)."""
+        if self._own.ask == "calls":
+            return (estimate.expected(price),)
+        return estimate.expected(price), estimate.expected(price, self._own.max_steps)
+
+
+def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> Work:
+    """The work of a run with its way of asking."""
+    return (PlanWork if own.ask == "plan" else CallWork)(folder, run, own, trial)
+
+
 def requests_of(folder: DataFolder, screen: Screen) -> Requests:
     """The requests of a folder; a warning names ids that occur twice.
 
@@ -352,5 +438,26 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
             entry = entry_of(recorded.journal, request)
             if is_settled(entry):
                 comparison.adopted += "adopted" in entry
+                if "plan" in entry:
+                    entry |= _remade_calls(recorded, graph, request, entry)
                 yield prediction_line(request, entry, graph.dependency_type)
             advance()
+
+
+def _remade_calls(
+    recorded: RecordedRun, graph: ToolGraph, request: Request, entry: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The entry of a request with calls, made of the recorded answers and results.
+
+    It must stop where the run did: one that its context or time ended made one more request.
+    """
+    settings, limit = recorded.settings, entry.get("limit")
+    end = ModelError(
+        "the recorded conversation ends here",
+        outcome=OVERFLOW if limit == "context" else "not run",
+        kind=TIME_LIMIT if limit == "time" else "failed",
+    )
+    limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
+    structured = bool(settings.get("structured"))
+    items = CallItems(graph, settings["ask"], {}, limits, structured=structured)
+    return replay_item(items, request, recorded.journal, end)[0]

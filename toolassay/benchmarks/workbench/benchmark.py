@@ -105,7 +105,7 @@ class WorkBench(Benchmark):
             )
         },
         executors={"workbench": f"{_HERE}.workplace_environment:EXECUTOR"},
-        prompt_reader=f"{_HERE}.agents.native_and_react:prompted_agent_task",
+        prompt_reader=f"{_HERE}.agents.prompt:prompted_agent_task",
     )
     data = FolderFacts(
         _holds_tasks, _domain, _made_from, "its gold is checked by `toolassay workbench check {}`"

@@ -27,7 +27,6 @@ from toolassay.benchmarks.security.probe import (
     wording,
 )
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchTasks, call_text, entry_of
-from toolassay.benchmarks.workbench.agents.native_and_react import call_format
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.options import WorkplaceOptions
@@ -38,6 +37,7 @@ from toolassay.benchmarks.workbench.tools import WorkplaceTool
 from toolassay.benchmarks.workbench.work import agent_settings, prompt_fingerprint, token_limit
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.data_folder import DataFolder
+from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 from toolassay.runs import Journal

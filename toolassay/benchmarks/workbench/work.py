@@ -19,7 +19,7 @@ from toolassay.benchmarks.workbench.agents.episode import (
     prediction_lines,
     write_predictions,
 )
-from toolassay.benchmarks.workbench.agents.native_and_react import call_format
+from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, Task
@@ -27,6 +27,7 @@ from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
+from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import RecordedRun
 from toolassay.models import ModelError
@@ -194,7 +195,7 @@ def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> st
     form = call_format(settings.agent, structured=settings.is_structured)
     tools = toolset_of(sandbox).of_domains(None)
     return hashlib.sha256(
-        json.dumps([form.system(sandbox, tools), form.parameters(tools)]).encode()
+        json.dumps([system_prompt(sandbox, settings.agent, tools), form.parameters(tools)]).encode()
     ).hexdigest()
 
 

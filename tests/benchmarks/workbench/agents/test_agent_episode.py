@@ -14,17 +14,17 @@ import pytest
 from answering import Scripted, ask_of
 
 from toolassay.benchmarks.workbench.agents.episode import (
-    MOST_CALLS,
     NO_ANSWER,
-    Episode,
     ToolExecutor,
     WorkbenchAgentSettings,
+    WorkbenchTasks,
 )
 from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
+from toolassay.episodes.episode import MOST_CALLS
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
@@ -51,10 +51,13 @@ def run(
     sandbox: Sandbox, *says: ChatResponse | ModelError, **settings: Any
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
-    episode = Episode(TASK, sandbox, WorkbenchAgentSettings(**settings))
-    end = asyncio.run(episode.run(ask_of(model, key=TASK.id), {"temperature": 0}))
-    episode.close()
-    return end, {**episode.record, "observations": episode._observations}, model
+    work = WorkbenchTasks(WorkbenchAgentSettings(**settings), {"temperature": 0}, lambda: sandbox)
+    entry = asyncio.run(work.answer(TASK, ask_of(model, key=TASK.id)))
+    end: dict[str, Any] = {
+        name: entry[name] for name in ("outcome", "response", "error", "limit") if name in entry
+    }
+    told = (one["content"] for one in entry["messages"][2:] if one["role"] != "assistant")
+    return end, {**entry, "observations": [text.removeprefix("Observation: ") for text in told]}, model
 
 
 def test_calls_run_and_their_results_are_sent_until_the_final_answer(sandbox: Sandbox) -> None:
@@ -155,14 +158,14 @@ def test_refusals_and_empty_answers(sandbox: Sandbox) -> None:
 def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox, tmp_path: Path) -> None:
     delete = wants(("calendar__delete_event", {"event_id": "00000000"}))
     models = Scripted(delete, ModelError("gone", transient=True)), Scripted(delete)
+    work = WorkbenchTasks(WorkbenchAgentSettings(), {}, lambda: sandbox)
     with pytest.raises(ModelError):
-        asyncio.run(Episode(TASK, sandbox, WorkbenchAgentSettings()).run(ask_of(models[0], tmp_path), {}))
+        asyncio.run(work.answer(TASK, ask_of(models[0], tmp_path)))
     (tmp_path / "again").mkdir()
     shutil.copy(tmp_path / "journal.jsonl", tmp_path / "again")  # a file that no other process writes
-    episode = Episode(TASK, sandbox, WorkbenchAgentSettings())
-    asyncio.run(episode.run(ask_of(models[1], tmp_path / "again"), {}))
+    entry = asyncio.run(work.answer(TASK, ask_of(models[1], tmp_path / "again")))
     assert len(models[1].asked[0].messages) == 4
-    results = [one["content"] for one in episode.record["messages"] if one["role"] == "tool"]
+    results = [one["content"] for one in entry["messages"] if one["role"] == "tool"]
     assert results == ["Event deleted successfully.", "Event not found."]
 
 
@@ -178,12 +181,13 @@ def test_what_the_server_sent_beside_an_answer_goes_back_with_it_after_an_interr
     if agent == "native":
         said = ChatResponse("", tool_calls=(call,), extra=extra)
     first = Scripted(said, ModelError("gone", transient=True))
-    other, settings = Scripted(), WorkbenchAgentSettings(agent=agent)
+    other = Scripted()
+    work = WorkbenchTasks(WorkbenchAgentSettings(agent=agent), {}, lambda: sandbox)
     with pytest.raises(ModelError):
-        asyncio.run(Episode(TASK, sandbox, settings).run(ask_of(first, tmp_path), {}))
+        asyncio.run(work.answer(TASK, ask_of(first, tmp_path)))
     (tmp_path / "again").mkdir()
     shutil.copy(tmp_path / "journal.jsonl", tmp_path / "again")  # a file that no other process writes
-    asyncio.run(Episode(TASK, sandbox, settings).run(ask_of(other, tmp_path / "again"), {}))
+    asyncio.run(work.answer(TASK, ask_of(other, tmp_path / "again")))
     sent = [model.asked[-1].messages[2] for model in (first, other)]
     assert sent[0] == sent[1]
     calls = sent[0].pop("tool_calls", None)  # type: ignore[attr-defined]

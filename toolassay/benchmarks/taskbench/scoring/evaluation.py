@@ -113,6 +113,7 @@ class PlanEvaluator:
         exclude_ids: labels left out of the strict scores.
         chosen_ids: score only the labels with these ids; None scores all.
         bertscore: who computes BERTScore; None leaves it out.
+        ask: what was requested, as `infer --ask` has it; see `ScoringJob`.
 
     Raises:
         UsageError: a missing file, an unknown metric, split or mode.
@@ -131,11 +132,16 @@ class PlanEvaluator:
         exclude_ids: Collection[str | int] = (),
         chosen_ids: Collection[str | int] | None = None,
         bertscore: PairScorer | None = None,
+        ask: str = "plan",
     ) -> None:
         self.choices = choices = choices or ScoringChoices()
         self.notes = EvaluationNotes()
         known = installed_metrics() if set(choices.metrics) - set(METRICS) else ()  # 12 ms
-        chosen = metrics_of(choices.metrics, choices.prompting, known)
+        # Calls have no steps in words.
+        chosen = metrics_of(choices.metrics, choices.prompting if ask == "plan" else ask, known)
+        if ask == "calls":
+            chosen = tuple(name for name in chosen if name != "link")
+            self.notes.remark("calls in one answer: links and arguments from results are not compared")
         if "bertscore" in chosen and bertscore is None:
             self.notes.remark(_NO_BERTSCORE)
         self._bertscore = bertscore if "bertscore" in chosen else None
@@ -156,6 +162,7 @@ class PlanEvaluator:
             predictions.parent / "runs" / predictions.stem,
             None if chosen_ids is None else frozenset(map(str, chosen_ids)),
             choices.rouge_backend,
+            ask=ask,
         )
 
     @property
@@ -186,6 +193,7 @@ class PlanEvaluator:
             **({"rouge": rouge_score_release()} if self._with_reference_rouge else {}),
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
+            **({} if job.ask == "plan" else {"ask": job.ask}),
             **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
             **refused_part([job.run]),
             "predictions": self._hashes["predictions"],

@@ -35,7 +35,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import InstalledMetrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_scorer
-from toolassay.normalised_plan import Plan, PlanReader
+from toolassay.normalised_plan import Plan, PlanReader, without_results
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.tools import ToolLibrary
@@ -69,6 +69,8 @@ class ScoringJob:
         chosen: a further restriction to these ids, as text; None for none.
         rouge_backend: who computes ROUGE.
         keeps_texts: whether the pairs of steps are wanted, for BERTScore.
+        ask: what was requested, as `infer --ask` has it. For "calls", whose results the model does not see,
+            links and arguments that depend on results are not compared.
     """
 
     labels: Path
@@ -86,6 +88,11 @@ class ScoringJob:
     chosen: frozenset[str] | None = None
     rouge_backend: RougeBackend = "builtin"
     keeps_texts: bool = False
+    ask: str = "plan"
+
+    def compared(self, plan: Plan | None, label: Mapping[str, Any]) -> Plan | None:
+        """What is compared of a plan, the gold or a prediction for a label."""
+        return plan if plan is None or self.ask != "calls" else without_results(plan, label)
 
     def keeps(self, key: object) -> bool:
         """Whether the label with this id (a JSON value) is scored."""
@@ -315,9 +322,10 @@ class ChunkScorer:
             by_text = self._lines.prediction(lines.by_text)
         outcome, strict, pair, extra = ANSWERED, NO_STRICT, None, [0.0] * len(job.installed)
         is_counted = lines.is_used and str(label["id"]) not in job.excluded
-        gold = self._reader.plan(label) if is_counted else None
+        gold = job.compared(self._reader.plan(label), label) if is_counted else None
         if gold is not None:
             plan, outcome = self._answer(label, by_text, lines.by_text.number)
+            plan = job.compared(plan, label)
             inventions = Hallucinations() if plan is None else self._inventions.count(plan)
             rouge: Sequence[float] = _NO_STEPS if gold.steps is None else _NO_ANSWER
             if gold.steps is not None and plan is not None and plan.steps is not None and job.with_steps:

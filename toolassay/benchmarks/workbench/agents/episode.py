@@ -1,6 +1,4 @@
-"""One agent on one task: its settings, and the loop that sends the conversation, runs the tool calls and
-stops at a limit.
-"""
+"""Agents on tasks: their settings, the calls on a copy of the workplace, and the prediction file."""
 
 from __future__ import annotations
 
@@ -11,16 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 
-from toolassay.benchmarks.workbench.agents.native_and_react import (
-    CallFormat,
-    Message,
-    call_format,
-    presentable,
-)
+from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW, ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.evaluation import TaskResult
@@ -29,13 +22,13 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
+from toolassay.episodes.call_formats import FORMATS, CallFormat, call_format
+from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, readable, record_of, write_json_lines
-from toolassay.models import ChatRequest, ModelError, ToolCall
-from toolassay.models.errors import TIME_LIMIT
+from toolassay.models import ToolCall
 from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
-from toolassay.models.wire_format import change_texts
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
@@ -83,8 +76,6 @@ class ChangedPages:
         return bytes(whole)
 
 
-LONGEST_OBSERVATION = 40_000
-"""Maximum characters of one result in the conversation; the rest is cut off."""
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""
 
@@ -120,10 +111,8 @@ class ToolExecutor:
             result = f"Error: {failure}"
         else:
             result = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-        if len(result) > LONGEST_OBSERVATION:
-            result = f"{result[:LONGEST_OBSERVATION]} … (cut off; search for less)"
         self._seconds += time.monotonic() - began
-        return result
+        return shown_result(result)
 
     def set_aside(self) -> None:
         """Free the copy until the next call, keeping its changed pages.
@@ -230,7 +219,6 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no JSON")
 
 
-FORMS = ("native", "react", "react_published")
 TOOLKIT_CHOICES = ("all", "domains")
 
 
@@ -265,7 +253,7 @@ class WorkbenchAgentSettings:
 
     def __post_init__(self) -> None:
         for flag, value, choices in (
-            ("agent", self.agent, FORMS),
+            ("agent", self.agent, FORMATS),
             ("toolkit", self.toolkit, TOOLKIT_CHOICES),
         ):
             if value not in choices:
@@ -307,133 +295,24 @@ class WorkbenchAgentSettings:
         return toolset.of_domains(None if self.toolkit == "all" else task.domains)
 
 
-MOST_CALLS = 100
-"""Maximum number of calls in one answer; further ones fail."""
-_TOO_MANY = f"Error: not carried out: more than {MOST_CALLS} calls in one answer"
 NO_ANSWER = "The model said nothing that can be read."
-Limit = Literal["steps", "time"]
-"""The limit that ended a task. The published error text does not distinguish them."""
+_ERRORS = {"refused": "The model refused.", "malformed": NO_ANSWER, OVERFLOW: CONTEXT_OVERFLOW}
 
 
-class Episode:
-    """One task on its own copy of the sandbox.
-
-    Args:
-        task: the task; the agent sees only its request.
-        sandbox: the state before every run.
-        settings: of the agent.
-        form: the call format, if it is shared with other episodes.
-        tools: the tools as the agent sees them; None for those of the settings.
-    """
-
-    def __init__(
-        self,
-        task: Task,
-        sandbox: Sandbox,
-        settings: WorkbenchAgentSettings,
-        form: CallFormat | None = None,
-        *,
-        tools: Sequence[WorkplaceTool] | None = None,
-    ) -> None:
-        self._task, self._sandbox, self._settings = task, sandbox, settings
-        self._form = form or call_format(settings.agent, structured=settings.is_structured)
-        self._toolset = toolset_of(sandbox)
-        self._tools = settings.tools(task, self._toolset) if tools is None else tools
-        self._messages: list[Message] = self._start()
-        self._observations: list[str] = []
-        self._steps, self._seconds, self._discarded, self._cut_off = 0, 0.0, 0, False
-        self._executor = ToolExecutor(sandbox, self._tools)
-
-    @property
-    def record(self) -> dict[str, Any]:
-        """The conversation and the calls so far; `cut_off` if the last answer ended at a token limit."""
-        made = {"messages": self._messages, "function_calls": self._executor.calls, "steps": self._steps}
-        return {**made, **({"cut_off": True} if self._cut_off else {})}
-
-    async def run(self, ask: Ask, parameters: Mapping[str, Any]) -> dict[str, Any]:
-        """Go on until the agent is done or a limit is reached.
-
-        Args:
-            ask: gives the answers of the model, and the results of calls as they were recorded.
-            parameters: of its requests, besides the tools.
-
-        Returns:
-            `outcome` (answered, malformed or refused), `response` (the final answer), `error` (empty unless
-            the agent did not finish) and, if a limit ended the task, `limit` ("steps" or "time").
-
-        Raises:
-            ModelError: a request got no answer.
-        """
-        while self._steps < self._settings.max_steps and self._seconds < self._settings.max_seconds:
-            try:
-                response = await ask(self.next_request(parameters))
-                response = change_texts(response, readable)  # neither files nor servers accept half a pair
-            except ModelError as error:
-                if error.kind != TIME_LIMIT:
-                    raise
-                self._seconds = self._settings.max_seconds  # the attempt used up the remaining time
-                break
-            self._steps += 1
-            self._seconds += response.seconds or 0.0
-            self._cut_off = response.is_cut_off
-            turn = self._form.read(response, self._steps)
-            self._messages.append(turn.message)
-            if response.refused:
-                return _end("refused", response.text, "The model refused.")
-            if turn.asked:
-                results = [
-                    ask.result(partial(self._executor.execute, call)) if place < MOST_CALLS else _TOO_MANY
-                    for place, call in enumerate(turn.asked)
-                ]
-                self._executor.set_aside()
-                self._observations += results
-                self._messages += self._form.observations(turn.asked, results)
-                continue
-            # Only a run without any tool call is restarted, so no effect on the workplace has to be undone.
-            if not self._observations and self._discarded < self._settings.resample:
-                self._discarded += 1
-                self._messages = self._start()
-                self._steps, self._seconds = 0, 0.0
-                continue
-            if turn.final is None:
-                return _end("malformed", response.text, NO_ANSWER)
-            return _end("answered", turn.final, "")
-        limit: Limit = "time" if self._seconds >= self._settings.max_seconds else "steps"
-        return {**_end("answered", "", ITERATION_LIMIT), "limit": limit}
-
-    def next_request(self, parameters: Mapping[str, Any]) -> ChatRequest:
-        """The next request to the model.
-
-        Args:
-            parameters: of the request, besides the tools.
-        """
-        sent = [presentable(message, self._toolset) for message in self._messages]
-        parameters = {**parameters, **self._form.parameters(self._tools)}
-        if self._discarded:
-            parameters["temperature"] = self._settings.resample_temperature
-        left = self._settings.max_seconds - self._seconds
-        return ChatRequest(sent, parameters, left, self._work(), role="agent")
-
-    def close(self) -> None:
-        """Free the memory of the copy."""
-        self._executor.close()
-
-    def _start(self) -> list[Message]:
-        return [
-            {
-                "role": "system",
-                "content": self._form.system(self._sandbox, self._tools),
-            },
-            {"role": "user", "content": self._task.query},
-        ]
-
-    def _work(self) -> AgentTask:
-        react = self._settings.agent != "native"
-        return AgentTask(self._task.query, self._sandbox.now, tuple(self._observations), react, self._tools)
-
-
-def _end(outcome: str, response: str, error: str) -> dict[str, Any]:
-    return {"outcome": outcome, "response": response, "error": error}
+def _entry(made: Trajectory, calls: Sequence[str]) -> dict[str, Any]:
+    """The journal entry of a task: its end, the conversation and the calls that were recorded."""
+    error = ITERATION_LIMIT if made.limit else _ERRORS.get(made.outcome, "")
+    return {
+        "outcome": made.outcome,
+        "response": None if made.outcome == OVERFLOW else made.answer,
+        "error": error,
+        **({"limit": made.limit} if made.limit else {}),
+        **({"problem": made.problem} if made.problem else {}),
+        "messages": made.messages,
+        "function_calls": calls,
+        "steps": made.steps,
+        **({"cut_off": True} if made.is_cut_off else {}),
+    }
 
 
 _FEW = 0.05  # share of tasks; more than this ended by a limit suggest that the limit is too low
@@ -504,7 +383,14 @@ class WorkbenchTasks(ItemWork[Task]):
     @cached_property
     def form(self) -> CallFormat:
         """The call format, which all tasks share."""
-        return call_format(self.settings.agent, structured=self.settings.is_structured)
+
+        def function_name(name: str) -> str | None:
+            tool = toolset_of(self.sandbox).find(name)
+            return None if tool is None else tool.function_name
+
+        return call_format(
+            self.settings.agent, structured=self.settings.is_structured, function_name=function_name
+        )
 
     def key_of(self, item: Task) -> str:
         """The id of a task."""
@@ -542,21 +428,39 @@ class WorkbenchTasks(ItemWork[Task]):
         return {"agent": answers, TOOL: [{"result": text} for text in entry.get("observations", ())]}
 
     async def answer(self, item: Task, ask: Ask) -> dict[str, Any]:
-        """Run the agent on a task.
+        """Run the agent on a task."""
+        settings = self.settings
+        if self.found is None:
+            sandbox = self.sandbox
+            tools: Sequence[WorkplaceTool] = settings.tools(item, toolset_of(sandbox))
+        else:
+            sandbox, tools = self.found(item)
+        executor = ToolExecutor(sandbox, tools)
 
-        A context overflow ends it with the calls made so far: a second attempt would overflow as well.
-        """
-        sandbox, tools = (self.sandbox, None) if self.found is None else self.found(item)
-        episode = Episode(item, sandbox, self.settings, self.form, tools=tools)
+        async def carry(asked: Sequence[ToolCall]) -> list[str]:
+            results = [ask.result(partial(executor.execute, call)) for call in asked]
+            executor.set_aside()
+            return results
+
+        def task(results: Sequence[str]) -> AgentTask:
+            return AgentTask(item.query, sandbox.now, tuple(results), settings.agent != "native", tools)
+
+        system = {"role": "system", "content": system_prompt(sandbox, settings.agent, tools)}
         try:
-            return {**await episode.run(ask, self.parameters), **episode.record}
-        except ModelError as error:
-            if error.outcome != OVERFLOW:
-                raise
-            end = {"response": None, "error": CONTEXT_OVERFLOW, "problem": str(error)}
-            return {"outcome": OVERFLOW, **end, **episode.record}
+            made = await episode(
+                [system, {"role": "user", "content": item.query}],
+                tools,
+                ask,
+                carry,
+                EpisodeLimits(settings.max_steps, settings.max_seconds, settings.resample),
+                self.form,
+                self.parameters,
+                after_restart={"temperature": settings.resample_temperature},
+                task=task,
+            )
+            return _entry(made, executor.calls)
         finally:
-            episode.close()
+            executor.close()
 
 
 def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> int:

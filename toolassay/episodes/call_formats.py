@@ -1,39 +1,22 @@
-"""The two formats in which an agent calls tools: natively and as text (ReAct), with the ReAct prompt."""
+"""The formats in which an agent calls tools: natively, as text (ReAct), and as text read as published."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, Protocol
 
 from toolassay.answers import ECHO, read_answer, visible_parts, without_reasoning
-from toolassay.benchmarks.workbench.calls import LONGEST
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tools import Toolset, WorkplaceTool, listing
 from toolassay.models import ChatResponse, ToolCall
 from toolassay.models.protocol import OfferedTools, sent_back
 from toolassay.models.structured_output import json_schema
-from toolassay.models.wire_format import text_of
-from toolassay.offline.model_tasks import AgentTask
-from toolassay.prompt_templates import fixed_text
 
 Message = dict[str, Any]
-
-_SITUATION = (
-    "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
-    "and time. Do what is asked with the tools, without asking back. {customs}"
-    "Say briefly what you did when you are done."
-)
-# Matches "You are the office assistant of Sam. It is Thursday, 2023-11-30, 00:00; remember this date", the
-# prompt with the published tools; not "You are the assistant of …", the prompt with user-defined tools.
-_MOMENT = re.compile(
-    r"You are the office assistant of .*?\. It is [^,]+, (\d{4}-\d\d-\d\d, \d\d:\d\d); remember this date",
-    re.DOTALL,
-)
-_REACT = """
+LONGEST_ARGUMENTS = 200_000
+"""Maximum characters of the arguments of a call that goes back to the model."""
+REACT = """
 
 The tools:
 
@@ -91,14 +74,28 @@ class AgentTurn:
     is_prose: bool = False
 
 
+class AgentTool(Protocol):
+    """A tool that is offered to an agent."""
+
+    @property
+    def name(self) -> str:
+        """Its name in actions in text form."""
+        ...
+
+    @property
+    def function_name(self) -> str:
+        """Its name in the APIs of models, which allow fewer characters."""
+        ...
+
+    def to_openai(self) -> dict[str, Any]:
+        """The tool as an entry of `tools` in a chat request."""
+        ...
+
+
 class CallFormat(Protocol):
     """How tools are presented to a model, and how its calls and their results are written."""
 
-    def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
-        """The system message."""
-        ...
-
-    def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
+    def parameters(self, tools: Sequence[AgentTool]) -> Mapping[str, Any]:
         """The parameters of a request besides its messages."""
         ...
 
@@ -110,20 +107,25 @@ class CallFormat(Protocol):
         """The results of the calls, as messages."""
         ...
 
+    def sent(self, message: Message) -> Message:
+        """A message of the conversation as servers accept it in a request."""
+        ...
+
 
 class Native:
-    """Tool calls of the model interface; one answer may contain several."""
+    """Tool calls of the model interface; one answer may contain several.
 
-    def __init__(self) -> None:
+    Args:
+        function_name: gives the function of a tool that a model names by its own name; None for no tool.
+    """
+
+    def __init__(self, function_name: Callable[[str], str | None] = lambda name: None) -> None:
+        self._function_name = function_name
         # Keyed by identity, not by name: a security probe changes a tool's description. The tools are kept
         # with the result, so that their ids are not reused for other objects.
-        self._offered: dict[tuple[int, ...], tuple[Sequence[WorkplaceTool], OfferedTools]] = {}
+        self._offered: dict[tuple[int, ...], tuple[Sequence[AgentTool], OfferedTools]] = {}
 
-    def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
-        """The situation. The tools are sent as a parameter."""
-        return situation_of(sandbox)
-
-    def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
+    def parameters(self, tools: Sequence[AgentTool]) -> Mapping[str, Any]:
         """The tools; the same object for the same tools, so that it is serialised once."""
         which = tuple(map(id, tools))
         if which not in self._offered:
@@ -159,6 +161,28 @@ class Native:
             for call, text in zip(asked, results, strict=True)
         ]
 
+    def sent(self, message: Message) -> Message:
+        """Valid function names, and arguments that are an object.
+
+        The recorded conversation keeps what the model wrote. What the server sent besides goes back as it is.
+        """
+        if not message.get("tool_calls"):
+            return sent_back(message)
+        calls = []
+        for call in message["tool_calls"]:
+            function = self._presentable_call(**call["function"])
+            more = call.get("extra", {}).get("function", {})
+            calls.append({**sent_back(call), "function": {**more, **function}})
+        return {**sent_back(message), "tool_calls": calls}
+
+    def _presentable_call(self, name: str, arguments: str) -> dict[str, str]:
+        shown = self._function_name(name) or _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
+        try:
+            is_object = len(arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(arguments), dict)
+        except (ValueError, RecursionError):
+            is_object = False
+        return {"name": shown, "arguments": arguments if is_object else "{}"}
+
 
 class React:
     """Thought, action and observation as text; one action per answer.
@@ -171,11 +195,7 @@ class React:
     def __init__(self, *, structured: bool = False) -> None:
         self._structured = structured
 
-    def system(self, sandbox: Sandbox, tools: Sequence[WorkplaceTool]) -> str:
-        """The situation, the tools and the answer format."""
-        return situation_of(sandbox) + fixed_text("workbench_react", _REACT).format(tools=listing(tools))
-
-    def parameters(self, tools: Sequence[WorkplaceTool]) -> Mapping[str, Any]:
+    def parameters(self, tools: Sequence[AgentTool]) -> Mapping[str, Any]:
         """A stop sequence, because the observation is not the model's to write, and the schema if
         `structured`.
         """
@@ -211,9 +231,13 @@ class React:
         """One message with all results."""
         return [{"role": "user", "content": "\n".join(f"Observation: {text}" for text in results)}]
 
+    def sent(self, message: Message) -> Message:
+        """The message as the server sent it."""
+        return sent_back(message)
+
 
 class PublishedReact(React):
-    """ReAct as parsed by WorkBench's own agent, for comparisons with published numbers.
+    """ReAct as parsed by a published agent, for comparisons with published numbers.
 
     The first fenced block (``` or ```json, then a line break) is the action, in strict JSON except that
     strings may contain line breaks; of a list, the first item. Without a block the answer is final. As in the
@@ -254,7 +278,7 @@ def _if_any(extra: Mapping[str, Any]) -> dict[str, Any]:
     return {"extra": extra} if extra else {}
 
 
-def _action_schema(tools: Iterable[WorkplaceTool]) -> dict[str, Any]:
+def _action_schema(tools: Iterable[AgentTool]) -> dict[str, Any]:
     """The JSON Schema of an action: a thought, then an offered tool or the final answer.
 
     The input is either any object, because arguments may be omitted, or the text of the final answer.
@@ -296,81 +320,13 @@ def _before_observation(text: str) -> str:
     return text
 
 
-def situation_of(sandbox: Sandbox) -> str:
-    """The first part of the system prompt: the role, the user, the current time and the house rules."""
-    role = "office assistant" if sandbox.toolset is None else "assistant"
-    customs = f"{sandbox.customs} " if sandbox.customs else ""
-    situation = fixed_text("workbench_situation", _SITUATION)
-    return situation.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+FORMATS = ("native", "react", "react_published")
 
 
-def moment_of(system: str) -> datetime | None:
-    """The current time, to the minute, in a system prompt for the published tools; None in any other text."""
-    found = _MOMENT.match(system)
-    return datetime.strptime(found[1], "%Y-%m-%d, %H:%M") if found else None
-
-
-def presentable(message: Message, toolset: Toolset) -> Message:
-    """A message as servers accept it in a request: valid function names, and arguments that are an object.
-
-    The recorded conversation keeps what the model wrote. What the server sent besides goes back unchanged.
-    """
-    if not message.get("tool_calls"):
-        return sent_back(message)
-    calls = []
-    for call in message["tool_calls"]:
-        function = _presentable_call(**call["function"], toolset=toolset)
-        more = call.get("extra", {}).get("function", {})
-        calls.append({**sent_back(call), "function": {**more, **function}})
-    return {**sent_back(message), "tool_calls": calls}
-
-
-def _presentable_call(name: str, arguments: str, *, toolset: Toolset) -> dict[str, str]:
-    tool = toolset.find(name)
-    shown = tool.function_name if tool else _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
-    try:
-        is_object = len(arguments) <= LONGEST and isinstance(json.loads(arguments), dict)
-    except (ValueError, RecursionError):
-        is_object = False
-    return {"name": shown, "arguments": arguments if is_object else "{}"}
-
-
-def call_format(agent: str, *, structured: bool = False) -> CallFormat:
-    """The call format of an `--agent`. `structured` applies to `react` only."""
-    if agent == "react":
+def call_format(
+    name: str, *, structured: bool = False, function_name: Callable[[str], str | None] = lambda name: None
+) -> CallFormat:
+    """A format by its name. `structured` applies to `react` only, `function_name` to `native` only."""
+    if name == "react":
         return React(structured=structured)
-    return PublishedReact() if agent == "react_published" else Native()
-
-
-_OBSERVATION = "Observation: "
-
-
-def prompted_agent_task(body: Mapping[str, Any], shown: object = None) -> AgentTask | None:
-    """The task in a request of an agent, and what its calls returned; None for another prompt.
-
-    Args:
-        body: of a chat-completions request, with at least one message.
-        shown: ignored.
-    """
-    role = "tool" if body.get("tools") else "user"
-    try:
-        return _acting(body["messages"], role)
-    except (AttributeError, KeyError, TypeError, ValueError):
-        return None  # looks like ours and is not
-
-
-def _acting(messages: Sequence[Mapping[str, Any]], told_by: str) -> AgentTask | None:
-    """The task; its observations are the messages of one role that follow the request."""
-    if len(messages) < 2 or messages[0].get("role") != "system" or messages[1].get("role") != "user":
-        return None
-    now = moment_of(_text(messages[0]))
-    if now is None:
-        return None
-    react = told_by == "user"
-    told = [_text(message) for message in messages[2:] if message.get("role") == told_by]
-    observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in told)
-    return AgentTask(_text(messages[1]), now, observations, react)
-
-
-def _text(message: Mapping[str, Any]) -> str:
-    return text_of(message.get("content")) or ""
+    return PublishedReact() if name == "react_published" else Native(function_name)

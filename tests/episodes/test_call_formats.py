@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.workbench.agents.native_and_react import (
+from toolassay.episodes.call_formats import (
     AgentTurn,
     CallFormat,
     PublishedReact,

@@ -1,0 +1,63 @@
+"""The plan that the calls of a model make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from toolassay.benchmarks.taskbench.asking import plan_of_calls
+from toolassay.calls.execution_record import ExecutedCall
+from toolassay.tools import Tool, ToolLibrary
+
+LIBRARY = ToolLibrary([Tool(name, input_schema={"type": "object"}) for name in ("find", "show", "buy")])
+FOUND = {"items": [{"id": "HAT110", "count": 3}, {"id": "HAT111", "count": 3}], "isOpen": True}
+
+
+def call(tool: str, arguments: dict[str, Any], result: Any = None, error: str | None = None) -> ExecutedCall:
+    return ExecutedCall(0, tool, arguments, result, error)
+
+
+def value_of(given: Any, *calls: ExecutedCall, request: str = "Buy it", name: str = "item_id") -> Any:
+    """The value of the argument of a last call."""
+    plan = plan_of_calls([*calls, call("buy", {name: given})], request, LIBRARY)
+    return plan["task_nodes"][-1]["arguments"][0]["value"]
+
+
+def test_a_value_of_one_earlier_result_is_a_reference() -> None:
+    find = call("find", {"q": "hat"}, FOUND)
+    assert value_of("HAT111", find) == "<node-0>.items[1].id"
+    assert value_of([{"id": "HAT110"}], find) == [{"id": "<node-0>.items[0].id"}]
+    assert value_of(7, call("find", {}, 7)) == "<node-0>"
+
+
+@pytest.mark.parametrize(
+    ("given", "calls", "request_text", "name"),
+    [
+        ("HAT110", [call("find", {}, FOUND), call("show", {}, {"id": "HAT110"})], "Buy it", "item_id"),
+        ("HAT110", [call("find", {}, FOUND)], "Buy HAT110", "item_id"),
+        ("HAT110", [call("show", {"id": "HAT110"}, {"id": "HAT110"})], "Buy it", "item_id"),
+        (True, [call("find", {}, FOUND)], "Buy it", "item_id"),
+        (3, [call("find", {}, FOUND)], "Buy it", "amount"),
+        ("HAT112", [call("find", {}, FOUND)], "Buy it", "item_id"),
+    ],
+    ids=["two results", "in the request", "an echo", "a boolean", "by chance", "nowhere"],
+)
+def test_any_other_value_stays(given: Any, calls: list[ExecutedCall], request_text: str, name: str) -> None:
+    assert value_of(given, *calls, request=request_text, name=name) == given
+
+
+def test_a_link_is_listed_once_and_a_corrected_call_is_left_out() -> None:
+    calls = [
+        call("find", {"q": "hat"}, FOUND),
+        call("buy", {"item_id": "HAT"}, error="there is no HAT"),
+        call("buy", {"item_id": "HAT110"}, "bought"),
+        call("buy", {"item_id": "HAT111"}, "bought"),
+        call("show", {"id": "HAT110"}, error="closed"),
+    ]
+    plan = plan_of_calls(calls, "Buy both", LIBRARY)
+    assert [node["task"] for node in plan["task_nodes"]] == ["find", "buy", "buy", "show"]
+    assert plan["task_links"] == [
+        {"source": "find", "target": "buy"},
+        {"source": "find", "target": "show"},
+    ]

@@ -1,0 +1,203 @@
+"""Ways of asking beside plans: calls, tools step by step and actions in text, on a real MCP server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import running_server
+from mcp_servers import command_of
+from mcp_servers.notes_server import SEED
+from running import Capture, inside, lines_of
+
+from toolassay import evaluate, infer, verify
+from toolassay.errors import UsageError
+from toolassay.executors.mcp import McpExecution
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs.budget import Budget
+from toolassay.serving.completions import Received, Reply
+
+REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
+GOLD = {
+    "id": "one",
+    "user_request": REQUEST,
+    "type": "chain",
+    "task_steps": ["Search the notes", "Rename the note"],
+    "task_nodes": [
+        {"task": "search_notes", "arguments": [{"name": "owner", "value": "Liam Ortega"}]},
+        {
+            "task": "rename_note",
+            "arguments": [
+                {"name": "note_id", "value": "<node-0>.notes[0].note_id"},
+                {"name": "owner", "value": "Liam Ortega"},
+                {"name": "new_title", "value": "Canoe repair"},
+            ],
+        },
+    ],
+    "task_links": [{"source": "search_notes", "target": "rename_note"}],
+}
+STEPS = [
+    ("search_notes", {"owner": "Liam Ortega"}),
+    ("rename_note", {"note_id": "N-102", "owner": "Liam Ortega", "new_title": "Canoe repair"}),
+]
+
+
+@dataclass
+class Agent:
+    """Makes one call after the other; `together` makes all calls in one answer."""
+
+    steps: Sequence[tuple[str, dict[str, Any]]]
+    together: bool = False
+    seen: list[dict[str, Any]] = field(default_factory=list)
+
+    async def __call__(self, received: Received) -> Reply:
+        self.seen.append(dict(received.body))
+        done = sum(one["role"] == "assistant" for one in received.body["messages"])
+        if "tools" not in received.body:
+            name, given = self.steps[done] if done < len(self.steps) else ("Final Answer", "Renamed it.")
+            return Reply(f"Action:\n```\n{json.dumps({'action': name, 'action_input': given})}\n```")
+        now = self.steps if self.together else self.steps[done : done + 1]
+        calls = [ToolCall(f"c{n}", name, json.dumps(given)) for n, (name, given) in enumerate(now)]
+        return Reply("" if calls else "Renamed it.", calls)
+
+
+@pytest.fixture(scope="module")
+def imported(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A place with the server's workspace, and a data folder with its tools and one gold plan."""
+    place = tmp_path_factory.mktemp("asking")
+    (place / "workspace").mkdir()
+    (place / "workspace" / "notes.json").write_text(json.dumps(SEED))
+    from toolassay.cli.main import load, run
+
+    address = f"{command_of('notes_server')} {place / 'workspace'}/notes.json"
+    data = str(place / "data")
+    assert run(load("import"), ["mcp", address, "--data_dir", data, "-q"], "import.py") == 0
+    assert run(load("graph"), ["--data_dir", data, "-q"], "graph.py") == 0
+    (place / "data" / "data.json").write_text(json.dumps(GOLD) + "\n")
+    (place / "data" / "user_requests.json").write_text(
+        json.dumps({"id": "one", "user_request": REQUEST, "n_tools": 2}) + "\n"
+    )
+    return place
+
+
+def live(place: Path) -> dict[str, Any]:
+    server = f"{command_of('notes_server')} {{workspace}}/notes.json"
+    own = McpExecution(server=server, workspace=str(place / "workspace"))
+    return {"executor": "mcp", "executor_options": own, "allow_writes": True}
+
+
+def scored(folder: Path, way: str) -> dict[str, Any]:
+    evaluate(folder, llm="acme", prediction_dir=f"predictions_{way}")
+    overall = json.loads((folder / f"metrics_{way}" / "acme.json").read_text())["overall_overall"]
+    found: dict[str, Any] = overall["strict"]
+    return found
+
+
+@pytest.mark.parametrize("way", ["tools", "react"])
+def test_the_calls_of_an_agent_are_its_plan(imported: Path, way: str) -> None:
+    folder, agent = imported / "data", Agent(STEPS)
+    with running_server(agent) as server:
+        done = infer(folder, llm="acme", options=ModelOptions(server.base), ask=way, **live(imported))
+    assert done.summary.complete and len(agent.seen) == 3
+    (line,) = lines_of(folder / f"predictions_{way}" / "acme.json")
+    assert line["result"]["task_nodes"] == GOLD["task_nodes"]
+    assert line["result"]["task_links"] == GOLD["task_links"]
+    assert json.loads((imported / "workspace" / "notes.json").read_text()) == SEED
+    strict = scored(folder, way)
+    assert strict["exact_match"]["value"] == strict["edge_f1"]["value"] == 1
+    assert f"ask:{way}" in strict["signature"]
+    assert verify(folder, llm="acme", prediction_dir=f"predictions_{way}").lines.is_equal
+    shown = json.dumps(agent.seen[0])
+    assert "Rename a note of an owner." in shown and "new_title" in shown
+    assert "N-102" in json.dumps(agent.seen[1])
+
+
+def test_calls_in_one_answer_have_no_links(imported: Path) -> None:
+    folder = imported / "data"
+    steps = [STEPS[0], ("rename_note", {**STEPS[1][1], "note_id": "not known"})]
+    with running_server(Agent(steps, together=True)) as server:
+        infer(folder, llm="acme", options=ModelOptions(server.base), ask="calls")
+    (line,) = lines_of(folder / "predictions_calls" / "acme.json")
+    assert [node["task"] for node in line["result"]["task_nodes"]] == ["search_notes", "rename_note"]
+    assert line["result"]["task_links"] == []
+    strict = scored(folder, "calls")
+    assert strict["exact_match"]["value"] == 1 and strict["edge_f1"]["value"] is None
+    assert "ask:calls" in strict["signature"]
+    assert verify(folder, llm="acme", prediction_dir="predictions_calls").lines.is_equal
+
+
+def test_a_stopped_agent_pays_nothing_twice_and_its_writes_are_made_again(imported: Path) -> None:
+    steps = [*STEPS, ("get_note", {"note_id": "N-102"})]
+    agent = Agent(steps)
+    with running_server(agent) as server:
+        given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(server.base), "ask": "tools"}
+        given |= live(imported) | {"prediction_dir": "stopped"}
+        infer(imported / "data", budget=Budget(requests=2), **given)
+        assert len(agent.seen) == 2
+        done = infer(imported / "data", **given)
+    assert done.summary.complete and len(agent.seen) == 4
+    results = [one["content"] for one in agent.seen[-1]["messages"] if one["role"] == "tool"]
+    assert "Canoe repair" in results[-1]  # the fresh copy of the workspace has the first start's rename
+
+
+def test_a_call_of_a_server_that_lasts_is_not_made_again(imported: Path, tmp_path: Path) -> None:
+    notes, log = tmp_path / "notes.json", tmp_path / "calls.txt"
+    notes.write_text(json.dumps(SEED))
+    own = McpExecution(server=f"CALLS={log} {command_of('notes_server')} {notes}")
+    agent = Agent([*STEPS, ("get_note", {"note_id": "N-102"})])
+    with running_server(agent) as server:
+        given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(server.base), "ask": "tools"}
+        given |= {"executor": "mcp", "executor_options": own, "allow_writes": True}
+        given |= {"prediction_dir": "lasting"}
+        infer(imported / "data", budget=Budget(requests=2), **given)
+        assert infer(imported / "data", dry_run=True, **given).expected[0].requests == 1
+        assert infer(imported / "data", **given).summary.complete
+    assert log.read_text().split() == ["search_notes", "rename_note", "get_note"]
+    assert len(agent.seen) == 4
+
+
+def test_a_refused_call_that_is_corrected_is_left_out(imported: Path) -> None:
+    wrong = ("rename_note", {**STEPS[1][1], "owner": "Nora Hughes"})
+    with running_server(Agent([STEPS[0], wrong, ("fly", {}), STEPS[1]])) as server:
+        given: dict[str, Any] = {"llm": "acme", "options": ModelOptions(server.base), "ask": "tools"}
+        infer(imported / "data", **given, **live(imported), prediction_dir="corrected")
+    (line,) = lines_of(imported / "data" / "corrected" / "acme.json")
+    assert [node["task"] for node in line["result"]["task_nodes"]] == ["search_notes", "fly", "rename_note"]
+
+
+def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: Capture) -> None:
+    agent = Agent(STEPS)
+    with running_server(agent) as server:
+        asked: list[str | Path] = [
+            "--data_dir",
+            imported / "data",
+            "--llm",
+            "acme",
+            "--api_base",
+            server.base,
+        ]
+        asked += ["--ask", "tools", "--prediction_dir", "simulated"]
+        own = f"{command_of('notes_server')} {imported}/workspace/notes.json"
+        refused = inside(capsys, "infer", *asked, "--executor", "mcp", "--server", own)
+        assert refused.code == 2 and "--allow_writes" in refused.err and not agent.seen
+        assert inside(capsys, "infer", *asked, "--force").code == 0
+    (line,) = lines_of(imported / "data" / "simulated" / "acme.json")
+    assert len(line["result"]["task_nodes"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"ask": "sing"}, "unknown --ask"),
+        ({"ask": "tools", "use_demos": 1}, "--use_demos"),
+        ({"max_steps": 3}, "--max_steps"),
+        ({"ask": "tools", "llm": "offline"}, "offline"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(imported: Path, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        infer(imported / "data", **{"llm": "acme", **given})

@@ -1,0 +1,78 @@
+"""The system prompt of an agent, and what an offline model reads in its requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.tools import WorkplaceTool, listing
+from toolassay.episodes.call_formats import REACT
+from toolassay.models.wire_format import text_of
+from toolassay.offline.model_tasks import AgentTask
+from toolassay.prompt_templates import fixed_text
+
+_SITUATION = (
+    "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
+    "and time. Do what is asked with the tools, without asking back. {customs}"
+    "Say briefly what you did when you are done."
+)
+# Matches "You are the office assistant of Sam. It is Thursday, 2023-11-30, 00:00; remember this date", the
+# prompt with the published tools; not "You are the assistant of …", the prompt with user-defined tools.
+_MOMENT = re.compile(
+    r"You are the office assistant of .*?\. It is [^,]+, (\d{4}-\d\d-\d\d, \d\d:\d\d); remember this date",
+    re.DOTALL,
+)
+
+
+def system_prompt(sandbox: Sandbox, agent: str, tools: Sequence[WorkplaceTool]) -> str:
+    """The role, the user, the time and the house rules; for actions in text, also tools and format."""
+    role = "office assistant" if sandbox.toolset is None else "assistant"
+    customs = f"{sandbox.customs} " if sandbox.customs else ""
+    situation = fixed_text("workbench_situation", _SITUATION)
+    text = situation.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+    if agent == "native":
+        return text
+    return text + fixed_text("workbench_react", REACT).format(tools=listing(tools))
+
+
+def moment_of(system: str) -> datetime | None:
+    """The current time, to the minute, in a system prompt for the published tools; None in any other text."""
+    found = _MOMENT.match(system)
+    return datetime.strptime(found[1], "%Y-%m-%d, %H:%M") if found else None
+
+
+_OBSERVATION = "Observation: "
+
+
+def prompted_agent_task(body: Mapping[str, Any], shown: object = None) -> AgentTask | None:
+    """The task in a request of an agent, and what its calls returned; None for another prompt.
+
+    Args:
+        body: of a chat-completions request, with at least one message.
+        shown: ignored.
+    """
+    role = "tool" if body.get("tools") else "user"
+    try:
+        return _acting(body["messages"], role)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None  # looks like ours and is not
+
+
+def _acting(messages: Sequence[Mapping[str, Any]], told_by: str) -> AgentTask | None:
+    """The task; its observations are the messages of one role that follow the request."""
+    if len(messages) < 2 or messages[0].get("role") != "system" or messages[1].get("role") != "user":
+        return None
+    now = moment_of(_text(messages[0]))
+    if now is None:
+        return None
+    react = told_by == "user"
+    told = [_text(message) for message in messages[2:] if message.get("role") == told_by]
+    observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in told)
+    return AgentTask(_text(messages[1]), now, observations, react)
+
+
+def _text(message: Mapping[str, Any]) -> str:
+    return text_of(message.get("content")) or ""
