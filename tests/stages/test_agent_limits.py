@@ -69,7 +69,7 @@ def test_limits_of_an_agent_are_refused_where_there_is_none(
     tmp_path: Path, capsys: Capture, flag: str
 ) -> None:
     done = inside(capsys, "infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
-    assert done.code == 2 and f"{flag} does not apply to TaskBench folders" in done.error
+    assert done.code == 2 and f"{flag} does not apply to --ask plan" in done.error
 
 
 def test_an_agent_that_is_killed_pays_no_answer_twice(

@@ -34,6 +34,6 @@ def test_what_a_workplace_can_be_made_of_is_pointed_at(tmp_path: Path, capsys: C
 
 
 def test_tools_are_allowed_only_where_there_are_some(root: Path, capsys: Capture) -> None:
-    for command in ("infer", "evaluate"):
+    for command, what in (("infer", "--ask plan"), ("evaluate", "TaskBench folders")):
         done = inside(capsys, command, "--data_dir", root / "data_multimedia", "--allow_tools")
-        assert done.code == 2 and "--allow_tools does not apply to TaskBench folders" in done.error
+        assert done.code == 2 and f"--allow_tools does not apply to {what}" in done.error
