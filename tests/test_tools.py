@@ -111,3 +111,9 @@ def test_a_key_with_an_underscore_is_named_and_not_overlooked(tmp_path: Path) ->
     path.write_text('{"nodes": [\n{"id": "a",\n "input_type": ["text"]}]}')
     with pytest.raises(UsageError, match=r"tool_desc\.json:3: .*'input_type'\. Fix: write 'input-type'"):
         ToolLibrary.load(path)
+
+
+def test_a_parameter_may_have_the_empty_name_as_in_json_schema() -> None:
+    schema = {"type": "object", "properties": {"": {"type": "string"}, "a": {"type": "string"}}}
+    node = {"id": "odd", "desc": "Odd.", "parameters": [{"name": ""}, {"name": "a"}], "input_schema": schema}
+    assert [one.name for one in ToolLibrary.from_json({"nodes": [node]})["odd"].parameters] == ["", "a"]

@@ -239,7 +239,7 @@ _KEY = re.compile(r"\$\.([\w-]+)")
 
 
 class _WrittenParameter(msgspec.Struct):
-    name: _Name
+    name: str  # JSON Schema allows the empty name
     type: Any = "string"
     desc: str | None = None
     description: str | None = None
