@@ -266,7 +266,9 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
         server.forget()
         server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
         done = served(server, folder, out, capsys, "--critic", "other")
-        assert (done.code, len(server.received)) == (3, 3), "the first critic's answers are there"
+        # Before a request has worked, one that is refused is tried in other forms.
+        asked = [received.body["model"] for received in server.received]
+        assert done.code == 3 and set(asked) == {"other"} and len(asked) >= 3, "the first critic's are there"
         lines = lines_of(out / "gates.jsonl")
         assert [line["level"] for line in lines] == ["pass", "reject", "quarantine"]
         assert lines[1]["verdicts"] == {"check_by_teacher": "pass", "acme/judge": "fail", "other": "fail"}
