@@ -323,7 +323,8 @@ def test_arguments_in_many_fragments_take_linear_time(name: str | None) -> None:
         streamed(*({"tool_calls": [one]} for one in pieces))
         return time.process_time() - began
 
-    assert seconds(16_000) < 12 * seconds(4_000)
+    # The best of three: a collection of garbage counts as well.
+    assert min(seconds(16_000) for _ in range(3)) < 12 * min(seconds(4_000) for _ in range(3))
 
 
 TOOLS = [{"type": "function", "function": {"name": "café", "parameters": {}}}]
