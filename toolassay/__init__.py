@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.importing import import_taskbench as import_taskbench
     from toolassay.cli.screen import SCREEN as SCREEN
     from toolassay.graph.edits import Edit as Edit
-    from toolassay.link_review import ProposeOptions as ProposeOptions
-    from toolassay.link_review.schema_links import LinkOptions as LinkOptions
+    from toolassay.link_proposals import ProposeOptions as ProposeOptions
+    from toolassay.link_proposals.schema_links import LinkOptions as LinkOptions
     from toolassay.runs.budget import Budget as Budget
     from toolassay.runs.settings import Limits as Limits
     from toolassay.runs.settings import ModelSettings as ModelSettings
@@ -60,9 +60,9 @@ _HOMES = {
     "Budget": "runs.budget",
     "Edit": "graph.edits",
     "Limits": "runs.settings",
-    "LinkOptions": "link_review.schema_links",
+    "LinkOptions": "link_proposals.schema_links",
     "ModelSettings": "runs.settings",
-    "ProposeOptions": "link_review",
+    "ProposeOptions": "link_proposals",
     "RunChoices": "runs.settings",
     "SCREEN": "cli.screen",
     "SILENT": "screen",

@@ -259,7 +259,7 @@ def read_labels(path: str | Path, lines: LineRange | None = None) -> Iterator[Li
 
 
 class LastLabels:
-    """The labels or predictions of a file, read anew by each iteration; of several with one id, the last.
+    """The labels or predictions of a file, read again by each iteration; of several with one id, the last.
 
     Args:
         path: The file.

@@ -168,7 +168,7 @@ class Desk:
         if last <= first:
             raise ToolError("the end must be after the start")
         if last - first > timedelta(days=60):
-            raise ToolError("nobody stays longer than 60 days")
+            raise ToolError("a stay has at most 60 days")
         for one in self.rows("bookings", room_id=room_id, state="OPEN"):
             if one["booking_id"] != but and start < one["end_date"] and one["start_date"] < end:
                 raise ToolError(f"{room_id} is taken from {one['start_date']} to {one['end_date']}")

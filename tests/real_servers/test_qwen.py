@@ -40,6 +40,7 @@ def test_a_small_model_writes_around_seeds(server: Server, tmp_path: Path) -> No
     assert "Traceback" not in err
     (journal,) = folder.rglob("journal.jsonl")
     ended = [line for line in lines_of(journal) if line.get("outcome")]
+    assert len({line["key"] for line in ended}) == 3
     assert {line["outcome"] for line in ended} <= {"answered", "malformed", "declined", "refused"}
     for record in lines_of(folder / "data_raw.json") if (folder / "data_raw.json").exists() else ():
         assert record["follow"] == "seed" and record["executed"] == "simulated"

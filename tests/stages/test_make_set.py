@@ -93,6 +93,7 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     found = made(folder, workspace, number_of_samples=3, critic=["judge"], calibration=[calibration])
     assert (found.passed, found.ran, found.complete) == (3, 3, True)
     assert found.asked == found.declined + found.written and found.declined >= 1
+    assert {path.name for path in workspace.iterdir()} == {"notes.json"}, "the server works on copies"
     assert found.publishable is not None and found.publishable.value == 0.9
     assert sorted(one["user_request"] for one in lines_of(folder / "data.json")) == sorted(ASKED)
     assert all(one["executed"] == "ran" for one in lines_of(folder / "data.json"))
@@ -105,7 +106,7 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert (workspace / "notes.json").read_bytes() == before
     again = made(folder, workspace, number_of_samples=3, critic=["judge"])
     assert (again.passed, again.ran) == (3, 3)
-    assert "nobody has compared it" in (folder / "CARD.md").read_text(encoding="utf-8")
+    assert "not been compared" in (folder / "CARD.md").read_text(encoding="utf-8")
 
 
 def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path, capsys: Capture) -> None:

@@ -40,9 +40,9 @@ def build_folder(path: Path) -> Path:
 def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
     """The links that follow from the schemas."""
     links = [BENCH, WEAK, NOTES]
-    monkeypatch.setattr("toolassay.link_review.schema_links.Derivation.links", lambda _: iter(links))
+    monkeypatch.setattr("toolassay.link_proposals.schema_links.Derivation.links", lambda _: iter(links))
     monkeypatch.setattr(
-        "toolassay.link_review.schema_links.Derivation.explain", lambda *_: ["`benches[]` fits"]
+        "toolassay.link_proposals.schema_links.Derivation.explain", lambda *_: ["`benches[]` fits"]
     )
     return links
 

@@ -20,7 +20,7 @@ PUBLISHABLE = "publishable"
 _FIGURES = ("precision", "recall", "kappa")
 _RESAMPLES = 2_000
 _SEED = 0
-_UNKNOWN = "judged samples; nobody has compared it with people (toolassay critic --calibrate)"
+_UNKNOWN = "judged samples; it has not been compared with people (toolassay critic --calibrate)"
 Answers = Mapping[str, bool]
 """Yes or no to each question, and to `PUBLISHABLE`."""
 

@@ -209,7 +209,7 @@ class Known:
                 lines = [line for value in chosen for line in self._lines.get(str(value), ())]
                 if lines:
                     return _shuffled(lines, rng)
-            if is_written_anew(tool, place):
+            if is_new_text(tool, place):
                 return []
             if self.tables and "sql" in words_of(f"{tool.description} {about}"):
                 may_write = self.may_write and writes(tool)
@@ -273,7 +273,7 @@ class Known:
 
     def _fitting(self, tool: Tool, place: ArgumentPlace) -> list[Any]:
         """The facts that fit best by their words."""
-        if is_written_anew(tool, place):
+        if is_new_text(tool, place):
             return []
         things = [one.thing for one in things_of_tool(tool, None)]
         about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
@@ -323,7 +323,7 @@ def _made_by(tool: Tool) -> Words:
     return things[0].thing if things else tuple(one for one in name_words(tool) if one not in tool_verbs())
 
 
-def is_written_anew(tool: Tool, place: ArgumentPlace) -> bool:
+def is_new_text(tool: Tool, place: ArgumentPlace) -> bool:
     """Whether a call has another value each time: the name of what it makes, or a text."""
     if not writes(tool):
         return False

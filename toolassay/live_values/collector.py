@@ -33,7 +33,7 @@ from toolassay.live_values.candidates import (
     ArgumentPlace,
     Known,
     is_day,
-    is_written_anew,
+    is_new_text,
     places_of,
     writes,
 )
@@ -390,7 +390,7 @@ class Collector:
             values = self._promising(tool, place, values, rng)
             is_plain = place.is_required and not place.is_listed and "." not in place.name
             is_day_to_come = is_day(place) and rng.random() < _COMING_SHARE
-            if is_plain and (is_day_to_come or not values) and not is_written_anew(tool, place):
+            if is_plain and (is_day_to_come or not values) and not is_new_text(tool, place):
                 open_places.append(place.name)  # the value counts as known if the call is accepted
                 continue
             if not values or not (place.is_required or rng.random() < _OPTIONAL_SHARE):

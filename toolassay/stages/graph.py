@@ -13,8 +13,8 @@ from toolassay.errors import IncompleteError, UsageError
 from toolassay.files import atomic_writer, copy_file, keep_dated_copy, read_json
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.graph.edits import EDITS, read_edits
-from toolassay.link_review import write_shapes
-from toolassay.link_review.schema_links import LinkOptions, SchemaLinks
+from toolassay.link_proposals import write_shapes
+from toolassay.link_proposals.schema_links import LinkOptions, SchemaLinks
 from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen

@@ -35,8 +35,8 @@ from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
-from toolassay.link_review import FOLDER as REVIEWS
-from toolassay.link_review.schema_links import TRACES
+from toolassay.link_proposals import FOLDER as REVIEWS
+from toolassay.link_proposals.schema_links import TRACES
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact

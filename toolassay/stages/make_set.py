@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,8 @@ from toolassay.files import read_json_lines, write_text
 from toolassay.gates.calibration import Calibration, read_calibrations, standing
 from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate_pipeline import ExecutionGate
-from toolassay.link_review import ProposeOptions
+from toolassay.link_proposals import ProposeOptions
+from toolassay.locks import temporary_folder
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs.ledger import FREE
@@ -22,7 +24,7 @@ from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknow
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.generate import MODEL, generate
-from toolassay.stages.generation_work import SampleSettings, WritingSettings
+from toolassay.stages.generation_work import SampleSettings, WritingSettings, recorded_rounds
 from toolassay.stages.graph import build_graph
 from toolassay.stages.import_tools import import_tools
 from toolassay.stages.live_values import LiveSettings
@@ -55,7 +57,7 @@ class MadeSet(Result):
         links: Links that occur in the set, and all.
         publishable: Share of the set that people would publish, with its interval (95 %): as they decided on
             samples of it, else by the calibration of the critic; None without either.
-        requests: Requests to models.
+        requests: Requests to models that wrote and judged.
         cost_usd: US dollars; None if unknown.
         complete: Whether as many samples pass as were wanted.
     """
@@ -158,7 +160,7 @@ def make_set(
 
 
 def _import(folder: DataFolder, live: LiveSettings, screen: Screen) -> None:
-    """Import the tools of an MCP server.
+    """Import the tools of an MCP server, which is started on a copy of the workspace.
 
     Raises:
         UsageError: It is no MCP server.
@@ -166,8 +168,12 @@ def _import(folder: DataFolder, live: LiveSettings, screen: Screen) -> None:
     server = getattr(live.options, "server", "") if live.executor == "mcp" else ""
     if not server:
         raise UsageError("has no tools", file=folder.path, fix="run toolassay import first")
-    command = server.replace(PLACEHOLDER, live.options.workspace or PLACEHOLDER)
-    import_tools("mcp", command, folder.path, header=live.options.header, screen=screen)
+    with temporary_folder() as place:
+        if live.options.workspace:
+            copy = place / "workspace"
+            shutil.copytree(live.options.workspace, copy)
+            server = server.replace(PLACEHOLDER, str(copy))
+        import_tools("mcp", server, folder.path, header=live.options.header, screen=screen)
 
 
 def _counted(
@@ -179,8 +185,9 @@ def _counted(
     declined, used = len(ended["declined"]), ended["used"]
     lines = [line for _, line in read_json_lines(folder.path / GATES)]
     ran = sum(line["level"] == "pass" and line["gates"].get(ExecutionGate.name) == "pass" for line in lines)
+    rounds = recorded_rounds(DataFolder(folder.path))
     return MadeSet(
-        ended["samples"] + declined,
+        rounds[-1].end or 0,
         declined,
         ended["samples"],
         passed,
@@ -195,7 +202,7 @@ def _counted(
 
 
 def by_people(folder: DataFolder) -> Interval | None:
-    """The share of what people looked at that they found correct; None if nobody looked."""
+    """The share of what people looked at that they found correct; None without a decision."""
     correct, decided = publishable_by_people(folder.path) if (folder.path / REVIEWS).is_dir() else (0, 0)
     return proportion_interval(correct, decided) if decided else None
 
@@ -226,7 +233,7 @@ def _card(made: MadeSet, llm: str, critics: Collection[str]) -> str:
         ("tools in the set", "{} of {}".format(*made.tools)),
         ("links in the set", "{} of {}".format(*made.links)),
         ("publishable", shown),
-        ("requests to models", made.requests),
+        ("requests to models, to write and judge", made.requests),
         ("cost", money),
     ]
     table = Table(("", "samples"), [(name, str(value)) for name, value in rows], "lr").markdown()

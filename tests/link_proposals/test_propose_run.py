@@ -14,8 +14,8 @@ from proposing import nodes, proposer, ship_what_was_found, shown
 from toolassay.cli.tools import proposals, with_proposals
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.graph import ToolGraph
-from toolassay.link_review import ProposeOptions, stored_proposals
-from toolassay.link_review.schema_links import LinkOptions
+from toolassay.link_proposals import ProposeOptions, stored_proposals
+from toolassay.link_proposals.schema_links import LinkOptions
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.runs.settings import Limits

@@ -10,7 +10,7 @@ from proposing import flow, library, nodes, proposal, shown
 from schema_graphs import link
 
 from toolassay.graph import FieldPair
-from toolassay.link_review import (
+from toolassay.link_proposals import (
     CANDIDATES,
     ProposedField,
     apply_proposals,

@@ -25,7 +25,7 @@ from toolassay.graph.edits import (
     write_edits,
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
-from toolassay.link_review import ProposeOptions, library_of, propose, proposed, without_shape
+from toolassay.link_proposals import ProposeOptions, library_of, propose, proposed, without_shape
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary

@@ -287,7 +287,7 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
 
 def template() -> str:
     """The text of `templates/proposals.txt`, with placeholders."""
-    return package_template("link_review", "proposals")
+    return package_template("link_proposals", "proposals")
 
 
 def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:
