@@ -282,3 +282,26 @@ async def test_results_have_no_keys_of_the_server(tmp_path: Path, notes: Path, p
     item = planned("read", ("read_note", {"name": "oak.txt"}))
     done = await executed(EXECUTOR, tmp_path, item, server=server, workspace=str(notes))
     assert results(done["read"]) == [{"result": "***, Ulm, value-77-of-oak"}]
+
+
+async def test_what_a_server_makes_when_it_starts_is_there_for_each_plan(tmp_path: Path) -> None:
+    """A server that keeps a database open could not write to it after its file was removed."""
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    plans = [
+        planned(name, ("add_customer", {"name": name, "city": "Porto"}), ("list_customers", {}))
+        for name in ("Ann", "Bo")
+    ]
+    done = await executed(
+        EXECUTOR,
+        tmp_path,
+        *plans,
+        server=f"{command_of('booking_desk')} {{workspace}}/desk.db",
+        workspace=str(folder),
+        fresh="worker",
+        workers=1,
+    )
+    assert [done[name].outcome for name in ("Ann", "Bo")] == ["ran", "ran"]
+    names = [[one["name"] for one in done[name].calls[1].result["result"]] for name in ("Ann", "Bo")]
+    assert "Bo" in names[1] and "Ann" not in names[1], "the first content is there again"
+    assert not list(folder.iterdir())

@@ -106,6 +106,8 @@ class Spellings:
         return self.meant(name) or name
 
 
+EXECUTED = "executed"
+"""Key of records and labels with the outcome of the plan when it was written: ran, failed, simulated, …"""
 REVIEWS = "reviews"
 """Key of records and labels with what critics answered when the sample was written, by critic."""
 _CRITIC_NAMES = {

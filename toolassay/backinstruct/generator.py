@@ -11,7 +11,7 @@ from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
-from toolassay.backinstruct.critics import REVIEWS
+from toolassay.backinstruct.critics import EXECUTED, REVIEWS
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import numbered_id, raw_record
 from toolassay.dataset import Sample
@@ -49,14 +49,17 @@ class Judgement(NamedTuple):
     Attributes:
         problems: What is wrong with it.
         reviews: The answers of critics, by their names, in the form of labels.
+        executed: The outcome of the execution; empty without one.
     """
 
     problems: Sequence[Problem] = ()
     reviews: Mapping[str, Any] = MappingProxyType({})
+    executed: str = ""
 
     def added_to(self, record: Mapping[str, Any]) -> dict[str, Any]:
-        """The record with the reviews."""
-        return {**record, **({REVIEWS: dict(self.reviews)} if self.reviews else {})}
+        """The record with the reviews and the outcome."""
+        found = {REVIEWS: dict(self.reviews), EXECUTED: self.executed}
+        return {**record, **{key: value for key, value in found.items() if value}}
 
 
 Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[Judgement]]
@@ -181,7 +184,8 @@ class SampleItems(ItemWork[int]):
         while True:
             try:
                 response, made, problem = await self._attempt(sample, messages, len(attempts), ask)
-                problems, reviews = await self._judged(sample, response, made, problem, ask)
+                judgement = await self._judged(sample, response, made, problem, ask)
+                problems = judgement.problems
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
                     return {
@@ -192,7 +196,7 @@ class SampleItems(ItemWork[int]):
                     }
                 raise
             outcome = "refused" if response.refused else "malformed" if made is None else "answered"
-            record = record if made is None else Judgement(reviews=reviews).added_to(made)
+            record = record if made is None else judgement.added_to(made)
             tokens = {
                 "prompt_tokens": response.prompt_tokens,
                 "completion_tokens": response.completion_tokens,

@@ -15,7 +15,7 @@ from typing import Any
 import networkx as nx
 
 from toolassay.argument_schemas import Schema, as_meant
-from toolassay.backinstruct.critics import FOLLOW, REVIEWS, Spellings, same_tool
+from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
 from toolassay.dataset import (
     Shape,
@@ -262,7 +262,7 @@ class Labeller:
             "task_links": [{"source": source, "target": target} for source, target in links],
             "check_by_teacher": result.get("check_by_teacher"),
             **form_of(request),
-            **{key: record[key] for key in (FOLLOW, "goal", "executed", REVIEWS) if key in record},
+            **{key: record[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in record},
         }, []
 
     def _nodes(

@@ -321,6 +321,8 @@ class _McpEnvironment(CopiedEnvironment):
         except BaseException:
             self.has_failed = True
             raise
+        if self._opened.is_shared and not self._has_written:
+            await self.keep_additions()
         return session
 
     async def on(self, server: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:

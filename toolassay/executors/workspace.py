@@ -82,7 +82,7 @@ class Workspace:
 
     def __init__(self, source: Path) -> None:
         folder_of(source)
-        self._source = source.resolve()
+        self._source = self._first = source.resolve()
         self._stack = ExitStack()
         self.path = self._stack.enter_context(temporary_folder()) / "workspace"
         self._real = re.compile(re.escape(str(self.path)) + _END)
@@ -102,8 +102,26 @@ class Workspace:
             EnvironmentFailure: A file cannot be read or written.
         """
         try:
-            _mirror(self._source, self.path)
+            _mirror(self._first, self.path)
             self._remove_links()
+        except OSError as error:
+            raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
+
+    def keep_additions(self) -> None:
+        """Make files that the copy has and the source has not part of what `restore` gives.
+
+        A server that makes its database when it starts keeps it open, and could not write to it after its
+        file was removed.
+
+        Raises:
+            EnvironmentFailure: A file cannot be read or written.
+        """
+        first = self.path.with_name("first")
+        try:
+            here = (path.relative_to(self.path) for path in self.path.rglob("*"))
+            if any(not os.path.lexists(self._first / path) for path in here):
+                _mirror(self.path, first)
+                self._first = first
         except OSError as error:
             raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
 
@@ -450,6 +468,11 @@ class CopiedEnvironment(Environment, ABC):
         """Give its copy the first content again."""
         if self.workspace is not None:
             await asyncio.to_thread(self.workspace.restore)
+
+    async def keep_additions(self) -> None:
+        """Make what a server added when it started part of that content."""
+        if self.workspace is not None:
+            await asyncio.to_thread(self.workspace.keep_additions)
 
     async def state(self) -> State | None:
         """What the copy holds."""

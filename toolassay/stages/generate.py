@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.backinstruct.critics import EXECUTED
 from toolassay.backinstruct.generator import Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import sample_id
@@ -54,6 +55,7 @@ from toolassay.stages.generation_work import (
 from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
 from toolassay.variety.near_duplicates import Thresholds
 
+FAILED = "failed"
 NO_PLAN = "format"
 """What holds back a sample whose plan cannot be read."""
 
@@ -100,6 +102,8 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
         label, _ = labeller.label(record)
         if label is None:
             held[NO_PLAN] += 1
+        elif label.get(EXECUTED) == FAILED:
+            held["execution"] += 1
         else:
             labels.append(label)
     coverage = Coverage(graph, left_out)

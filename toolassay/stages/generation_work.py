@@ -175,8 +175,9 @@ def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Rev
         if tried is not None and not (await judge_it(record, None, None)).problems:
             carried = Carried.of(await ask.once(lambda: tried(sample, record)))
             if carried.problems:
-                return Judgement(carried.problems)
-        return await judge_it(record, carried, ask)
+                return Judgement(carried.problems, executed=carried.outcome)
+        judgement = await judge_it(record, carried, ask)
+        return judgement._replace(executed="" if carried is None else carried.outcome)
 
     return review
 

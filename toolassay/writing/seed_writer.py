@@ -244,9 +244,9 @@ class SeedItems(ItemWork[int]):
                 else:
                     assert plan is not None
                     record = self._record(sample, plan, found)
-                    if carried is not None:
-                        record["executed"] = carried.outcome
                     judgement = await judge(record, carried, ask)
+                    if carried is not None:
+                        judgement = judgement._replace(executed=carried.outcome)
                     problems, record = judgement.problems, judgement.added_to(record)
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
