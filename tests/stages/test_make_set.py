@@ -124,6 +124,16 @@ def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: P
     assert "Without a model" in done.out and "No critic judged" in done.out
 
 
+def test_a_folder_that_the_server_fills_itself(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "empty").mkdir()
+    arguments = ["--server", f"{command_of('booking_desk')} {{workspace}}/desk.db", "--allow_writes"]
+    arguments += ["--workspace", str(tmp_path / "empty"), "--number_of_samples", "2", "--fresh", "worker"]
+    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", *arguments)
+    assert done.code == 0, done.err
+    assert "add_customer" in read_json(tmp_path / "data/values.json"), "tools that write work"
+    assert not list((tmp_path / "empty").iterdir())
+
+
 def test_more_than_one_writer_is_refused(tmp_path: Path, capsys: Capture) -> None:
     two = ["--llm", "a", "--llm", "b"]
     done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", "--server", "python none.py", *two)

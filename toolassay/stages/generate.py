@@ -56,6 +56,7 @@ from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values
 from toolassay.variety.near_duplicates import Thresholds
 
 FAILED = "failed"
+"""Outcome of an execution that an answer of the server ended."""
 NO_PLAN = "format"
 """What holds back a sample whose plan cannot be read."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,8 @@ def _execute(folder: DataFolder, candidates: DataFolder, live: LiveSettings, scr
     run.mkdir(exist_ok=True)
     (candidates.path / RUN).symlink_to(run.resolve(), target_is_directory=True)
     settings = ExecutionSettings(allow_writes=live.allow_writes, allow_tools=live.allow_tools)
-    execute(candidates.path, executor=live.executor, options=live.options, settings=settings, screen=screen)
+    named = replace(screen, show=lambda text: screen.show(text.replace(f"{CANDIDATES}/", "")))
+    execute(candidates.path, executor=live.executor, options=live.options, settings=settings, screen=named)
 
 
 def _candidates(folder: DataFolder) -> DataFolder:

@@ -233,7 +233,7 @@ class SeedItems(ItemWork[int]):
                     return _entry(DECLINED, None, found.declined, attempts)
                 elif isinstance(found, PlanAnswer):
                     draft = self._record(sample, found, None)
-                    problems, _ = await judge(draft, None, None)
+                    problems = (await judge(draft, None, None)).problems
                     if not problems and self.carry is not None:
                         carried = Carried.of(await ask.once(partial(self.carry, sample, draft)))
                         problems = carried.problems
