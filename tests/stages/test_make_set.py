@@ -124,6 +124,7 @@ def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: P
     assert "Without a model" in done.out and "No critic judged" in done.out
 
 
+@pytest.mark.slow  # the executor has a short test of the same
 def test_a_folder_that_the_server_fills_itself(tmp_path: Path, capsys: Capture) -> None:
     (tmp_path / "empty").mkdir()
     arguments = ["--server", f"{command_of('booking_desk')} {{workspace}}/desk.db", "--allow_writes"]

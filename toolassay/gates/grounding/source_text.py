@@ -167,6 +167,8 @@ class SourceText:
 def _looks_like_phone(text: str) -> bool:
     if not {"1000", "1000000", "1000000000"}.isdisjoint(text.split()):
         return False  # "2.5 million" in digits
+    if re.fullmatch(r"\d+\.\d{1,2}", text):
+        return False  # an amount: "10000000.00"
     return identifiers.is_phone(text) and (
         text.startswith("+") or len(identifiers.digits_of(text)) > 9 or " " in text
     )
