@@ -17,6 +17,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import msgspec
+
 from toolassay.benchmarks.benchmark import Benchmark, FolderFacts, Items, Scores
 from toolassay.benchmarks.security.probe import (
     DEFAULT_ATTACKS,
@@ -40,14 +42,15 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
 from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
 from toolassay.evaluation.metrics_file import ColumnScores, Signature, Standing, partly_asked, signature_of
-from toolassay.files import read_json_lines, sha256_of, write_json_lines
+from toolassay.files import read_json_lines, record_of, sha256_of, write_json_lines
 from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
+from toolassay.runs.journal import Entry
 from toolassay.runs.manifest import MAX_TOKENS
-from toolassay.runs.outcomes import RunOutcomes, asked_counts, is_scored, tools_part
+from toolassay.runs.outcomes import NOT_RUN, RunOutcomes, asked_counts, is_scored, tools_part
 from toolassay.runs.record import hashes, refused_part
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.settings import RunSettings
@@ -63,6 +66,20 @@ __all__ = ["About", "SimpleBenchmark", "SimpleItem"]
 
 DEFAULT_TOKENS = 2000
 _FIX = "make it with inference.py"
+
+
+class SimpleEntry(Entry):
+    """What an item ended with.
+
+    Attributes:
+        response: Text of the answer.
+        item: `SimpleItem.fingerprint`.
+    """
+
+    response: str = ""
+    item: str = ""
+
+    order = ("outcome", "response")
 
 
 @dataclass(frozen=True)
@@ -88,15 +105,29 @@ class SimpleItem:
         """Messages sent to the model."""
         return [{"role": "user", "content": self.prompt}] if isinstance(self.prompt, str) else self.prompt
 
-    def entry(self, journal: Journal) -> dict[str, Any]:
-        """Its journal entry, with its current messages; empty if there is none."""
-        entry = journal.get(self.id)
-        return entry if entry.get("item") == self.fingerprint else {}
+    def entry(self, journal: Journal) -> SimpleEntry:
+        """Its journal entry, with its current messages; without values if there is none."""
+        entry = journal.entry(self.id, SimpleEntry)
+        return entry if entry.item == self.fingerprint else SimpleEntry()
 
     @property
     def fingerprint(self) -> str:
         """Hash of the messages; an item with changed messages is sent again."""
         return hashlib.sha256(json.dumps(list(self.messages)).encode()).hexdigest()[:16]
+
+
+class SimpleLine(msgspec.Struct):
+    """A line of a prediction file.
+
+    Attributes:
+        id: Id of the item.
+        answer: The answer as it was read (JSON); None without one.
+        outcome: How the item ended.
+    """
+
+    id: str
+    answer: Any
+    outcome: str
 
 
 class SimpleBenchmark(Benchmark):
@@ -187,7 +218,7 @@ class SimpleBenchmark(Benchmark):
             found = []
             for item, probe, code in probes:
                 entry = item.entry(journal)
-                ended, text = entry.get("outcome", "not run"), entry.get("response") or ""
+                ended, text = entry.outcome or NOT_RUN, entry.response
                 verdict = _verdict(self, item, probe, code, ended, text)
                 found.append(ProbeResult(probe, verdict, ended, text))
             return found
@@ -234,25 +265,34 @@ class SimpleBenchmark(Benchmark):
     def lines(self, items: Sequence[SimpleItem], journal: Journal) -> Iterator[dict[str, Any]]:
         """The lines of the prediction file: the items with a final outcome."""
         for item in items:
-            if (entry := item.entry(journal)).get("outcome") in FINAL:
-                yield self.line(item, entry)
+            if (entry := item.entry(journal)).outcome in FINAL:
+                yield msgspec.to_builtins(self.line(item, entry.outcome, entry.response))
 
-    def line(self, item: SimpleItem, entry: Mapping[str, Any]) -> dict[str, Any]:
-        """The line of an item in the prediction file, from its journal entry."""
-        answer, outcome = None, entry["outcome"]
+    def line(self, item: SimpleItem, outcome: str, text: str) -> SimpleLine:
+        """The line of an item in the prediction file, from the outcome and the text of its answer."""
+        answer = None
         if outcome in ("answered", "malformed"):
-            answer = self.read_answer(item, entry.get("response") or "")
+            answer = self.read_answer(item, text)
             outcome = "malformed" if answer is None else "answered"
-        return {"id": item.id, "answer": answer, "outcome": outcome}
+        return SimpleLine(item.id, answer, outcome)
 
 
 def _answers(
     folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None
 ) -> Iterator[tuple[str, ItemAnswer]]:
-    for _, line in read_json_lines(Trial(predictions, llm).output, fix=_FIX):
-        if isinstance(line, dict):
-            answer = Section("Answer", "text", json.dumps(line.get("answer"), ensure_ascii=False))
-            yield str(line.get("id")), ItemAnswer(None, None, sections=[answer])
+    for line in _read_lines(Trial(predictions, llm)):
+        answer = Section("Answer", "text", json.dumps(line.answer, ensure_ascii=False))
+        yield line.id, ItemAnswer(None, None, sections=[answer])
+
+
+def _read_lines(trial: Trial) -> Iterator[SimpleLine]:
+    """The lines of a prediction file.
+
+    Raises:
+        UsageError: The file is missing or malformed.
+    """
+    for number, value in read_json_lines(trial.output, fix=_FIX):
+        yield record_of(value, SimpleLine, file=trial.output, line=number, fix=_FIX)
 
 
 class SimpleWork(Work):
@@ -314,25 +354,22 @@ class SimpleItems(ItemWork[SimpleItem]):
     parameters: Mapping[str, Any]
 
     final = FINAL
+    record = SimpleEntry
 
     def key_of(self, item: SimpleItem) -> str:
         """The id of an item."""
         return item.id
 
-    def identity(self, item: SimpleItem) -> dict[str, Any]:
+    def identity(self, item: SimpleItem) -> Mapping[str, str]:
         """A hash of the messages."""
         return {"item": item.fingerprint}
 
-    async def answer(self, item: SimpleItem, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: SimpleItem, ask: Ask) -> SimpleEntry:
         """Send the messages."""
         response = await ask(ChatRequest(item.messages, self.parameters, None, item.task, "answer"))
-        entry = {"outcome": "refused" if response.refused else "answered", "response": response.text}
-        entry["outcome"] = self.benchmark.line(item, entry)["outcome"]
-        return {**entry, **({"cut_off": True} if response.is_cut_off else {})}
-
-    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
-        """Whether the answer is malformed or truncated."""
-        return super().is_unusable(entry, journal) or entry.get("finish_reason") == "length"
+        ended = "refused" if response.refused else "answered"
+        outcome = self.benchmark.line(item, ended, response.text).outcome
+        return SimpleEntry(outcome=outcome, response=response.text, cut_off=response.is_cut_off)
 
 
 @dataclass(frozen=True)
@@ -362,18 +399,13 @@ def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem
     Raises:
         UsageError: The file is missing or malformed.
     """
-    found: dict[str, dict[str, Any]] = {}
-    for number, value in read_json_lines(trial.output, fix=_FIX):
-        if not isinstance(value, dict) or not {"id", "outcome"} <= value.keys():
-            raise UsageError("is no prediction", file=trial.output, line=number, fix=_FIX)
-        found[str(value["id"])] = value
-    missing = RunOutcomes(trial.run_folder, lambda journal, item: item.entry(journal))
+    found = {line.id: line for line in _read_lines(trial)}
+    missing = RunOutcomes(trial.run_folder, lambda journal, item: item.entry(journal).outcome)
     scored = []
     for item in items:
-        line = found.get(item.id) or {"outcome": missing.outcome(item)}
-        outcome, answer = str(line["outcome"]), line.get("answer")
-        is_right = outcome == "answered" and benchmark.is_right(item, answer)
-        scored.append(_ScoredItem(item, outcome, answer, is_right))
+        line = found.get(item.id) or SimpleLine(item.id, None, missing.outcome(item))
+        is_right = line.outcome == "answered" and benchmark.is_right(item, line.answer)
+        scored.append(_ScoredItem(item, line.outcome, line.answer, is_right))
     return scored
 
 

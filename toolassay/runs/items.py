@@ -15,46 +15,65 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import fields, replace
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
+import msgspec
+from msgspec import UNSET
+
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.journal import ASKED, TOOL, Journal, LineAddress
-from toolassay.runs.manifest import BEGUN, COUNT, RetryPlan
+from toolassay.runs.journal import (
+    ASKED,
+    TOOL,
+    AnswerLine,
+    CallLine,
+    Entry,
+    Journal,
+    LineAddress,
+    RecordedCall,
+)
+from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
 from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
+Line = TypeVar("Line", AnswerLine, CallLine)
 OVERFLOW: Literal["context overflow"] = "context overflow"
 ENDED = ("answered", "malformed", "refused")
 """Outcomes of items that ended with an answer of their model."""
 FINAL = (*ENDED, OVERFLOW)
 MEASURED = 500
 """Number of items whose requests are rendered to estimate the length of all."""
-_TEXT = "response"  # the key of `ChatResponse.text` in a journal
-_CONTENT = {field.name: field for field in fields(ChatResponse)}
+_SHARED = {one.name for one in fields(ChatResponse)} - {"text", "tool_calls"}
 
 
-def answer_line(response: ChatResponse) -> dict[str, Any]:
-    """An answer as its line of the journal has it: the text as `response`, and every figure that is known."""
-    line: dict[str, Any] = {_TEXT: response.text, "finish_reason": response.finish_reason}
-    for name, field in _CONTENT.items():
-        value = getattr(response, name)
-        if name not in (*line, "text") and value and value != field.default:
-            line[name] = value
-    if response.tool_calls:
-        calls = ((call, {"extra": call.extra} if call.extra else {}) for call in response.tool_calls)
-        line["tool_calls"] = [
-            {"id": call.id, "name": call.name, "arguments": call.arguments, **extra} for call, extra in calls
-        ]
-    return line
+def answer_line(response: ChatResponse, asked: str = "") -> AnswerLine:
+    """An answer as its line of the journal has it, with every figure that is known."""
+    calls = [RecordedCall(one.id, one.name, one.arguments, {**one.extra}) for one in response.tool_calls]
+    known = {name: value for name in _SHARED if (value := getattr(response, name))}
+    known["finish_reason"] = response.finish_reason
+    return AnswerLine(asked=asked, response=response.text, tool_calls=calls or None, **known)
 
 
-def response_of(line: Mapping[str, Any]) -> ChatResponse:
-    """The answer of a line; its other fields are ignored."""
-    known = {name: line[name] for name in _CONTENT if name in line and name != "text"}
-    calls = tuple(ToolCall(**call) for call in line.get("tool_calls") or ())
-    return ChatResponse(line.get(_TEXT) or "", **{**known, "tool_calls": calls})
+def response_of(line: AnswerLine) -> ChatResponse:
+    """The answer of a line."""
+    calls = tuple(ToolCall(one.id, one.name, one.arguments, one.extra) for one in line.tool_calls or ())
+    shared = {name: getattr(line, name) for name in _SHARED}
+    return ChatResponse(line.response or "", tool_calls=calls, **shared)
+
+
+Recorded = Mapping[str, Sequence[Any]]
+"""Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, as entries of earlier versions held them."""
+
+
+class OpenEntry(dict[str, Any]):
+    """The JSON of an entry, for work without a record for it, with the fields of `Entry` as attributes."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name] if name in self else getattr(_NO_ENTRY, name, None)
+
+
+_NO_ENTRY = Entry()
 
 
 Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
@@ -93,8 +112,8 @@ class Ask:
         send: Send,
         *,
         again: int = 0,
-        earlier: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
-        replayed: Callable[[ChatRequest, Mapping[str, Any]], None] = lambda request, line: None,
+        earlier: Recorded | None = None,
+        replayed: Callable[[ChatRequest, AnswerLine], None] = lambda request, line: None,
     ) -> None:
         self._key, self._journal, self._send, self._again = key, journal, send, again
         self._earlier, self._replayed = earlier or {}, replayed
@@ -114,35 +133,36 @@ class Ask:
         """
         address = self._next(request.role if by is None else f"{request.role} {by}")
         asked = _digest(request)
-        line = self._line(address)
-        if line and line.get("asked", asked) == asked:
-            self._replayed(request, line)
-            return response_of(line)
-        self.changed += bool(line)
+        line = self._journal.answer(address) or self._of_earlier(address, AnswerLine)
+        if line is not None:
+            if line.asked in ("", asked):
+                self._replayed(request, line)
+                return response_of(line)
+            self.changed += 1
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
-        self._journal.add_answer(address, {"asked": asked, **answer_line(response)})
+        self._journal.add_answer(address, answer_line(response, asked))
         return response
 
     def result(self, call: Callable[[], str]) -> str:
         """The result of a tool call. It is always carried out, for its effect; a recorded result counts."""
         address, made = self._next(TOOL), call()
-        line = self._line(address)
-        if not line:
+        line = self._call(address)
+        if line is None:
             if not self._journal.read_only:
-                self._journal.add_answer(address, {"result": made})
+                self._journal.add_answer(address, CallLine(result=made))
             return made
-        self.unlike += line["result"] != made
-        return str(line["result"])
+        self.unlike += line.result != made
+        return str(line.result)
 
     async def once(self, call: Callable[[], Awaitable[Any]]) -> Any:
         """The result of a call outside the run (JSON), which is not made again where it is recorded."""
         address = self._next(TOOL)
-        line = self._line(address)
-        if not line:
-            line = {"result": await call()}
+        line = self._call(address)
+        if line is None:
+            line = CallLine(result=await call())
             self._journal.add_answer(address, line)
-        return line["result"]
+        return line.result
 
     async def perform(
         self,
@@ -169,23 +189,23 @@ class Ask:
             ModelError: The run is ending; the call was not made.
         """
         address = self._next(TOOL)
-        line = {} if self._forgets else self._line(address)
-        if "result" in line:
-            return line["result"]
-        if "call" in line and not repeatable:
+        line = None if self._forgets else self._call(address)
+        if line is not None and line.result is not UNSET:
+            return line.result
+        if line is not None and line.call is not UNSET and not repeatable:
             raise InDoubt
         await ready()
         with waiting():
-            self._journal.add_answer(address, {"call": call})
+            self._journal.add_answer(address, CallLine(call))
             if not repeatable:
                 self._journal.force()
         try:
             with waiting() if repeatable else nullcontext():
                 result = await make()
         except Unsent:
-            self._journal.add_answer(address, {})
+            self._journal.add_answer(address, CallLine())
             raise
-        self._journal.add_answer(address, {"result": result})
+        self._journal.add_answer(address, CallLine(result=result))
         return result
 
     def restart(self, *, forget: bool) -> None:
@@ -197,10 +217,12 @@ class Ask:
         self._numbers.clear()
         self._forgets = forget
 
-    def _line(self, address: LineAddress) -> dict[str, Any]:
-        line = self._journal.answer(address)
-        earlier = self._earlier.get(address.role.partition(" ")[0], ())
-        return dict(earlier[address.number]) if not line and address.number < len(earlier) else line
+    def _call(self, address: LineAddress) -> CallLine | None:
+        return self._journal.call(address) or self._of_earlier(address, CallLine)
+
+    def _of_earlier(self, address: LineAddress, kind: type[Line]) -> Line | None:
+        lines = self._earlier.get(address.role.partition(" ")[0], ())
+        return msgspec.convert(lines[address.number], kind) if address.number < len(lines) else None
 
     def _next(self, role: str) -> LineAddress:
         address = LineAddress(self._key, role, self._numbers[role], self._again)
@@ -224,9 +246,11 @@ class ItemWork(ABC, Generic[Item]):
 
     Attributes:
         final: Outcomes after which a continued run leaves an item alone.
+        record: Record of its entries. Without one they are JSON objects (`OpenEntry`).
     """
 
     final: Collection[str] = ENDED
+    record: type[Entry] | None = None
 
     def ready(self) -> ItemWork[Item]:
         """The same where the work is done, with what can only be opened there."""
@@ -241,53 +265,59 @@ class ItemWork(ABC, Generic[Item]):
         """The key of an item in the journal."""
 
     @abstractmethod
-    async def answer(self, item: Item, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Item, ask: Ask) -> Any:
         """Work on an item: a function of the answers that `ask` gives, and of nothing else.
 
         Returns:
-            Its entry for the journal, with `outcome`; `limit` if a limit of the item ended it.
+            Its entry for the journal, with `outcome`; `limit` if a limit of the item ended it. A `record`,
+            or a JSON object.
 
         Raises:
             ModelError: A request got no answer.
         """
 
-    def identity(self, item: Item) -> dict[str, Any]:
+    def identity(self, item: Item) -> Mapping[str, str]:
         """Fields of the entry that say what the item was; an entry with others is of an earlier wording."""
         return {}
 
-    def entry_of(self, journal: Journal, item: Item) -> dict[str, Any]:
-        """The entry of an item as it is now; {} without one."""
-        entry = journal.get(self.key_of(item))
-        return entry if all(entry.get(name) == value for name, value in self.identity(item).items()) else {}
+    def entry_of(self, journal: Journal, item: Item) -> Any:
+        """The entry of an item as it is now; one without values if there is none."""
+        key, record = self.key_of(item), self.record
+        entry = OpenEntry(journal.get(key)) if record is None else journal.entry(key, record)
+        is_same = all(getattr(entry, name) == value for name, value in self.identity(item).items())
+        return entry if is_same else self._of_json({})
 
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+    def is_settled(self, entry: Any) -> bool:
         """Whether a continued run leaves an item with this entry alone."""
-        return entry.get("outcome") in self.final
+        return entry.outcome in self.final
 
-    def has_ended(self, entry: Mapping[str, Any]) -> bool:
+    def has_ended(self, entry: Any) -> bool:
         """Whether an item, run again, asks for new answers; else it goes on with the recorded ones."""
-        return entry.get("outcome") in ENDED
+        return entry.outcome in ENDED
 
-    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
+    def is_unusable(self, entry: Any, journal: Journal) -> bool:
         """Whether `--retry_malformed` asks a settled item again."""
-        return entry["outcome"] == "malformed" or bool(entry.get("cut_off"))
+        return bool(entry.outcome == "malformed" or entry.cut_off)
 
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The answers in an entry of an earlier version, which had no lines of their own, by role."""
+    def recorded(self, entry: Any) -> Recorded:
+        """The answers in an entry of an earlier version, which had no lines of their own."""
         return {}
 
-    def skips(self, entry: Mapping[str, Any], journal: Journal, retry: RetryPlan) -> bool:
+    def skips(self, entry: Any, journal: Journal, retry: RetryPlan) -> bool:
         """Whether this start leaves an item alone."""
         settled = self.is_settled(entry)
         unusable = settled and retry.wanted and self.is_unusable(entry, journal)
         return retry.skips(settled=settled, unusable=unusable)
 
-    def ask(self, item: Item, journal: Journal, entry: Mapping[str, Any], send: Send, **more: Any) -> Ask:
+    def ask(self, item: Item, journal: Journal, entry: Any, send: Send, **more: Any) -> Ask:
         """What an item with this entry sends its requests with, where it is run once more."""
         ended = self.has_ended(entry)
-        earlier = self.recorded(entry.get(BEGUN, {}) if ended else entry)
-        again = entry.get(COUNT, 0) + ended
+        earlier = self.recorded(self._of_json(entry.again) if ended else entry)
+        again = entry.asked_again + ended
         return Ask(self.key_of(item), journal, send, again=again, earlier=earlier, **more)
+
+    def _of_json(self, entry: dict[str, Any]) -> Any:
+        return OpenEntry(entry) if self.record is None else msgspec.convert(entry, self.record)
 
 
 def answer_items(
@@ -323,7 +353,7 @@ def answer_items(
         return (model if by is None else helpers[by]).complete(request)
 
     def stopped(item: Item, error: ModelError) -> None:
-        if not work.entry_of(journal, item):
+        if not work.entry_of(journal, item).outcome:
             _append_failure(work, item, journal, error)
 
     return run_unsettled(
@@ -360,27 +390,26 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
     try:
         entry = await work.answer(item, ask)
     except ModelError as error:
-        if error.settles and kept.get("outcome") not in ENDED:  # else the earlier answer stays valid
+        if error.settles and kept.outcome not in ENDED:  # else the earlier answer stays valid
             _append_failure(work, item, journal, error)
             if error.outcome in work.final:
                 return error.outcome
         raise
     finally:
         loop.summary.changed += ask.changed
-    if ended and entry["outcome"] == OVERFLOW:  # the earlier answer stays valid
-        raise ModelError(str(entry["error"]), outcome=OVERFLOW)
-    if ended:
-        loop.retry.replaced += 1
-        entry[COUNT] = kept.get(COUNT, 0) + 1
-    elif COUNT in kept:
-        entry[COUNT] = kept[COUNT]
-    journal.append(work.key_of(item), {**entry, **work.identity(item)})
-    return AT_A_LIMIT if "limit" in entry else str(entry["outcome"])
+    line = OpenEntry(entry.to_json() if isinstance(entry, Entry) else entry)
+    if ended and line.outcome == OVERFLOW:  # the earlier answer stays valid
+        raise ModelError(str(line.error), outcome=OVERFLOW)
+    loop.retry.replaced += ended
+    if asked_again := kept.asked_again + ended:
+        line["asked_again"] = asked_again
+    journal.append(work.key_of(item), line | work.identity(item))
+    return AT_A_LIMIT if line.limit else str(line.outcome)
 
 
 def _append_failure(work: ItemWork[Item], item: Item, journal: Journal, error: ModelError) -> None:
-    entry = {"outcome": error.outcome, "problem": str(error)}
-    journal.append(work.key_of(item), {**work.identity(item), **entry})
+    entry = Entry(outcome=error.outcome, problem=str(error))
+    journal.append(work.key_of(item), {**work.identity(item), **entry.to_json()})
 
 
 def preview_items(
@@ -407,8 +436,8 @@ def preview_items(
             estimate.add(size_of(request))
         raise _NO_ANSWER
 
-    def learn(request: ChatRequest, line: Mapping[str, Any]) -> NoReturn:
-        estimate.answered(size_of(request), line.get("prompt_tokens"), line.get("completion_tokens"))
+    def learn(request: ChatRequest, line: AnswerLine) -> NoReturn:
+        estimate.answered(size_of(request), line.prompt_tokens, line.completion_tokens)
         raise _NO_ANSWER
 
     async def look() -> None:
@@ -419,10 +448,10 @@ def preview_items(
             if settled:
                 already += 1
                 learnt += 1
-                if learnt > MEASURED or not entry:
+                if learnt > MEASURED or not entry.outcome:
                     continue
                 earlier = work.recorded(entry)
-                ask = Ask(key, journal, send, again=entry.get(COUNT, 0), earlier=earlier, replayed=learn)
+                ask = Ask(key, journal, send, again=entry.asked_again, earlier=earlier, replayed=learn)
             elif requests >= MEASURED:
                 estimate.add()
                 continue
@@ -452,13 +481,13 @@ def recorded_answers(
     async def send(request: ChatRequest, by: str | None) -> ChatResponse:
         raise end or _NO_ANSWER
 
-    again, earlier = entry.get(COUNT, 0), work.recorded(entry)
-    return Ask(work.key_of(item), journal, send, again=again, earlier=earlier)
+    earlier = work.recorded(entry)
+    return Ask(work.key_of(item), journal, send, again=entry.asked_again, earlier=earlier)
 
 
 def replay_item(
     work: ItemWork[Item], item: Item, journal: Journal, end: ModelError | None = None
-) -> tuple[dict[str, Any], Ask]:
+) -> tuple[Any, Ask]:
     """The entry of a settled item, recomputed from its recorded answers, and what gave them.
 
     Arguments are those of `recorded_answers`.

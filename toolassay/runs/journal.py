@@ -13,8 +13,10 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from functools import cache
+from itertools import count
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, ClassVar, NamedTuple, TypeVar
 
 import msgspec
 
@@ -30,6 +32,7 @@ _SYNC_SHARE = 0.05  # maximum share of the time that is spent on syncs; on a slo
 Entry = TypeVar("Entry")
 
 
+@cache
 def decoder_of(kind: Any) -> Callable[[bytes], Any]:
     """A function that decodes a line as a `msgspec.Struct`, also one with half a surrogate pair."""
     fast = msgspec.json.Decoder(kind).decode
@@ -130,8 +133,8 @@ class AppendOnlyLines(Closable):
             end += len(line)
         self.end = end
 
-    def append(self, value: Mapping[str, Any]) -> int:
-        """Append one line.
+    def append(self, value: object) -> int:
+        """Append one line, of a JSON value.
 
         Returns:
             Offset in bytes at which the line starts.
@@ -181,16 +184,15 @@ class AppendOnlyLines(Closable):
         """Read up to `count` bytes at `offset`."""
         return os.pread(self._reader.fileno(), count, offset)
 
-    def line_at(self, offset: int) -> dict[str, Any]:
-        """The object of the line that starts at `offset`."""
+    def line_at(self, offset: int) -> bytes:
+        """The line that starts at `offset`, without its end."""
         block, line = _READ, b""
         while True:
             part = self.bytes_at(offset + len(line), block)
             stop = part.find(b"\n")
             line += part if stop < 0 else part[:stop]
             if stop >= 0 or not part:
-                value: dict[str, Any] = parse_json(line)
-                return value
+                return line
             block *= 4
 
     def close(self) -> None:
@@ -205,19 +207,6 @@ class AppendOnlyLines(Closable):
         os.fdatasync(self._writer.fileno())
         ended = time.monotonic()
         self._next_sync = ended + max(_SYNC_EVERY, (ended - began) / _SYNC_SHARE)
-
-
-def text_in(entry: Mapping[str, Any], key: str) -> str:
-    """The string under a key.
-
-    Raises:
-        KeyError: The key is missing.
-        TypeError: The value is not a string.
-    """
-    value = entry[key]
-    if not isinstance(value, str):
-        raise TypeError(f"{key} is not a string")
-    return value
 
 
 _SMALLEST = 1024  # initial slots; a power of two, because slots are masked hashes
@@ -315,16 +304,16 @@ class LineAddress(NamedTuple):
     again: int = 0
 
     @classmethod
-    def of(cls, line: Mapping[str, Any]) -> LineAddress:
+    def of(cls, line: bytes) -> LineAddress:
         """The address of a line.
 
         Raises:
-            KeyError, TypeError: It has none.
+            msgspec.ValidationError: It has none.
         """
-        key = text_in(line, "key")
-        if isinstance(line.get("role"), str) and isinstance(line.get("again"), int):
-            return cls(key, line["role"], line["number"], line["again"])
-        return cls(key)
+        found: _Address = decoder_of(_Address)(line)
+        if isinstance(found.role, str) and isinstance(found.number, int) and type(found.again) is int:
+            return cls(found.key, found.role, found.number, found.again)
+        return cls(found.key)
 
     @property
     def name(self) -> str:
@@ -332,10 +321,96 @@ class LineAddress(NamedTuple):
         return "\x1f".join(map(str, self))
 
 
+class _Address(msgspec.Struct):
+    """What a line holds of its address; the entry of an item may have other values under these keys."""
+
+    key: str
+    role: Any = None
+    number: Any = None
+    again: Any = None
+
+
 ASKED: ContextVar[LineAddress] = ContextVar("asked")
 """The address of the answer that the current task has requested."""
 TOOL = "tool"
 """Role of the results of tool calls, which are journalled beside the answers."""
+
+
+def written(make: Callable[[], Any]) -> Any:
+    """The default of a field that is written even where it has its default value."""
+    return msgspec.field(default_factory=lambda: make())
+
+
+class RecordedCall(msgspec.Struct, omit_defaults=True):
+    """A tool call in an answer (`ToolCall`)."""
+
+    id: str
+    name: str
+    arguments: str
+    extra: dict[str, Any] = {}
+
+
+class AnswerLine(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """The answer to a request of an item, with every figure that is known (`ChatResponse`).
+
+    Attributes:
+        asked: Hash of the messages of the request; empty where an earlier version recorded the answer.
+        response: The text.
+    """
+
+    asked: str = ""
+    response: str | None = written(str)
+    finish_reason: str | None = written(lambda: "stop")
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    refused: bool = False
+    seconds: float | None = None
+    first_token_seconds: float | None = None
+    attempts: int = 1
+    tool_calls: list[RecordedCall] | None = None
+    cached_tokens: int | None = None
+    reasoning: str = ""
+    reasoning_tokens: int | None = None
+    extra: dict[str, Any] = {}
+    leaked: str = ""
+
+
+class CallLine(msgspec.Struct, omit_defaults=True):
+    """A call of a tool, and its result (JSON); what is not known is unset."""
+
+    call: Any = msgspec.UNSET
+    result: Any = msgspec.UNSET
+
+
+class Entry(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """What an item ended with. The work of the item has a subclass with fields of its own.
+
+    Attributes:
+        outcome: How it ended; empty for an item without an entry.
+        problem: What went wrong, in words.
+        limit: The limit that ended it.
+        cut_off: Whether its last answer was truncated.
+        asked_again: Number of its retries; answers of earlier ones stay in the journal.
+        again: State of an unfinished retry, as an earlier version wrote it; the next retry continues from it.
+        order: Names of the fields that are written first, in this order.
+    """
+
+    outcome: str = ""
+    problem: str | None = None
+    limit: str = ""
+    cut_off: bool = False
+    asked_again: int = 0
+    again: dict[str, Any] = {}
+
+    order: ClassVar[tuple[str, ...]] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as its line has it."""
+        line: dict[str, Any] = msgspec.to_builtins(self)
+        return {name: line[name] for name in self.order if name in line} | line
+
+
+EntryKind = TypeVar("EntryKind", bound=msgspec.Struct)
 
 
 class Journal(Closable):
@@ -358,10 +433,10 @@ class Journal(Closable):
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
-    ...     journal.add_answer(LineAddress("a", "planner"), {"text": "Hello"})
-    ...     journal.append("a", {"outcome": "answered"})
-    ...     "a" in journal, journal["a"]["outcome"], journal.answer(LineAddress("a", "planner"))["text"]
-    (True, 'answered', 'Hello')
+    ...     journal.add_answer(LineAddress("a", "planner"), AnswerLine(response="Hello"))
+    ...     journal.append("a", Entry(outcome="answered"))
+    ...     journal.entry("a", Entry).outcome, journal.answer(LineAddress("a", "planner")).response
+    ('answered', 'Hello')
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
@@ -372,7 +447,7 @@ class Journal(Closable):
             lambda offset, name: LineAddress.of(self._lines.line_at(offset)).name == name
         )
         try:
-            for offset, address in self._lines.scan(LineAddress.of):
+            for offset, address in self._lines.scan(LineAddress.of, bytes):
                 self._set(address, offset)
         except BaseException:
             self.close()
@@ -384,7 +459,7 @@ class Journal(Closable):
         else:
             self._index.set(address.key, offset)
 
-    def append(self, key: str, entry: Mapping[str, Any]) -> None:
+    def append(self, key: str, entry: Entry | Mapping[str, Any]) -> None:
         """Write the entry of an item under `key`, which replaces a `key` of the entry itself.
 
         When this returns, the operating system has the entry.
@@ -392,22 +467,43 @@ class Journal(Closable):
         Raises:
             ToolassayError: The disk is full or the file is gone; the journal is left unchanged.
         """
-        self._index.set(key, self._lines.append({"key": key} | dict(entry) | {"key": key}))
+        line = entry.to_json() if isinstance(entry, Entry) else dict(entry)
+        self._index.set(key, self._lines.append({"key": key} | line | {"key": key}))
 
-    def add_answer(self, address: LineAddress, content: Mapping[str, Any]) -> None:
-        """Write an answer; otherwise like `append`."""
-        self._set(address, self._lines.append({**address._asdict(), **content}))
+    def add_answer(self, address: LineAddress, content: AnswerLine | CallLine) -> None:
+        """Write an answer, or a call; otherwise like `append`."""
+        self._set(address, self._lines.append({**address._asdict(), **msgspec.to_builtins(content)}))
 
-    def answer(self, address: LineAddress) -> dict[str, Any]:
-        """The line of an answer; {} without one."""
-        offset = self._answers.get(address.name)
-        return {} if offset is None else self._lines.line_at(offset)
+    def answer(self, address: LineAddress) -> AnswerLine | None:
+        """The answer with an address; None without one.
 
-    def answers(self, key: str, role: str, again: int = 0) -> list[dict[str, Any]]:
-        """The lines of an item's answers of one role, in order."""
-        found: list[dict[str, Any]] = []
-        while line := self.answer(LineAddress(key, role, len(found), again)):
-            found.append(line)
+        Raises:
+            UsageError: Its line is malformed.
+        """
+        return self._record(self._answers.get(address.name), AnswerLine)
+
+    def call(self, address: LineAddress) -> CallLine | None:
+        """The call with an address; None without one."""
+        return self._record(self._answers.get(address.name), CallLine)
+
+    def calls(self, key: str) -> Iterator[CallLine]:
+        """The calls of an item, in order."""
+        for number in count():
+            line = self.call(LineAddress(key, TOOL, number))
+            if line is None:
+                return
+            yield line
+
+    def _record(self, offset: int | None, kind: type[EntryKind]) -> EntryKind | None:
+        if offset is None:
+            return None
+        line = self._lines.line_at(offset)
+        try:
+            found: EntryKind = decoder_of(kind)(line)
+        except (msgspec.ValidationError, ValueError) as error:
+            raise UsageError(
+                f"line of {LineAddress.of(line).key!r}: {error}", file=self.path, fix="remove that line"
+            ) from None
         return found
 
     @property
@@ -427,7 +523,7 @@ class Journal(Closable):
         """Append lines of another journal; otherwise like `append`."""
         offset = self._lines.append_lines(lines)
         for line in lines.splitlines(keepends=True):
-            self._set(LineAddress.of(parse_json(line)), offset)
+            self._set(LineAddress.of(line), offset)
             offset += len(line)
 
     @property
@@ -446,7 +542,8 @@ class Journal(Closable):
         offset = self._index.get(key)
         if offset is None:
             raise KeyError(key)
-        return self._lines.line_at(offset)
+        found: dict[str, Any] = parse_json(self._lines.line_at(offset))
+        return found
 
     def __len__(self) -> int:
         return len(self._index)
@@ -454,18 +551,25 @@ class Journal(Closable):
     def __iter__(self) -> Iterator[str]:
         """Iterate over the keys, in the order in which they were first written."""
         for offset in self._index:
-            yield self._lines.line_at(offset)["key"]
+            yield LineAddress.of(self._lines.line_at(offset)).key
 
     def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
         """Iterate over the keys and their entries, in the order in which the keys were first written."""
         for offset in self._index:
-            entry = self._lines.line_at(offset)
+            entry = parse_json(self._lines.line_at(offset))
             yield entry["key"], entry
 
     def get(self, key: str) -> dict[str, Any]:
-        """The entry under a key; {} without one."""
-        offset = self._index.get(key)
-        return {} if offset is None else self._lines.line_at(offset)
+        """The entry under a key as JSON; {} without one."""
+        return self[key] if key in self else {}
+
+    def entry(self, key: str, kind: type[EntryKind]) -> EntryKind:
+        """The entry under a key as a record; one without values if there is none.
+
+        Raises:
+            UsageError: Its line is malformed.
+        """
+        return self._record(self._index.get(key), kind) or kind()
 
     def position(self, key: str) -> int | None:
         """The position of a key in the order in which keys were first written, from 0, or None."""
@@ -477,7 +581,7 @@ class Journal(Closable):
         found = self._lines.bytes_at(offset, len(start) + 1)
         if found[:-1] == start and found[-1:] in (b",", b"}"):
             return True
-        return bool(self._lines.line_at(offset)["key"] == key)
+        return LineAddress.of(self._lines.line_at(offset)).key == key
 
     def close(self) -> None:
         """Close the file and release the lock."""

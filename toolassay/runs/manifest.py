@@ -157,10 +157,6 @@ def _set_aside(folder: Path) -> Path:
 
 
 MAX_TOKENS = "max_tokens"
-COUNT = "asked_again"
-"""Key of a journal entry: number of retries of its item. Older entries of the item stay in the journal."""
-BEGUN = "again"
-"""Key of the current entry: the state of an unfinished retry, from which the next retry continues."""
 
 
 @dataclass

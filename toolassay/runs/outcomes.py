@@ -96,11 +96,11 @@ class RunOutcomes:
 
     Args:
         folder: Folder of `manifest.json` and `journal.jsonl`.
-        entry_of: Finds the journal entry of an item with its current wording; {} without one.
+        outcome_of: The outcome in the journal of an item with its current wording; empty without one.
     """
 
-    def __init__(self, folder: Path, entry_of: Callable[[Journal, Any], Mapping[str, Any]]) -> None:
-        self._folder, self._entry_of = folder, entry_of
+    def __init__(self, folder: Path, outcome_of: Callable[[Journal, Any], str]) -> None:
+        self._folder, self._outcome_of = folder, outcome_of
         self._journal: Journal | None = None
 
     def outcome(self, item: Any) -> str:
@@ -113,8 +113,8 @@ class RunOutcomes:
             if not has_record(self._folder):
                 return MISSING
             self._journal = Journal(self._folder / JOURNAL, read_only=True)
-        found = self._entry_of(self._journal, item).get("outcome", NOT_RUN)
-        return UNWRITTEN if found in ("answered", "malformed", "refused") else str(found)
+        found = self._outcome_of(self._journal, item) or NOT_RUN
+        return UNWRITTEN if found in ("answered", "malformed", "refused") else found
 
 
 def has_record(folder: Path) -> bool:

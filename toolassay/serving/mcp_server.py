@@ -42,7 +42,7 @@ from toolassay.locks import open_regular
 from toolassay.output_paths import Part, Reference, reference_text
 from toolassay.requests import Requests, key_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.journal import TOOL, Journal, LineAddress
+from toolassay.runs.journal import TOOL, CallLine, Journal, LineAddress
 from toolassay.runs.manifest import JOURNAL, open_run
 from toolassay.screen import DEFAULT, Screen
 from toolassay.serving.loopback import bound
@@ -150,20 +150,20 @@ class AgentSession:
         unfinished = (one for one in self.remaining if key_of(one.id) not in self.journal)
         self._request = next(unfinished, None)
         self._key = "" if self._request is None else key_of(self._request.id)
-        self._is_given = bool(self.journal.answer(LineAddress(self._key, _GIVEN)))
+        self._is_given = self.journal.call(LineAddress(self._key, _GIVEN)) is not None
         self._calls: list[ExecutedCall] = []
-        for line in self.journal.answers(self._key, TOOL):
-            if "result" in line:
-                self._calls.append(msgspec.convert(line["result"], ExecutedCall))
+        for line in self.journal.calls(self._key):
+            if line.result is not msgspec.UNSET:
+                self._calls.append(msgspec.convert(line.result, ExecutedCall))
             elif not self.executor.is_isolated:  # a fresh copy does not have its effect
-                call = msgspec.convert(line["call"], ExecutedCall)
+                call = msgspec.convert(line.call, ExecutedCall)
                 self._calls.append(replace(call, error="the server was killed: the effect is unknown"))
 
     def get_request(self) -> dict[str, Any]:
         """The current request; the same one until an answer is submitted. An id of None: none is left."""
         if self._request is None:
             return {"id": None, "request": None}
-        self.journal.add_answer(LineAddress(self._key, _GIVEN), {})
+        self.journal.add_answer(LineAddress(self._key, _GIVEN), CallLine())
         self._is_given = True
         return {"id": self._request.id, "request": self._request.text}
 
@@ -187,14 +187,14 @@ class AgentSession:
             if not (self.may_write or self.executor.is_read_only(tool)):
                 raise Refusal(f"'{tool.id}' is not marked read-only: --allow_writes permits it")
             environment = await self._opened()
-            self.journal.add_answer(address, {"call": msgspec.to_builtins(call)})
+            self.journal.add_answer(address, CallLine(call))
             self.journal.force()
             call = await make_call(environment, tool, call)
         except (EnvironmentFailure, Refusal) as error:
             if isinstance(error, EnvironmentFailure):
                 await self.leave()
             call = replace(call, error=str(error))
-        self.journal.add_answer(address, {"result": msgspec.to_builtins(call)})
+        self.journal.add_answer(address, CallLine(result=call))
         self._calls.append(call)
         return call
 

@@ -291,7 +291,9 @@ def evaluate_rows(
 def _ended(trials: Sequence[Trial]) -> MissingOutcome:
     """Outcomes of the messages without a row, from the journal of each trial."""
     runs = {
-        trial.number: RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one.question))
+        trial.number: RunOutcomes(
+            trial.run_folder, lambda journal, one: str(entry_of(journal, one.question).get("outcome", ""))
+        )
         for trial in trials
     }
     return lambda example, trial: runs[trial].outcome(example) if trial in runs else MISSING

@@ -24,6 +24,7 @@ from toolassay.models import ChatRequest, ModelError
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork
+from toolassay.runs.journal import LineAddress
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -233,7 +234,7 @@ class AttackItems(ItemWork[Attack]):
         for attack in attacks:
             entry, grades = self.entry_of(journal, attack), None
             outcome = str(entry.get("outcome", "not run"))
-            if outcome not in FINAL and journal.answers(self.key_of(attack), "agent"):
+            if outcome not in FINAL and journal.answer(LineAddress(self.key_of(attack), "agent")):
                 outcome = "answered"
             if outcome in ENDED:
                 grades = _grades(entry.get("said", ()))
