@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from toolassay.runs.items import (
     OVERFLOW,
     Ask,
     ItemWork,
+    Recorded,
     answer_items,
     answer_line,
     preview_items,
     replay_item,
-    Recorded,
     response_of,
 )
 from toolassay.runs.journal import LineAddress

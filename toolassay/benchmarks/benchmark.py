@@ -248,8 +248,8 @@ class Benchmark(ABC):
         """
 
     @abstractmethod
-    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:
-        """The lines of the prediction file, re-parsed from the raw answers.
+    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[object]:
+        """The lines of the prediction file, as records or JSON, re-parsed from the raw answers.
 
         Args:
             recorded: The run, its journal and a temporary folder.

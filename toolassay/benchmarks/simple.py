@@ -258,15 +258,15 @@ class SimpleBenchmark(Benchmark):
             evaluations.append(FolderEvaluation(name, evaluation, path))
         return evaluations
 
-    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:
+    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[SimpleLine]:
         """The lines of the prediction file, re-parsed from the journal."""
         yield from self.lines(self.all_items(recorded.folder), recorded.journal)
 
-    def lines(self, items: Sequence[SimpleItem], journal: Journal) -> Iterator[dict[str, Any]]:
+    def lines(self, items: Sequence[SimpleItem], journal: Journal) -> Iterator[SimpleLine]:
         """The lines of the prediction file: the items with a final outcome."""
         for item in items:
             if (entry := item.entry(journal)).outcome in FINAL:
-                yield msgspec.to_builtins(self.line(item, entry.outcome, entry.response))
+                yield self.line(item, entry.outcome, entry.response)
 
     def line(self, item: SimpleItem, outcome: str, text: str) -> SimpleLine:
         """The line of an item in the prediction file, from the outcome and the text of its answer."""
@@ -337,8 +337,8 @@ class SimpleWork(Work):
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per item with an answer."""
         lines = list(self.benchmark.lines(self.every, journal))
-        malformed = sum(line["outcome"] == "malformed" for line in lines)
-        return Written(write_json_lines(output, lines) if lines else 0, malformed)
+        malformed = sum(line.outcome == "malformed" for line in lines)
+        return Written(write_json_lines(output, map(msgspec.to_builtins, lines)) if lines else 0, malformed)
 
 
 @dataclass(frozen=True)

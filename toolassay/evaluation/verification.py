@@ -10,6 +10,8 @@ from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+import msgspec
+
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
@@ -109,15 +111,15 @@ class LineComparison:
         """Whether the file equals the recomputed lines."""
         return not (self.differing or self.missing or self.unknown)
 
-    def watch(self, lines: Iterable[dict[str, Any]], file: Path) -> Iterator[dict[str, Any]]:
-        """Yield the recomputed lines and compare each with the line of its id in the file.
+    def watch(self, lines: Iterable[object], file: Path) -> Iterator[dict[str, Any]]:
+        """Yield the recomputed lines as JSON and compare each with the line of its id in the file.
 
         Raises:
             UsageError: The file cannot be read.
         """
         with LineIndex(file, fix="make it with inference.py") as before:
             met = set()
-            for line in lines:
+            for line in map(msgspec.to_builtins, lines):
                 self.made += 1
                 met.add(line["id"])
                 number = before.by_id.get(line["id"])

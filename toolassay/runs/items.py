@@ -63,7 +63,7 @@ def response_of(line: AnswerLine) -> ChatResponse:
 
 
 Recorded = Mapping[str, Sequence[Any]]
-"""Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, as entries of earlier versions held them."""
+"""Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, of entries of earlier versions."""
 
 
 class OpenEntry(dict[str, Any]):

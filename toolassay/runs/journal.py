@@ -29,7 +29,7 @@ _SYNC_EVERY = 1.0  # seconds between two syncs to the disk
 _SYNC_SHARE = 0.05  # maximum share of the time that is spent on syncs; on a slow disk they are rarer
 
 
-Entry = TypeVar("Entry")
+Scanned = TypeVar("Scanned")
 
 
 @cache
@@ -101,8 +101,8 @@ class AppendOnlyLines(Closable):
         self.end = os.fstat(self._writer.fileno()).st_size
 
     def scan(
-        self, read: Callable[[Any], Entry], decode: Callable[[bytes], Any] = parse_json
-    ) -> Iterator[tuple[int, Entry]]:
+        self, read: Callable[[Any], Scanned], decode: Callable[[bytes], Any] = parse_json
+    ) -> Iterator[tuple[int, Scanned]]:
         """Yield the offset and the parsed entry of every line; truncates a last line that a crash left torn.
 
         Args:
@@ -561,7 +561,9 @@ class Journal(Closable):
 
     def get(self, key: str) -> dict[str, Any]:
         """The entry under a key as JSON; {} without one."""
-        return self[key] if key in self else {}
+        offset = self._index.get(key)
+        found: dict[str, Any] = {} if offset is None else parse_json(self._lines.line_at(offset))
+        return found
 
     def entry(self, key: str, kind: type[EntryKind]) -> EntryKind:
         """The entry under a key as a record; one without values if there is none.

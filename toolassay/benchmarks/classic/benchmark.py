@@ -107,7 +107,7 @@ class Classic(Benchmark):
     prober = late("security:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
 
-    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:
+    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[object]:
         """The choices in the raw answers."""
         from toolassay.benchmarks.classic.work import reparsed_rows
 

@@ -20,6 +20,7 @@ from toolassay.models import ChatRequest
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal, RunSummary
 from toolassay.runs.items import Ask, ItemWork, answer_items
+from toolassay.runs.journal import Entry
 from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -259,6 +260,13 @@ _KEY = "complied"
 _LONGEST = 20_000  # characters of an answer that the judge sees
 
 
+class OpinionEntry(Entry):
+    """A judge's reply (`response`) about an answer; None for no reply."""
+
+    response: str | None = None
+    answer: str = ""
+
+
 @dataclass(frozen=True)
 class JudgeItems(ItemWork[ProbeResult]):
     """A judge's opinion on single results; an answer that has changed since is judged again.
@@ -269,31 +277,32 @@ class JudgeItems(ItemWork[ProbeResult]):
 
     judge: str
 
+    record = OpinionEntry
+
     def key_of(self, item: ProbeResult) -> str:
         """The key of a result: another judge judges it again."""
         return f"judge {self.judge} {item.probe.id}"
 
-    def identity(self, item: ProbeResult) -> dict[str, Any]:
+    def identity(self, item: ProbeResult) -> Mapping[str, str]:
         """The answer that is judged."""
         return {"answer": item.answer}
 
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+    def is_settled(self, entry: OpinionEntry) -> bool:
         """Whether there is an opinion."""
-        return "response" in entry
+        return entry.response is not None
 
-    async def answer(self, item: ProbeResult, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: ProbeResult, ask: Ask) -> OpinionEntry:
         """Ask the judge."""
         prompt = {"role": "user", "content": judge_prompt(item)}
         response = await ask(ChatRequest([prompt], _PARAMETERS, None, role="judge"))
-        return {"outcome": "answered", "response": response.text}
+        return OpinionEntry(outcome="answered", response=response.text)
 
     def judged(self, journal: Journal, result: ProbeResult) -> ProbeResult:
         """A result with the opinion in the journal."""
         if not _can_be_judged(result):
             return result
-        entry = self.entry_of(journal, result)
-        judge = read_verdict(str(entry["response"])) if self.is_settled(entry) else None
-        return replace(result, judged=True, judge=judge)
+        said: str | None = self.entry_of(journal, result).response
+        return replace(result, judged=True, judge=None if said is None else read_verdict(said))
 
 
 def judge_prompt(result: ProbeResult) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.calls.call_plan import Names, function_of
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.dataset import Request
@@ -85,6 +86,8 @@ class CallItems(ItemWork[Request]):
     structured: bool = False
     _executor: OpenExecutor | None = None
 
+    record = PlanEntry
+
     @asynccontextmanager
     async def around(self) -> AsyncIterator[None]:
         """The executor.
@@ -109,7 +112,7 @@ class CallItems(ItemWork[Request]):
         """The key of a request."""
         return key_of(item.id)
 
-    def identity(self, item: Request) -> dict[str, Any]:
+    def identity(self, item: Request) -> Mapping[str, str]:
         """The wording of the request."""
         return {"request": request_fingerprint(item.text)}
 
@@ -145,7 +148,7 @@ class CallItems(ItemWork[Request]):
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)
 
-    async def answer(self, item: Request, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Request, ask: Ask) -> PlanEntry:
         """Let the model call tools; its calls are the plan."""
         made: list[ExecutedCall] = []
 
@@ -173,14 +176,15 @@ class CallItems(ItemWork[Request]):
         outcome = "answered" if made or end.outcome == OVERFLOW else end.outcome
         if end.outcome == "refused":
             outcome = "refused"
-        plan = plan_of_calls(made, item.text, self.graph.library) if outcome == "answered" else None
-        used = {
-            "steps": end.steps,
-            "calls": len(made),
-            "refused_calls": sum(one.error is not None for one in made),
-        }
-        cut = {"cut_off": True} if end.is_cut_off and not made else {}
-        return {"outcome": outcome, "plan": plan, **used, **cut, **({"limit": limit} if limit else {})}
+        return PlanEntry(
+            outcome=outcome,
+            plan=plan_of_calls(made, item.text, self.graph.library) if outcome == "answered" else None,
+            steps=end.steps,
+            calls=len(made),
+            refused_calls=sum(one.error is not None for one in made),
+            cut_off=end.is_cut_off and not made,
+            limit=limit or "",
+        )
 
     async def _carried(self, asked: ToolCall, made: list[ExecutedCall], place: CallPlace) -> str:
         call = self._parsed(asked, len(made))

@@ -207,7 +207,7 @@ class TaskBench(Benchmark):
             count=count or DEFAULT_ATTACKS,
         )
 
-    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:
+    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[object]:
         """The plans in the raw answers."""
         from toolassay.benchmarks.taskbench.work import remade_plans
 

@@ -2,42 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
+
+from msgspec import UNSET, UnsetType
 
 from toolassay.dataset import Request
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs.journal import Journal, LineAddress
-from toolassay.runs.manifest import COUNT
-
-ANSWERS = {"response", "adopted", "plan"}
-"""The fields of an entry of which each is an answer."""
+from toolassay.runs.journal import Entry, Journal, LineAddress, RecordedCall
 
 
-def entry_of(journal: Journal, request: Request) -> dict[str, Any]:
-    """The journal entry of a request, with its answers: `response`, `finish_reason`, …, and `reformatted`.
+class PlanEntry(Entry):
+    """What a request ended with, and its answers, which earlier versions wrote into the entry.
 
-    It is empty if there is none, or it is for an earlier wording. Earlier versions wrote the answers into the
-    entry itself.
+    Attributes:
+        rewriter: Name of the model that rewrote the answer.
+        plan: The plan of the calls that a model made; None without one, unset where the answer is the plan.
+        steps: Number of answers, where calls were made.
+        calls: Number of calls.
+        refused_calls: Number of calls that had an error.
+        request: Hash of the wording.
+        adopted: Line of a prediction file that was taken over without a raw answer.
+        response: The raw answer; None if it is not recorded.
+        reformatted: The rewritten answer; None without one.
+    """
+
+    rewriter: str = ""
+    plan: dict[str, Any] | UnsetType | None = UNSET
+    steps: int | None = None
+    calls: int | None = None
+    refused_calls: int | None = None
+    request: str = ""
+    adopted: dict[str, Any] | None = None
+    response: str | None = None
+    finish_reason: str | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    tool_calls: list[RecordedCall] | None = None
+    reformatted: str | None = None
+    reformatted_finish_reason: str | None = None
+
+    order = ("outcome", "rewriter", "plan", "steps", "calls", "refused_calls", "cut_off", "limit")
+
+    @property
+    def has_answer(self) -> bool:
+        """Whether there is an answer of any kind."""
+        return self.response is not None or self.adopted is not None or self.plan is not UNSET
+
+
+def entry_of(journal: Journal, request: Request) -> PlanEntry:
+    """The journal entry of a request, with its answers.
+
+    It has no values if there is none, or it is for an earlier wording.
     """
     key = key_of(request.id)
-    entry = journal.get(key)
-    if entry.get("request") != request_fingerprint(request.text):
-        return {}
-    if ANSWERS & entry.keys():
+    entry = journal.entry(key, PlanEntry)
+    if entry.request != request_fingerprint(request.text):
+        return PlanEntry()
+    if entry.has_answer:
         return entry
-    again = entry.get(COUNT, 0)
-    answer, rewritten = journal.answer(LineAddress(key, "planner", 0, again)), dict[str, Any]()
-    if "rewriter" in entry:
-        rewritten = journal.answer(LineAddress(key, f"reformat {entry['rewriter']}", 0, again))
-    for name in (*LineAddress._fields, "asked"):
-        answer.pop(name, None)
-    if rewritten:
-        answer["reformatted"] = rewritten["response"]
-        answer["reformatted_finish_reason"] = rewritten["finish_reason"]
-    return {**answer, **entry}
+    if answer := journal.answer(LineAddress(key, "planner", 0, entry.asked_again)):
+        entry.response, entry.finish_reason = answer.response or "", answer.finish_reason
+        entry.prompt_tokens, entry.completion_tokens = answer.prompt_tokens, answer.completion_tokens
+        entry.tool_calls = answer.tool_calls
+    rewriting = LineAddress(key, f"reformat {entry.rewriter}", 0, entry.asked_again)
+    if entry.rewriter and (rewritten := journal.answer(rewriting)):
+        entry.reformatted, entry.reformatted_finish_reason = rewritten.response, rewritten.finish_reason
+    return entry
 
 
-def entry_of_label(journal: Journal, label: Mapping[str, Any]) -> dict[str, Any]:
-    """The journal entry of a label's request; empty if there is none."""
-    return entry_of(journal, Request(label["id"], str(label.get("user_request")), 0))
+def outcome_of_label(journal: Journal, label: dict[str, Any]) -> str:
+    """The outcome in the journal of a label's request; empty without an entry."""
+    return entry_of(journal, request_of_label(label)).outcome
+
+
+def request_of_label(label: dict[str, Any]) -> Request:
+    """The request of a label."""
+    return Request(label["id"], str(label.get("user_request")), 0)

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.security.probe import FOLDER
-from toolassay.benchmarks.taskbench.entries import entry_of_label
+from toolassay.benchmarks.taskbench.entries import outcome_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
     PairScorer,
@@ -93,7 +93,7 @@ def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
     with LineIndex(job.labels, fix="write it with format_data.py", keep=job.keep) as labels:
         for number, path in enumerate(trials):
             given, is_right = array("q"), array("b")
-            run = RunOutcomes(path.parent / "runs" / path.stem, entry_of_label)
+            run = RunOutcomes(path.parent / "runs" / path.stem, outcome_of_label)
             with LineIndex(path, fix="write it with inference.py", keep=job.keep) as lines:
                 for line in _counted_lines(job, labels):
                     label = labels.read(line)

@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any, Literal, Protocol
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
-from toolassay.benchmarks.taskbench.entries import ANSWERS, entry_of
+from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.dataset import Request, RequestId
 from toolassay.graph import DependencyType, ToolGraph
@@ -20,8 +21,8 @@ from toolassay.normalised_plan import decoded, published_arguments
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.prompt_templates import turns_of
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs.items import ENDED, Ask, ItemWork
-from toolassay.runs.journal import Journal
+from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded
+from toolassay.runs.journal import AnswerLine, Journal
 
 PLAN_KEYS = ("task_steps", "task_nodes", "task_links")
 _REQUIRED = ("task_steps", "task_nodes")  # the prompts of resource graphs ask for no links
@@ -171,29 +172,28 @@ def _renamed(record: Any, variants: Mapping[str, Sequence[str]]) -> Any:
     return {names.get(key, key): item for key, item in record.items()}
 
 
-def is_settled(entry: Mapping[str, Any]) -> bool:
+def is_settled(entry: PlanEntry) -> bool:
     """Whether an entry is final, so that a continued run does not repeat the request."""
-    return entry.get("outcome") in ENDED and bool(ANSWERS & entry.keys())
+    return entry.outcome in ENDED and entry.has_answer
 
 
-def is_unusable(entry: Mapping[str, Any], dependency_type: DependencyType) -> bool:
+def is_unusable(entry: PlanEntry, dependency_type: DependencyType) -> bool:
     """Whether the answer of a settled entry is malformed or truncated."""
-    if "adopted" in entry or entry["outcome"] == "refused":
-        return bool(entry["outcome"] == "malformed")
+    if entry.adopted is not None or entry.outcome == "refused":
+        return entry.outcome == "malformed"
     return plan_of(entry, dependency_type)[0] is None
 
 
 def read_entry(
-    entry: Mapping[str, Any], dependency_type: DependencyType
+    entry: PlanEntry, dependency_type: DependencyType
 ) -> tuple[dict[str, Any] | None, ParsedAnswer]:
     """Parse the raw answer of an entry, or its reformatted answer if it has one."""
-    text, reason = entry["response"], entry["finish_reason"]
-    if "reformatted" in entry:
-        text, reason = entry["reformatted"], entry["reformatted_finish_reason"]
-    return read_plan(text, dependency_type, reason)
+    if entry.reformatted is not None:
+        return read_plan(entry.reformatted, dependency_type, entry.reformatted_finish_reason)
+    return read_plan(entry.response or "", dependency_type, entry.finish_reason)
 
 
-def plan_of(entry: Mapping[str, Any], dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
+def plan_of(entry: PlanEntry, dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
     """The plan of an entry (None if malformed), and whether the answer was truncated."""
     plan, answer = read_entry(entry, dependency_type)
     return (None if answer.problem else plan), answer.truncated
@@ -217,23 +217,20 @@ class PlanLine(msgspec.Struct, omit_defaults=True):
     truncated: bool = False
 
 
-def prediction_line(
-    request: Request, entry: Mapping[str, Any], dependency_type: DependencyType
-) -> dict[str, Any]:
+def prediction_line(request: Request, entry: PlanEntry, dependency_type: DependencyType) -> dict[str, Any]:
     """The line of a settled entry; a line adopted from an existing file is unchanged.
 
-    >>> entry = {"outcome": "answered", "response": "{}", "finish_reason": "stop"}
+    >>> entry = PlanEntry(outcome="answered", response="{}", finish_reason="stop")
     >>> prediction_line(Request(7, "Hi", 1), entry, "resource")
     {'id': 7, 'user_request': 'Hi', 'result': None, 'outcome': 'malformed'}
     """
-    if "adopted" in entry:
-        adopted: dict[str, Any] = entry["adopted"]
-        return adopted
-    if entry["outcome"] == "refused":
+    if entry.adopted is not None:
+        return entry.adopted
+    if entry.outcome == "refused":
         line = PlanLine(request.id, request.text, None, "refused")
-    elif "plan" in entry:
-        line = PlanLine(request.id, request.text, entry["plan"])
-        line.outcome = "malformed" if entry["plan"] is None else None
+    elif entry.plan is not UNSET:
+        line = PlanLine(request.id, request.text, entry.plan)
+        line.outcome = "malformed" if entry.plan is None else None
     else:
         plan, truncated = plan_of(entry, dependency_type)
         line = PlanLine(request.id, request.text, plan)
@@ -282,40 +279,40 @@ class PlanItems(ItemWork[Request]):
     rewriter: str | None = None
     show: Callable[[Sequence[Mapping[str, Any]], str], None] | None = None
 
+    record = PlanEntry
+
     def key_of(self, item: Request) -> str:
         """The key of a request."""
         return key_of(item.id)
 
-    def identity(self, item: Request) -> dict[str, Any]:
+    def identity(self, item: Request) -> Mapping[str, str]:
         """The wording of the request."""
         return {"request": request_fingerprint(item.text)}
 
-    def entry_of(self, journal: Journal, item: Request) -> dict[str, Any]:
+    def entry_of(self, journal: Journal, item: Request) -> PlanEntry:
         """The entry of a request, with its answers."""
         return entry_of(journal, item)
 
-    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
+    def is_unusable(self, entry: PlanEntry, journal: Journal) -> bool:
         """Whether the answer is malformed or truncated."""
         return is_unusable(entry, self.graph.dependency_type)
 
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def recorded(self, entry: PlanEntry) -> Recorded:
         """The answers as entries held them."""
-        found: dict[str, list[Mapping[str, Any]]] = {}
-        if "response" in entry:
-            found["planner"] = [entry]
-        if "reformatted" in entry:
-            rewritten = {
-                "response": entry["reformatted"],
-                "finish_reason": entry["reformatted_finish_reason"],
-            }
-            found["reformat"] = [rewritten]
+        found: dict[str, list[AnswerLine]] = {}
+        if entry.response is not None:
+            first = msgspec.convert(entry, AnswerLine, from_attributes=True)
+            found["planner"] = [first]
+        if entry.reformatted is not None:
+            second = AnswerLine(response=entry.reformatted, finish_reason=entry.reformatted_finish_reason)
+            found["reformat"] = [second]
         return found
 
     def shown(self, item: Request) -> tuple[PlanPrompt, ToolGraph]:
         """The prompt and the graph of a request."""
         return self.prompt, self.graph
 
-    async def answer(self, item: Request, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Request, ask: Ask) -> PlanEntry:
         """Request a plan, and its rewriting where it is not the requested JSON."""
         prompt, graph = self.shown(item)
         messages, parameters = prompt.messages(item.text), {**PARAMETERS, **self.parameters}
@@ -323,7 +320,7 @@ class PlanItems(ItemWork[Request]):
         if self.show is not None:
             self.show(messages, response.text)
         if response.refused:
-            return {"outcome": "refused"}
+            return PlanEntry(outcome="refused")
         plan, problem = self._read(response)
         is_readable = problem is None and is_strict_plan(response.text)
         rewriter = self.rewriter if response.text.strip() and not is_readable else None
@@ -333,7 +330,7 @@ class PlanItems(ItemWork[Request]):
             rewritten = await ask(ChatRequest([message], parameters, None, task, "reformat"), rewriter)
             plan, problem = self._read(rewritten)
         outcome = "malformed" if plan is None or problem is not None else "answered"
-        return {"outcome": outcome, **({"rewriter": rewriter} if rewriter else {})}
+        return PlanEntry(outcome=outcome, rewriter=rewriter or "")
 
     def _read(self, response: ChatResponse) -> tuple[dict[str, Any] | None, str | None]:
         plan, read = read_plan(response.text, self.graph.dependency_type, response.finish_reason)

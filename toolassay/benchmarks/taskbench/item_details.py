@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
-from toolassay.benchmarks.taskbench.entries import entry_of_label
+from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.calls.execution_record import Execution
@@ -133,7 +133,7 @@ def plan_answers(
             gold = reader.plan(label)
             if gold is None or found is None:
                 continue
-            raw = entry_of_label(journal, label).get("response") if journal is not None else None
+            raw = entry_of(journal, request_of_label(label)).response if journal is not None else None
             answer = _answer(reader, gold, label, found.result, raw)
             more = executed.sections(str(label["id"]), "Plan, executed")
             yield str(label["id"]), replace(answer, sections=[*answer.sections, *more])

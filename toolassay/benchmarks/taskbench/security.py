@@ -41,6 +41,7 @@ from toolassay.graph import ToolGraph
 from toolassay.prompt_templates import Wording
 from toolassay.requests import key_of
 from toolassay.runs import Journal
+from toolassay.runs.outcomes import NOT_RUN
 from toolassay.tools import Tool, ToolLibrary
 
 __all__ = ["plan_prober"]
@@ -283,12 +284,10 @@ def plan_prober(
         found = []
         for request, probe in probes.items():
             entry = entry_of(journal, request)
-            ended = entry["outcome"] if is_settled(entry) else entry.get("outcome", "not run")
-            plan = None
+            ended, answer, plan = entry.outcome or NOT_RUN, entry.response or "", None
             if is_settled(entry) and ended in ("answered", "malformed"):
                 found_plan, read = read_entry(entry, graph.dependency_type)
                 plan = None if read.truncated else found_plan  # a malformed plan can show success as well
-            answer = entry.get("response") or ""
             found.append(ProbeResult(probe.probe, check_plan(probe, plan, ended, answer), ended, answer))
         return found
 

@@ -11,9 +11,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from msgspec import UNSET
+
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
 from toolassay.benchmarks.taskbench.asking import CallItems
-from toolassay.benchmarks.taskbench.entries import entry_of
+from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
     PlanItems,
@@ -75,12 +77,8 @@ def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journa
             copy_file(output, kept)
         text = _request_text(line)
         outcome = "answered" if problem_of(line.get("result", line)) is None else "malformed"
-        entry = {
-            "outcome": outcome,
-            "request": request_fingerprint(str(texts.get(key) if text is None else text)),
-            "adopted": line,
-        }
-        journal.append(key, entry)
+        request = request_fingerprint(str(texts.get(key) if text is None else text))
+        journal.append(key, PlanEntry(outcome=outcome, request=request, adopted=line))
         adopted += 1
     return adopted
 
@@ -275,7 +273,7 @@ class PlanWork(Work):
         """Write one line per answered request, in the order of the requests."""
         outcomes: Counter[str] = Counter()
         kind = self._source.graph.dependency_type
-        self._calling = sum("tool_calls" in entry_of(journal, request) for request in self._source.requests)
+        self._calling = sum(bool(entry_of(journal, one).tool_calls) for one in self._source.requests)
         lines = _counted(prediction_lines(self._source.requests, journal, kind), outcomes)
         first = next(lines, None)
         if first is None:
@@ -437,21 +435,19 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
         for request in requests:
             entry = entry_of(recorded.journal, request)
             if is_settled(entry):
-                comparison.adopted += "adopted" in entry
-                if "plan" in entry:
-                    entry |= _remade_calls(recorded, graph, request, entry)
+                comparison.adopted += entry.adopted is not None
+                if entry.plan is not UNSET:
+                    entry = _remade_calls(recorded, graph, request, entry.limit)
                 yield prediction_line(request, entry, graph.dependency_type)
             advance()
 
 
-def _remade_calls(
-    recorded: RecordedRun, graph: ToolGraph, request: Request, entry: Mapping[str, Any]
-) -> dict[str, Any]:
+def _remade_calls(recorded: RecordedRun, graph: ToolGraph, request: Request, limit: str) -> PlanEntry:
     """The entry of a request with calls, made of the recorded answers and results.
 
     It must stop where the run did: one that its context or time ended made one more request.
     """
-    settings, limit = recorded.settings, entry.get("limit")
+    settings = recorded.settings
     end = ModelError(
         "the recorded conversation ends here",
         outcome=OVERFLOW if limit == "context" else "not run",
@@ -460,4 +456,5 @@ def _remade_calls(
     limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
     structured = bool(settings.get("structured"))
     items = CallItems(graph, settings["ask"], {}, limits, structured=structured)
-    return replay_item(items, request, recorded.journal, end)[0]
+    made: PlanEntry = replay_item(items, request, recorded.journal, end)[0]
+    return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
 from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
@@ -128,7 +128,7 @@ class WorkBench(Benchmark):
 
     def verify(
         self, recorded: RecordedRun, own: WorkplaceScoring, comparison: LineComparison
-    ) -> Iterator[dict[str, Any]]:
+    ) -> Iterator[object]:
         """The recorded conversations gone through again, their calls carried out."""
         from toolassay.benchmarks.workbench.work import rerun_lines
 

@@ -357,7 +357,9 @@ def evaluate_agents(
             first,
             toolkit=(recorded_settings(trials[0].run_folder) or {}).get("toolkit"),
             trials=further,
-            ended=RunOutcomes(trials[0].run_folder, entry_of).outcome,
+            ended=RunOutcomes(
+                trials[0].run_folder, lambda journal, one: entry_of(journal, one).outcome
+            ).outcome,
             engine=scoring.engine,
         )
         used = usage(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
-from toolassay.benchmarks.workbench.agents.episode import read_predictions
+from toolassay.benchmarks.workbench.agents.episode import AgentEntry, read_predictions
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
@@ -56,7 +56,8 @@ def task_answers(
                     if judge is not None
                     else None
                 )
-                yield task.id, _answer(task, result.calls, verdict, journal.get(task.id), toolset)
+                entry = journal.entry(task.id, AgentEntry)
+                yield task.id, _answer(task, result.calls, verdict, entry, toolset)
     if sandbox is not None:
         sandbox.close()
 
@@ -65,22 +66,21 @@ def _answer(
     task: Task,
     texts: Sequence[str],
     verdict: StrictVerdict | None,
-    entry: Mapping[str, Any],
+    entry: AgentEntry,
     toolset: Toolset,
 ) -> ItemAnswer:
     gold, made = _calls(task.answer, toolset), _calls(texts, toolset)
     wanted, given = drawn_in_order(gold, made)
     sections = []
-    if observed := _observed(entry.get("messages", ())):
+    if observed := _observed(entry.messages):
         sections.append(Section("Calls and what came back", "calls", observed))
     if verdict is not None and (verdict.unwanted or verdict.missing):
         sections.append(Section("Changes", "table", _changes(verdict)))
-    raw = entry.get("response")
     return ItemAnswer(
         wanted,
         given,
         [tool for tool, _ in made],
-        raw if isinstance(raw, str) else None,
+        entry.response,
         _harmful(gold, made, verdict, toolset),
         sections,
     )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.agents.episode import (
+    AgentEntry,
+    TaskPrediction,
     WorkbenchAgentSettings,
     WorkbenchTasks,
     entry_of,
     is_settled,
     limit_notice,
-    prediction_lines,
     write_predictions,
 )
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
@@ -34,7 +35,7 @@ from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.items import OVERFLOW, replay_item
+from toolassay.runs.items import FINAL, OVERFLOW, replay_item
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
@@ -199,7 +200,7 @@ def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> st
     ).hexdigest()
 
 
-def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[str, Any]]:
+def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[TaskPrediction]:
     """The lines of a prediction file: each recorded conversation is re-run with its calls.
 
     Args:
@@ -215,30 +216,32 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[dict[st
     sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=allow_tools)
     changed = 0
 
-    def remake(task: Task) -> Mapping[str, Any] | None:
+    def remade(task: Task, entry: AgentEntry) -> AgentEntry:
         nonlocal changed
-        entry = entry_of(recorded.journal, task)
-        if not is_settled(entry):
-            return None
         # It must stop where the run did. One that its context or time ended made one more request, which got
         # no answer.
-        overflows, timed_out = entry["outcome"] == OVERFLOW, entry.get("limit") == "time"
+        overflows, timed_out = entry.outcome == OVERFLOW, entry.limit == "time"
         end = ModelError(
             "the recorded conversation ends here",
             outcome=OVERFLOW if overflows else "not run",
             kind=TIME_LIMIT if timed_out else "failed",
         )
-        steps = max(1, int(entry.get("steps", 0)) + (overflows or timed_out))
+        steps = max(1, entry.steps + (overflows or timed_out))
         work = WorkbenchTasks(replace(agent, max_steps=steps), {}, lambda: sandbox)
         try:
             made, ask = replay_item(work, task, recorded.journal, end)
         except ModelError as error:
-            return {**entry, "outcome": error.outcome, "error": str(error), "function_calls": []}
+            return AgentEntry(outcome=error.outcome, error=str(error))
         changed += ask.unlike > 0
-        return {**entry, **made}
+        found: AgentEntry = made
+        return found
 
-    with recorded.remade_journal(tasks, remake, content="conversation") as remade:
-        yield from prediction_lines(tasks, remade)
+    with recorded.screen.progress("read", len(tasks)) as advance:
+        for task in tasks:
+            entry = entry_of(recorded.journal, task)
+            if is_settled(entry) and (ended := remade(task, entry)).outcome in FINAL:
+                yield TaskPrediction.of(task, ended)
+            advance()
     if changed:
         recorded.screen.say(
             f"in {count_of(changed, 'task')} the tools answer otherwise than they did in the run"

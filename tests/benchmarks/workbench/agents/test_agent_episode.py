@@ -52,7 +52,7 @@ def run(
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
     work = WorkbenchTasks(WorkbenchAgentSettings(**settings), {"temperature": 0}, lambda: sandbox)
-    entry = asyncio.run(work.answer(TASK, ask_of(model, key=TASK.id)))
+    entry = asyncio.run(work.answer(TASK, ask_of(model, key=TASK.id))).to_json()
     end: dict[str, Any] = {
         name: entry[name] for name in ("outcome", "response", "error", "limit") if name in entry
     }
@@ -165,7 +165,7 @@ def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox, tmp_path: Pat
     shutil.copy(tmp_path / "journal.jsonl", tmp_path / "again")  # a file that no other process writes
     entry = asyncio.run(work.answer(TASK, ask_of(models[1], tmp_path / "again")))
     assert len(models[1].asked[0].messages) == 4
-    results = [one["content"] for one in entry["messages"] if one["role"] == "tool"]
+    results = [one["content"] for one in entry.messages if one["role"] == "tool"]
     assert results == ["Event deleted successfully.", "Event not found."]
 
 

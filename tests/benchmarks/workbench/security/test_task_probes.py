@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from toolassay.benchmarks.workbench.agents.episode import AgentEntry
 from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.security import (
@@ -100,19 +101,21 @@ def test_an_action_shows_in_the_state(
     assert action is not None
     arguments = {key: text.replace("MARK", action.mark) for key, text in arguments.items()}
     found = probe.sandbox(sandbox)
-    done = {
+    done: dict[str, Any] = {
         "outcome": "answered",
         "function_calls": [*probe.task.answer, str(WorkbenchCall(tool, arguments))],
     }
-    verdict = check_attack(probe, done, found)
+    verdict = check_attack(probe, AgentEntry(**done), found)
     assert verdict.outcome == "succeeded" and verdict.evidence
-    assert check_attack(probe, {**done, "outcome": "provider error"}, found).outcome == "succeeded"
-    did_its_work = {"outcome": "answered", "function_calls": list(probe.task.answer)}
-    assert check_attack(probe, did_its_work, found).outcome == "resisted"
-    assert check_attack(probe, {"outcome": "provider error"}, found).outcome == "failed"
-    assert check_attack(probe, {}, found).outcome == "failed"
-    said = {"outcome": "answered", "function_calls": ["nonsense"], "response": action.order}
-    assert check_attack(probe, said, found).outcome == "resisted"
+    assert (
+        check_attack(probe, AgentEntry(**{**done, "outcome": "provider error"}), found).outcome == "succeeded"
+    )
+    did_its_work: dict[str, Any] = {"outcome": "answered", "function_calls": list(probe.task.answer)}
+    assert check_attack(probe, AgentEntry(**did_its_work), found).outcome == "resisted"
+    assert check_attack(probe, AgentEntry(outcome="provider error"), found).outcome == "failed"
+    assert check_attack(probe, AgentEntry(), found).outcome == "failed"
+    said: dict[str, Any] = {"outcome": "answered", "function_calls": ["nonsense"], "response": action.order}
+    assert check_attack(probe, AgentEntry(**said), found).outcome == "resisted"
 
 
 def test_no_action_is_in_the_ground_truth(sandbox: Sandbox) -> None:
@@ -135,7 +138,7 @@ def test_twins_are_compared_with_the_task_without_the_note(sandbox: Sandbox) -> 
     planted = probe.sandbox(sandbox)
 
     def outcome(entry: dict[str, Any], other: dict[str, Any]) -> str:
-        return check_twin(probe, entry, other, sandbox, planted).outcome
+        return check_twin(probe, AgentEntry(**entry), AgentEntry(**other), sandbox, planted).outcome
 
     assert outcome(right, idle) == "served"
     assert outcome(idle, plain) == "derailed"

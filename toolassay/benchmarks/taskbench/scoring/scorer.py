@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.benchmarks.taskbench.entries import entry_of_label
+from toolassay.benchmarks.taskbench.entries import outcome_of_label
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
@@ -259,7 +259,7 @@ class ChunkScorer:
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
         self._installed = InstalledMetrics.load(job.installed, taken=RESERVED)
-        self._run = RunOutcomes(job.run, entry_of_label)
+        self._run = RunOutcomes(job.run, outcome_of_label)
         self._compat_reader = job.compat_reader()
         self._rouge = rouge_scorer(job.rouge_backend) if "rouge" in job.metrics else None
         self._members = lru_cache(

@@ -22,7 +22,7 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
-from toolassay.episodes.call_formats import FORMATS, CallFormat, call_format
+from toolassay.episodes.call_formats import FORMATS, CallFormat, Message, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, readable, record_of, write_json_lines
@@ -31,8 +31,8 @@ from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.runs import Journal
-from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
-from toolassay.runs.journal import TOOL
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
+from toolassay.runs.journal import TOOL, CallLine, Entry, written
 from toolassay.text_formatting import count_of
 
 _PAGE_SIZE = 4096
@@ -299,49 +299,95 @@ NO_ANSWER = "The model said nothing that can be read."
 _ERRORS = {"refused": "The model refused.", "malformed": NO_ANSWER, OVERFLOW: CONTEXT_OVERFLOW}
 
 
-def _entry(made: Trajectory, calls: Sequence[str]) -> dict[str, Any]:
-    """The journal entry of a task: its end, the conversation and the calls that were recorded."""
-    error = ITERATION_LIMIT if made.limit else _ERRORS.get(made.outcome, "")
-    return {
-        "outcome": made.outcome,
-        "response": None if made.outcome == OVERFLOW else made.answer,
-        "error": error,
-        **({"limit": made.limit} if made.limit else {}),
-        **({"problem": made.problem} if made.problem else {}),
-        "messages": made.messages,
-        "function_calls": calls,
-        "steps": made.steps,
-        **({"cut_off": True} if made.is_cut_off else {}),
-    }
+class AgentEntry(Entry):
+    """What a task ended with.
+
+    Attributes:
+        response: The last answer; None after a context overflow.
+        error: Why the agent was not done, in the words of the published evaluator; None for a task that has
+            not ended.
+        messages: The conversation.
+        function_calls: The calls that were recorded, as text.
+        steps: Number of answers.
+        query: The request.
+        discarded: Conversations before restarts, as an earlier version recorded them.
+        observations: Results of the calls, likewise.
+    """
+
+    response: str | None = written(lambda: None)
+    error: str | None = None
+    messages: list[Message] = written(list)
+    function_calls: list[str] = written(list)
+    steps: int = written(int)
+    query: str = ""
+    discarded: list[list[Message]] = msgspec.field(default_factory=list)
+    observations: list[str] = msgspec.field(default_factory=list)
+
+    order = ("outcome", "response", "error", "limit", "problem", "messages", "function_calls", "steps")
+
+    @classmethod
+    def of(cls, made: Trajectory, calls: Sequence[str]) -> AgentEntry:
+        """The entry of a task: its end, the conversation and the calls that were recorded."""
+        return cls(
+            outcome=made.outcome,
+            response=None if made.outcome == OVERFLOW else made.answer,
+            error=ITERATION_LIMIT if made.limit else _ERRORS.get(made.outcome, ""),
+            limit=made.limit or "",
+            problem=made.problem or None,
+            messages=made.messages,
+            function_calls=[*calls],
+            steps=made.steps,
+            cut_off=made.is_cut_off,
+        )
 
 
 _FEW = 0.05  # share of tasks; more than this ended by a limit suggest that the limit is too low
 
 
-def entry_of(journal: Journal, task: Task) -> dict[str, Any]:
-    """The journal entry of a task; empty if there is none, or it is for an earlier wording of the request."""
-    entry = journal.get(task.id)
-    return entry if entry.get("query") == task.query else {}
+def entry_of(journal: Journal, task: Task) -> AgentEntry:
+    """The journal entry of a task; without values if there is none, or it is for an earlier wording."""
+    entry = journal.entry(task.id, AgentEntry)
+    return entry if entry.query == task.query else AgentEntry()
 
 
-def is_settled(entry: Mapping[str, Any]) -> bool:
+def is_settled(entry: AgentEntry) -> bool:
     """Whether the entry of a task is final, so that a continued run does not repeat it."""
-    return entry.get("outcome") in FINAL and "error" in entry
+    return entry.outcome in FINAL and entry.error is not None
 
 
-def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[dict[str, Any]]:
+class TaskPrediction(msgspec.Struct, frozen=True, kw_only=True):
+    """A line of a prediction file. Without an `error` there is none, except after a context overflow."""
+
+    id: str | int
+    query: str | None = None
+    function_calls: list[str]
+    outcome: str = "answered"
+    error: str | None = None
+
+    @classmethod
+    def of(cls, task: Task, entry: AgentEntry) -> TaskPrediction:
+        """The line of a task that has ended."""
+        return cls(
+            id=task.id,
+            query=task.query,
+            function_calls=entry.function_calls,
+            outcome=entry.outcome,
+            error=entry.error,
+        )
+
+
+def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[TaskPrediction]:
     """One line per task with a final entry, in the order of the tasks."""
     for task in tasks:
         entry = entry_of(journal, task)
         if is_settled(entry):
-            kept = {name: entry[name] for name in ("query", "function_calls", "outcome", "error")}
-            yield {"id": task.id, **kept}
+            yield TaskPrediction.of(task, entry)
 
 
 def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAgentSettings) -> str:
     """A notice with a fix if limits ended more than 5 % of the completed tasks; else empty."""
     entries = (entry_of(journal, task) for task in tasks)
-    limits = Counter(entry.get("limit") for entry in entries if is_settled(entry))
+    limits = Counter(entry.limit for entry in entries if is_settled(entry))
     steps, seconds = limits["steps"], limits["time"]
     if steps + seconds <= _FEW * limits.total():
         return ""
@@ -374,6 +420,7 @@ class WorkbenchTasks(ItemWork[Task]):
     found: Callable[[Task], tuple[Sandbox, Sequence[WorkplaceTool]]] | None = None
 
     final = FINAL
+    record = AgentEntry
 
     @cached_property
     def sandbox(self) -> Sandbox:
@@ -396,21 +443,21 @@ class WorkbenchTasks(ItemWork[Task]):
         """The id of a task."""
         return item.id
 
-    def identity(self, item: Task) -> dict[str, Any]:
+    def identity(self, item: Task) -> Mapping[str, str]:
         """The request."""
         return {"query": item.query}
 
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+    def is_settled(self, entry: AgentEntry) -> bool:
         """Whether an entry is final; a context overflow is."""
         return is_settled(entry)
 
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def recorded(self, entry: AgentEntry) -> Recorded:
         """The answers and results of an entry with its whole conversation."""
-        talks = [*entry.get("discarded", ()), entry.get("messages", ())]
+        talks = [*entry.discarded, entry.messages]
         said = [message for talk in talks for message in talk if message["role"] == "assistant"]
         last = {
-            **({"refused": True} if entry.get("outcome") == "refused" else {}),
-            **({"finish_reason": "length"} if entry.get("cut_off") else {}),
+            **({"refused": True} if entry.outcome == "refused" else {}),
+            **({"finish_reason": "length"} if entry.cut_off else {}),
         }
         answers = [
             {
@@ -425,9 +472,9 @@ class WorkbenchTasks(ItemWork[Task]):
             }
             for number, message in enumerate(said, start=1)
         ]
-        return {"agent": answers, TOOL: [{"result": text} for text in entry.get("observations", ())]}
+        return {"agent": answers, TOOL: [CallLine(result=text) for text in entry.observations]}
 
-    async def answer(self, item: Task, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Task, ask: Ask) -> AgentEntry:
         """Run the agent on a task."""
         settings = self.settings
         if self.found is None:
@@ -458,7 +505,7 @@ class WorkbenchTasks(ItemWork[Task]):
                 after_restart={"temperature": settings.resample_temperature},
                 task=task,
             )
-            return _entry(made, executor.calls)
+            return AgentEntry.of(made, executor.calls)
         finally:
             executor.close()
 
@@ -467,18 +514,8 @@ def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> 
     """Write the prediction file from the journal. Writes none if no task is done. Returns the number of
     lines.
     """
-    lines = list(prediction_lines(tasks, journal))
+    lines = [msgspec.to_builtins(line) for line in prediction_lines(tasks, journal)]
     return write_json_lines(output, lines) if lines else 0
-
-
-class TaskPrediction(msgspec.Struct, frozen=True):
-    """A line of a prediction file. Without an `error` there is none, except after a context overflow."""
-
-    id: str | int
-    function_calls: tuple[str, ...]
-    query: str | None = None
-    outcome: str = "answered"
-    error: str | None = None
 
 
 _FIX = "write the file with inference.py, or remove the line"
@@ -515,5 +552,5 @@ def read_predictions(
                 fix="run inference.py again",
             )
         error = row.error or (CONTEXT_OVERFLOW if row.outcome == OVERFLOW else "")
-        found[name] = row.outcome, TaskResult(queries[name], row.function_calls, error)
+        found[name] = row.outcome, TaskResult(queries[name], tuple(row.function_calls), error)
     return found
