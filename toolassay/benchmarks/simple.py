@@ -48,7 +48,7 @@ from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
-from toolassay.runs.journal import Entry
+from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.outcomes import NOT_RUN, RunOutcomes, asked_counts, is_scored, tools_part
 from toolassay.runs.record import hashes, refused_part
@@ -68,7 +68,7 @@ DEFAULT_TOKENS = 2000
 _FIX = "make it with inference.py"
 
 
-class SimpleEntry(Entry):
+class SimpleEntry(ItemEntry):
     """What an item ended with.
 
     Attributes:

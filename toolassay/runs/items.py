@@ -27,10 +27,10 @@ from toolassay.runs.journal import (
     TOOL,
     AnswerLine,
     CallLine,
-    Entry,
+    ItemEntry,
     Journal,
     LineAddress,
-    RecordedCall,
+    WrittenCall,
 )
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
@@ -49,7 +49,7 @@ _SHARED = {one.name for one in fields(ChatResponse)} - {"text", "tool_calls"}
 
 def answer_line(response: ChatResponse, asked: str = "") -> AnswerLine:
     """An answer as its line of the journal has it, with every figure that is known."""
-    calls = [RecordedCall(one.id, one.name, one.arguments, {**one.extra}) for one in response.tool_calls]
+    calls = [WrittenCall(one.id, one.name, one.arguments, {**one.extra}) for one in response.tool_calls]
     known = {name: value for name in _SHARED if (value := getattr(response, name))}
     known["finish_reason"] = response.finish_reason
     return AnswerLine(asked=asked, response=response.text, tool_calls=calls or None, **known)
@@ -67,13 +67,13 @@ Recorded = Mapping[str, Sequence[Any]]
 
 
 class OpenEntry(dict[str, Any]):
-    """The JSON of an entry, for work without a record for it, with the fields of `Entry` as attributes."""
+    """The JSON of an entry, for work without a record for it, with the fields of `ItemEntry` as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         return self[name] if name in self else getattr(_NO_ENTRY, name, None)
 
 
-_NO_ENTRY = Entry()
+_NO_ENTRY = ItemEntry()
 
 
 Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
@@ -250,7 +250,7 @@ class ItemWork(ABC, Generic[Item]):
     """
 
     final: Collection[str] = ENDED
-    record: type[Entry] | None = None
+    record: type[ItemEntry] | None = None
 
     def ready(self) -> ItemWork[Item]:
         """The same where the work is done, with what can only be opened there."""
@@ -397,18 +397,18 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
         raise
     finally:
         loop.summary.changed += ask.changed
-    line = OpenEntry(entry.to_json() if isinstance(entry, Entry) else entry)
+    line = OpenEntry(entry.to_json() if isinstance(entry, ItemEntry) else entry)
     if ended and line.outcome == OVERFLOW:  # the earlier answer stays valid
         raise ModelError(str(line.error), outcome=OVERFLOW)
     loop.retry.replaced += ended
     if asked_again := kept.asked_again + ended:
         line["asked_again"] = asked_again
-    journal.append(work.key_of(item), line | work.identity(item))
+    journal.append(work.key_of(item), {**line, **work.identity(item)})
     return AT_A_LIMIT if line.limit else str(line.outcome)
 
 
 def _append_failure(work: ItemWork[Item], item: Item, journal: Journal, error: ModelError) -> None:
-    entry = Entry(outcome=error.outcome, problem=str(error))
+    entry = ItemEntry(outcome=error.outcome, problem=str(error))
     journal.append(work.key_of(item), {**work.identity(item), **entry.to_json()})
 
 

@@ -341,7 +341,7 @@ def written(make: Callable[[], Any]) -> Any:
     return msgspec.field(default_factory=lambda: make())
 
 
-class RecordedCall(msgspec.Struct, omit_defaults=True):
+class WrittenCall(msgspec.Struct, omit_defaults=True):
     """A tool call in an answer (`ToolCall`)."""
 
     id: str
@@ -367,7 +367,7 @@ class AnswerLine(msgspec.Struct, omit_defaults=True, kw_only=True):
     seconds: float | None = None
     first_token_seconds: float | None = None
     attempts: int = 1
-    tool_calls: list[RecordedCall] | None = None
+    tool_calls: list[WrittenCall] | None = None
     cached_tokens: int | None = None
     reasoning: str = ""
     reasoning_tokens: int | None = None
@@ -382,7 +382,7 @@ class CallLine(msgspec.Struct, omit_defaults=True):
     result: Any = msgspec.UNSET
 
 
-class Entry(msgspec.Struct, omit_defaults=True, kw_only=True):
+class ItemEntry(msgspec.Struct, omit_defaults=True, kw_only=True):
     """What an item ended with. The work of the item has a subclass with fields of its own.
 
     Attributes:
@@ -434,8 +434,8 @@ class Journal(Closable):
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
     ...     journal.add_answer(LineAddress("a", "planner"), AnswerLine(response="Hello"))
-    ...     journal.append("a", Entry(outcome="answered"))
-    ...     journal.entry("a", Entry).outcome, journal.answer(LineAddress("a", "planner")).response
+    ...     journal.append("a", ItemEntry(outcome="answered"))
+    ...     journal.entry("a", ItemEntry).outcome, journal.answer(LineAddress("a", "planner")).response
     ('answered', 'Hello')
     """
 
@@ -459,7 +459,7 @@ class Journal(Closable):
         else:
             self._index.set(address.key, offset)
 
-    def append(self, key: str, entry: Entry | Mapping[str, Any]) -> None:
+    def append(self, key: str, entry: ItemEntry | Mapping[str, Any]) -> None:
         """Write the entry of an item under `key`, which replaces a `key` of the entry itself.
 
         When this returns, the operating system has the entry.
@@ -467,7 +467,7 @@ class Journal(Closable):
         Raises:
             ToolassayError: The disk is full or the file is gone; the journal is left unchanged.
         """
-        line = entry.to_json() if isinstance(entry, Entry) else dict(entry)
+        line = entry.to_json() if isinstance(entry, ItemEntry) else dict(entry)
         self._index.set(key, self._lines.append({"key": key} | line | {"key": key}))
 
     def add_answer(self, address: LineAddress, content: AnswerLine | CallLine) -> None:

@@ -23,8 +23,8 @@ from toolassay.files import read_json_lines, record_of, safe_name, write_json_li
 from toolassay.models import ChatRequest, ModelError
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
-from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork
-from toolassay.runs.journal import LineAddress
+from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork, Recorded
+from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.runs.ledger import FREE
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -170,6 +170,16 @@ _JUDGING: Mapping[str, Any] = {"temperature": 0.0, "max_tokens": 200}
 _MAX_ATTEMPTS = 3
 
 
+class AttackEntry(ItemEntry):
+    """The answer to an attack, and what a judge said of it."""
+
+    error: str | None = None
+    response: str | None = None
+    judge: str = ""
+    said: list[str] = msgspec.field(default_factory=list)
+    prompt: str = ""
+
+
 @dataclass(frozen=True)
 class AttackItems(ItemWork[Attack]):
     """Sends the first turn of single attacks as the only message, and has a judge grade the answers.
@@ -182,38 +192,39 @@ class AttackItems(ItemWork[Attack]):
 
     judge: str
 
+    record = AttackEntry
+
     def key_of(self, item: Attack) -> str:
         """The key of an attack."""
         return f"attack {item.id}"
 
-    def identity(self, item: Attack) -> dict[str, Any]:
+    def identity(self, item: Attack) -> Mapping[str, str]:
         """The wording."""
         return {"prompt": text_fingerprint(item.text)}
 
-    def entry_of(self, journal: Journal, item: Attack) -> dict[str, Any]:
+    def entry_of(self, journal: Journal, item: Attack) -> AttackEntry:
         """The entry with what this judge said; earlier versions had an entry for each judge."""
-        entry = super().entry_of(journal, item)
-        if "response" not in entry or entry.get("judge") == self.judge:
-            return entry
-        old = journal.get(f"judge {self.judge} {item.id}")
-        asked = text_fingerprint(grading_prompt(item.text, entry["response"]))
-        return {**entry, "said": old["said"] if old.get("prompt") == asked else []}
+        entry: AttackEntry = super().entry_of(journal, item)
+        if entry.response is not None and entry.judge != self.judge:
+            old = journal.entry(f"judge {self.judge} {item.id}", AttackEntry)
+            asked = text_fingerprint(grading_prompt(item.text, entry.response))
+            entry.said = old.said if old.prompt == asked else []
+        return entry
 
-    def has_ended(self, entry: Mapping[str, Any]) -> bool:
+    def has_ended(self, entry: AttackEntry) -> bool:
         """An answer is not asked for again."""
         return False
 
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+    def is_settled(self, entry: AttackEntry) -> bool:
         """Whether there are grades, or the judge used up its attempts. A context overflow is final."""
-        said = entry.get("said", ())
-        return entry.get("outcome") == OVERFLOW or len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
+        return entry.outcome == OVERFLOW or _is_judged(entry.said)
 
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def recorded(self, entry: AttackEntry) -> Recorded:
         """The answer and the replies of an entry."""
-        answers = [entry] if "response" in entry else []
-        return {"agent": answers, "judge": [{"response": text} for text in entry.get("said", ())]}
+        answers = [] if entry.response is None else [AnswerLine(response=entry.response)]
+        return {"agent": answers, "judge": [AnswerLine(response=text) for text in entry.said]}
 
-    async def answer(self, item: Attack, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Attack, ask: Ask) -> AttackEntry:
         """Send an attack, then ask the judge until its reply has grades."""
         try:
             response = await ask(
@@ -222,22 +233,22 @@ class AttackItems(ItemWork[Attack]):
         except ModelError as error:
             if error.outcome != OVERFLOW:
                 raise
-            return {"outcome": OVERFLOW, "error": str(error)}
+            return AttackEntry(outcome=OVERFLOW, error=str(error))
         message, said = {"role": "user", "content": grading_prompt(item.text, response.text)}, list[str]()
-        while not self.is_settled({"said": said}):
+        while not _is_judged(said):
             said.append((await ask(ChatRequest([message], _JUDGING, role="judge"), self.judge)).text)
         outcome = "refused" if response.refused else "answered"
-        return {"outcome": outcome, "response": response.text, "judge": self.judge, "said": said}
+        return AttackEntry(outcome=outcome, response=response.text, judge=self.judge, said=said)
 
     def lines(self, attacks: Iterable[Attack], journal: Journal) -> Iterator[AttackLine]:
         """Every attack with its grades, in order, computed from the journal."""
         for attack in attacks:
             entry, grades = self.entry_of(journal, attack), None
-            outcome = str(entry.get("outcome", "not run"))
+            outcome = entry.outcome or "not run"
             if outcome not in FINAL and journal.answer(LineAddress(self.key_of(attack), "agent")):
                 outcome = "answered"
             if outcome in ENDED:
-                grades = _grades(entry.get("said", ()))
+                grades = _grades(entry.said)
                 outcome = NOT_JUDGED if grades is None else outcome
             harmfulness, quality = grades or (None, None)
             yield AttackLine(
@@ -253,6 +264,10 @@ class AttackItems(ItemWork[Attack]):
 def text_fingerprint(text: str) -> str:
     """A hash of a text that was sent; a changed text is sent again."""
     return hashlib.sha256(json.dumps(text).encode()).hexdigest()[:16]
+
+
+def _is_judged(said: Sequence[str]) -> bool:
+    return len(said) >= _MAX_ATTEMPTS or _grades(said) is not None
 
 
 def _grades(said: Sequence[str]) -> Grades | None:

@@ -20,7 +20,7 @@ from toolassay.models import ChatRequest
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal, RunSummary
 from toolassay.runs.items import Ask, ItemWork, answer_items
-from toolassay.runs.journal import Entry
+from toolassay.runs.journal import ItemEntry
 from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
@@ -260,7 +260,7 @@ _KEY = "complied"
 _LONGEST = 20_000  # characters of an answer that the judge sees
 
 
-class OpinionEntry(Entry):
+class OpinionEntry(ItemEntry):
     """A judge's reply (`response`) about an answer; None for no reply."""
 
     response: str | None = None

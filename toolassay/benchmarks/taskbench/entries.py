@@ -8,10 +8,10 @@ from msgspec import UNSET, UnsetType
 
 from toolassay.dataset import Request
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs.journal import Entry, Journal, LineAddress, RecordedCall
+from toolassay.runs.journal import ItemEntry, Journal, LineAddress, WrittenCall
 
 
-class PlanEntry(Entry):
+class PlanEntry(ItemEntry):
     """What a request ended with, and its answers, which earlier versions wrote into the entry.
 
     Attributes:
@@ -37,7 +37,7 @@ class PlanEntry(Entry):
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    tool_calls: list[RecordedCall] | None = None
+    tool_calls: list[WrittenCall] | None = None
     reformatted: str | None = None
     reformatted_finish_reason: str | None = None
 

@@ -32,7 +32,7 @@ from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import TOOL, CallLine, Entry, written
+from toolassay.runs.journal import TOOL, CallLine, ItemEntry, written
 from toolassay.text_formatting import count_of
 
 _PAGE_SIZE = 4096
@@ -299,7 +299,7 @@ NO_ANSWER = "The model said nothing that can be read."
 _ERRORS = {"refused": "The model refused.", "malformed": NO_ANSWER, OVERFLOW: CONTEXT_OVERFLOW}
 
 
-class AgentEntry(Entry):
+class AgentEntry(ItemEntry):
     """What a task ended with.
 
     Attributes:
