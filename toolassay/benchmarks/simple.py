@@ -41,6 +41,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
 from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
+from toolassay.evaluation.items import ScoredItem
 from toolassay.evaluation.metrics_file import ColumnScores, Signature, Standing, partly_asked, signature_of
 from toolassay.files import read_json_lines, record_of, sha256_of, write_json_lines
 from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
@@ -373,27 +374,21 @@ class SimpleItems(ItemWork[SimpleItem]):
 
 
 @dataclass(frozen=True)
-class _ScoredItem:
+class _JudgedItem:
     item: SimpleItem
     outcome: str
     answer: Any
     is_right: bool
 
     @property
-    def line(self) -> dict[str, Any]:
+    def line(self) -> ScoredItem:
         """Its line in the file of items."""
-        return {
-            "id": self.item.id,
-            "cluster": self.item.cluster or self.item.id,
-            "outcome": self.outcome,
-            "scores": {"accuracy": float(self.is_right) if is_scored(self.outcome) else None},
-            "type": "single",
-            "n_tools": 1,
-            "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
-        }
+        scores = {"accuracy": float(self.is_right) if is_scored(self.outcome) else None}
+        cluster = self.item.cluster or self.item.id
+        return ScoredItem(self.item.id, cluster, self.outcome, scores, "single", 1)
 
 
-def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem]) -> list[_ScoredItem]:
+def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem]) -> list[_JudgedItem]:
     """Each item with its answer in the prediction file of a trial.
 
     Raises:
@@ -405,11 +400,11 @@ def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem
     for item in items:
         line = found.get(item.id) or SimpleLine(item.id, None, missing.outcome(item))
         is_right = line.outcome == "answered" and benchmark.is_right(item, line.answer)
-        scored.append(_ScoredItem(item, line.outcome, line.answer, is_right))
+        scored.append(_JudgedItem(item, line.outcome, line.answer, is_right))
     return scored
 
 
-def _numbers(scored: Sequence[Sequence[_ScoredItem]], trials: Sequence[Trial]) -> dict[str, Any]:
+def _numbers(scored: Sequence[Sequence[_JudgedItem]], trials: Sequence[Trial]) -> dict[str, Any]:
     """The metrics of the first trial, and stability over all trials."""
     import numpy as np
 
@@ -423,7 +418,7 @@ def _numbers(scored: Sequence[Sequence[_ScoredItem]], trials: Sequence[Trial]) -
     if len(scored) > 1:
         numbers: dict[str, int] = {}
 
-        def number(one: _ScoredItem) -> int:
+        def number(one: _JudgedItem) -> int:
             if one.outcome != "answered":
                 return UNANSWERED if is_scored(one.outcome) else NO_RUN
             return numbers.setdefault(json.dumps(one.answer, sort_keys=True), len(numbers))

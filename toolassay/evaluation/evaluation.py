@@ -12,7 +12,7 @@ from toolassay.dataset import RequestId
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
-from toolassay.evaluation.items import items_path, write_items
+from toolassay.evaluation.items import ScoredItem, items_path, write_items
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
 from toolassay.files import refuse_to_replace, safe_name, write_json
@@ -215,7 +215,7 @@ class ScoringPlace:
         return path
 
     def write(
-        self, path: Path, items: Iterable[Mapping[str, Any]], numbers: Mapping[str, Any], signature: Signature
+        self, path: Path, items: Iterable[ScoredItem], numbers: Mapping[str, Any], signature: Signature
     ) -> Evaluation:
         """Write the items and the metrics of a model that has only the overall group.
 

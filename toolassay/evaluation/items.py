@@ -11,11 +11,14 @@ import json
 import math
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from toolassay.calls.execution_record import FILE, SIMULATOR
+from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.metrics_file import changed_parts, read_groups, read_signature, signature_of
@@ -24,6 +27,7 @@ from toolassay.files import (
     compact_json,
     read_json,
     read_json_lines,
+    record_of,
     sha256_of,
 )
 from toolassay.runs.outcomes import is_scored
@@ -40,7 +44,6 @@ HARMLESS = "no_unwanted_changes"
 OUTCOMES = (OUTCOME, HARMLESS)
 FIX = "make it with evaluate.py"
 _EXECUTE_AGAIN = "run the same toolassay execute command again"
-_PARTS = ("nodes", "edges", "argument_names", "argument_values")
 
 
 def items_path(metrics: Path) -> Path:
@@ -52,38 +55,55 @@ def items_path(metrics: Path) -> Path:
     return metrics.with_name(f"{metrics.name.removesuffix('.json')}.items.jsonl")
 
 
-def write_items(path: Path, items: Iterable[Mapping[str, Any]]) -> None:
+def write_items(path: Path, items: Iterable[msgspec.Struct]) -> None:
     """Write the file of items; an existing one is replaced."""
     with atomic_target(path) as stream:
         for item in items:
             try:
                 stream.write(compact_json(item) + b"\n")
             except UnicodeEncodeError:  # half a surrogate pair in an id
-                stream.write(json.dumps(item).encode() + b"\n")
+                stream.write(json.dumps(msgspec.to_builtins(item)).encode() + b"\n")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredItem:
+class ItemCounts(msgspec.Struct, frozen=True):
+    """True positives, false positives and false negatives; None for each part that the gold lacks."""
+
+    nodes: list[int] | None = None
+    edges: list[int] | None = None
+    argument_names: list[int] | None = None
+    argument_values: list[int] | None = None
+
+
+class ScoredItem(msgspec.Struct, frozen=True):
     """One line of a file of items.
 
     Attributes:
-        id: Id as text.
+        key: Id as it is in the data.
         cluster: Key shared by dependent items, e.g. those of one sampled subgraph.
         outcome: Outcome of its request, e.g. "answered".
         scores: Strict scores by name; None if a score is not defined for the item.
         type: Shape of its gold plan.
         n_tools: Number of nodes of its gold plan.
-        gold: Numbers of nodes, edges, argument names and argument values in the gold; None for each part that
-            the gold lacks.
+        counts: Counts of its parts.
     """
 
-    id: str
+    key: RequestId = msgspec.field(name="id")
     cluster: str
     outcome: str
     scores: Mapping[str, float | None]
     type: str
     n_tools: int
-    gold: tuple[int | None, ...]
+    counts: ItemCounts = ItemCounts()
+
+    @property
+    def id(self) -> str:
+        """Id as text."""
+        return str(self.key)
+
+    @property
+    def gold(self) -> tuple[int | None, ...]:
+        """Numbers of nodes, edges, argument names and argument values in the gold; None for what it lacks."""
+        return tuple(None if one is None else one[0] + one[2] for one in msgspec.structs.astuple(self.counts))
 
 
 @dataclass(frozen=True)
@@ -106,7 +126,8 @@ class ExecutedPredictions:
         """The item with its verdict; one that the model left unanswered is wrong, and does no harm."""
         is_failed = item.id in self.unjudged and is_scored(item.outcome) and item.outcome != "answered"
         right, harmless = self.verdicts.get(item.id, (0.0, 1.0) if is_failed else (None, None))
-        return replace(item, scores={OUTCOME: right, HARMLESS: harmless, **item.scores})
+        scores = {OUTCOME: right, HARMLESS: harmless, **item.scores}
+        return msgspec.structs.replace(item, scores=scores)
 
 
 def read_executed(items: Path) -> ExecutedPredictions | None:
@@ -172,23 +193,7 @@ def scored_item(value: Any, path: Path, line: int | None = None) -> ScoredItem:
     Raises:
         UsageError: The value is malformed.
     """
-    try:
-        return ScoredItem(
-            str(value["id"]),
-            str(value["cluster"]),
-            str(value["outcome"]),
-            dict(value["scores"]),
-            str(value["type"]),
-            int(value["n_tools"]),
-            tuple(_gold_size(value["counts"][part]) for part in _PARTS),
-        )
-    except (KeyError, TypeError, ValueError):
-        raise UsageError("is not an item", file=path, line=line, fix=FIX) from None
-
-
-def _gold_size(counts: Sequence[int] | None) -> int | None:
-    """Size of the gold: true positives plus false negatives."""
-    return None if counts is None else int(counts[0]) + int(counts[2])
+    return record_of(value, ScoredItem, file=path, line=line, fix=FIX)
 
 
 _NAMED = 5
@@ -265,9 +270,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
         if item.id in rows:
             raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)
         rows[item.id] = len(rows)
-        own = [item.scores.get(name) for name in metrics]
-        if not all(isinstance(score, int | float | None) for score in own):
-            raise UsageError(f"a score of item {item.id!r} is not a number", file=path, fix=FIX)
+        own = map(item.scores.get, metrics)
         scores.extend(math.nan if score is None else score for score in own)
         clusters.append(_stable_number(item.cluster))
         labels.append(_stable_number(repr((item.type, item.n_tools, item.cluster, item.gold))))

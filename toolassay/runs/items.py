@@ -67,7 +67,7 @@ Recorded = Mapping[str, Sequence[Any]]
 
 
 class OpenEntry(dict[str, Any]):
-    """The JSON of an entry, for work without a record for it, with the fields of `ItemEntry` as attributes."""
+    """The JSON of an entry of work without a record, with the fields of `ItemEntry` as attributes."""
 
     def __getattr__(self, name: str) -> Any:
         return self[name] if name in self else getattr(_NO_ENTRY, name, None)

@@ -23,7 +23,7 @@ from toolassay.runs.batches.state import (
     parse_line,
 )
 from toolassay.runs.budget import Outstanding
-from toolassay.runs.journal import Journal, LineAddress
+from toolassay.runs.journal import AnswerLine, Journal, LineAddress
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.manifest import JOURNAL, LEDGER
 

@@ -32,6 +32,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
 from toolassay.evaluation.groups import OVERALL_GROUP
+from toolassay.evaluation.items import ScoredItem
 from toolassay.evaluation.metrics_file import SECURITY, Signature
 from toolassay.evaluation.places import prediction_folder
 from toolassay.files import refuse_to_replace, write_json
@@ -59,7 +60,7 @@ class ClassicScores:
 
     compat: Mapping[str, Any]
     strict: Mapping[str, Any]
-    items: Sequence[Mapping[str, Any]]
+    items: Sequence[ScoredItem]
     right_by_trial: Mapping[int, int]
 
     @property
@@ -130,7 +131,7 @@ def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list
     return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
-def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
+def _item(trials: Sequence[MessageOutcome]) -> ScoredItem:
     """One line of the items file; each score is the mean over the trials of a message."""
     trials = [one for one in trials if is_scored(one.outcome)] or trials
     first = trials[0]
@@ -144,15 +145,15 @@ def _item(trials: Sequence[MessageOutcome]) -> dict[str, Any]:
     }
     if len(trials) > 1:
         scores["agreement"] = agreement_of(trials)
-    return {
-        "id": first.example.id,
-        "cluster": first.example.conversation,
-        "outcome": first.outcome,
-        "scores": scores if is_scored(first.outcome) else dict.fromkeys(scores),
-        "type": first.example.domain,
-        "n_tools": len(first.example.labels),
-        "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
-    }
+    example = first.example
+    return ScoredItem(
+        example.id,
+        example.conversation,
+        first.outcome,
+        scores if is_scored(first.outcome) else dict.fromkeys(scores),
+        example.domain,
+        len(example.labels),
+    )
 
 
 MODES = ("compat", "strict")

@@ -35,6 +35,7 @@ from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tool
 from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.items import ScoredItem
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.files import sha256_of
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
@@ -148,7 +149,7 @@ def score_agents(
     trials: Sequence[Found] = (),
     ended: Callable[[Task], str] = lambda task: MISSING,
     engine: Engine | None = None,
-) -> tuple[AgentScores, Iterator[dict[str, Any]]]:
+) -> tuple[AgentScores, Iterator[ScoredItem]]:
     """Score the predictions of one model.
 
     Tasks that were never sent to the model, or that ended with a provider error, are left out of all metrics.
@@ -215,12 +216,13 @@ def _items(
     outcome_of: Mapping[str, str],
     strict: Iterable[RunVerdict],
     compat: Iterable[RunVerdict] | None,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[ScoredItem]:
     """One line per task; the verdicts are those on the scored tasks, in the same order."""
     verdicts = zip(strict, repeat(None) if compat is None else compat, strict=False)
     for task in labelled:
         outcome = outcome_of[task.id]
-        yield _item(outcome, *next(verdicts)) if is_scored(outcome) else _unscored(task, outcome)
+        is_judged = is_scored(outcome)
+        yield _item(outcome, *next(verdicts)) if is_judged else _line(task, outcome, dict.fromkeys(_SCORES))
 
 
 _TASKS = 20  # per shard; fewer where there are few for each worker
@@ -265,33 +267,22 @@ def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
     return replace(verdict, classes=replace(verdict.classes, exact_match=False))
 
 
-def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> dict[str, Any]:
+def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> ScoredItem:
     """One line of the items file. A missing task scores 0, but nothing was done that could do harm."""
     judged, ran = strict.strict, float(outcome != MISSING)
-    return {
-        **_unscored(strict.task, outcome),
-        "scores": {
-            "correct": float(strict.correct),
-            "no_side_effects": float(not strict.side_effects) if ran else None,
-            "exact_match": ran * strict.classes.exact_match,
-            "wanted_changes_made": judged.wanted_made if judged else None,
-            "made_changes_wanted": judged.made_wanted if judged else None,
-            "compat_correct": float(compat.correct) if compat else None,
-        },
+    scores = {
+        "correct": float(strict.correct),
+        "no_side_effects": float(not strict.side_effects) if ran else None,
+        "exact_match": ran * strict.classes.exact_match,
+        "wanted_changes_made": judged.wanted_made if judged else None,
+        "made_changes_wanted": judged.made_wanted if judged else None,
+        "compat_correct": float(compat.correct) if compat else None,
     }
+    return _line(strict.task, outcome, scores)
 
 
-def _unscored(task: Task, outcome: str) -> dict[str, Any]:
-    """One line of the items file, without scores."""
-    return {
-        "id": task.id,
-        "cluster": task.base_template,
-        "outcome": outcome,
-        "scores": dict.fromkeys(_SCORES),
-        "type": task.group,
-        "n_tools": len(task.answer),
-        "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
-    }
+def _line(task: Task, outcome: str, scores: Mapping[str, float | None]) -> ScoredItem:
+    return ScoredItem(task.id, task.base_template, outcome, scores, task.group, len(task.answer))
 
 
 _NAMED = 5

@@ -14,9 +14,13 @@ from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem
 from toolassay.benchmarks.taskbench.scoring.strict import Hallucinations, StrictItem
+from toolassay.dataset import RequestId
 from toolassay.evaluation.groups import METRICS
+from toolassay.evaluation.items import ItemCounts
 from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_means, ratio_intervals
 from toolassay.metrics.f1 import MatchCounts, f1
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
@@ -378,7 +382,7 @@ class ScoredRows:
 
     # Items.
 
-    def items(self, metrics: Collection[str], *, compat: bool) -> Iterator[dict[str, Any]]:
+    def items(self, metrics: Collection[str], *, compat: bool) -> Iterator[PlanScores]:
         """The lines of the file of items; without `compat`, published counts are null."""
         names = [name for name in self._names(metrics) if _is_asked(name, metrics)]
         columns = [self._strict_scores[name] for name in names]
@@ -391,33 +395,64 @@ class ScoredRows:
                     yield _item(row, dict(zip(names, own, strict=True)), nothing, compat=compat)
 
 
+class PlanCounts(ItemCounts, frozen=True):
+    """Counts of a plan, and its `Hallucinations`."""
+
+    invented_tools: int = 0
+    tools: int = 0
+    invented_links: int = 0
+    links: int = 0
+
+
+class CompatCounts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The published counts of a plan; only `is_scored` where the published evaluator leaves it out."""
+
+    is_scored: bool
+    nodes: list[int] | None = None
+    edges: list[int] | None = None
+    argument_names: list[int] | None = None
+    argument_values: list[int] | None = None
+    edit_similarity: float | None = None
+
+
+class PlanScores(msgspec.Struct, frozen=True):
+    """A line of the file of items; see `ScoredItem`."""
+
+    id: RequestId
+    type: str
+    n_tools: int
+    cluster: str
+    outcome: str
+    scores: Mapping[str, float | None]
+    counts: PlanCounts
+    compat: CompatCounts | None
+
+
 def _item(
     row: tuple[Any, ...], scores: Mapping[str, float | None], nothing: Mapping[str, None], *, compat: bool
-) -> dict[str, Any]:
+) -> PlanScores:
     key, cluster, shape, size, outcome, _, counts, has_arguments, *_ = row
     compat_groups, flags, published, similarity = row[10:14]
-    counted: dict[str, Any] = {"is_scored": False}
+    counted = CompatCounts(False)
     if flags & _SCORED:
-        nodes, edges, names, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
-        counted = {"is_scored": True, "nodes": nodes, "edges": edges, "argument_names": names}
-        counted |= {"argument_values": values, "edit_similarity": similarity}
+        counted = CompatCounts(True, *(published[at : at + 3].tolist() for at in (0, 3, 6, 9)), similarity)
     counts = counts.tolist()
-    return {
-        "id": key,
-        "type": shape,
-        "n_tools": size,
-        "cluster": f"{cluster & 2**64 - 1:016x}",
-        "outcome": outcome,
-        "scores": scores if is_scored(outcome) else nothing,
-        "counts": {
-            "nodes": counts[:3],
-            "edges": counts[3:6],
-            "argument_names": counts[6:9] if has_arguments else None,
-            "argument_values": counts[9:12] if has_arguments else None,
-            **dict(zip(Hallucinations._fields, counts[12:], strict=True)),
-        },
-        "compat": counted if compat and compat_groups else None,
-    }
+    return PlanScores(
+        key,
+        shape,
+        size,
+        f"{cluster & 2**64 - 1:016x}",
+        outcome,
+        scores if is_scored(outcome) else nothing,
+        PlanCounts(
+            counts[:3],
+            counts[3:6],
+            counts[6:9] if has_arguments else None,
+            counts[9:12] if has_arguments else None,
+            *counts[12:],
+        ),
+        counted if compat and compat_groups else None,
+    )
 
 
 def _or_none(score: float) -> float | None:
