@@ -82,6 +82,7 @@ class Ask:
         replayed: Called with each request whose answer was recorded, and that answer.
 
     Attributes:
+        answers: The answers so far.
         changed: Number of recorded answers that were not used, because the request is another one now.
         unlike: Number of recorded results that a call does not give again.
     """
@@ -100,6 +101,7 @@ class Ask:
         self._earlier, self._replayed = earlier or {}, replayed
         self._numbers = Counter[str]()
         self._forgets = False
+        self.answers: list[ChatResponse] = []
         self.changed = self.unlike = 0
 
     async def __call__(self, request: ChatRequest, by: str | None = None) -> ChatResponse:
@@ -117,11 +119,13 @@ class Ask:
         line = self._line(address)
         if line and line.get("asked", asked) == asked:
             self._replayed(request, line)
-            return response_of(line)
+            self.answers.append(response_of(line))
+            return self.answers[-1]
         self.changed += bool(line)
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
         self._journal.add_answer(address, {"asked": asked, **answer_line(response)})
+        self.answers.append(response)
         return response
 
     def result(self, call: Callable[[], str]) -> str:
@@ -227,10 +231,6 @@ class ItemWork(ABC, Generic[Item]):
     """
 
     final: Collection[str] = ENDED
-
-    def ready(self) -> ItemWork[Item]:
-        """The same where the work is done, with what can only be opened there."""
-        return self
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         """What is open, in the event loop of the items, while they are worked on; not for dry runs."""
