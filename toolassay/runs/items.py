@@ -10,9 +10,10 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
@@ -21,7 +22,7 @@ from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import ASKED, TOOL, Journal, LineAddress
 from toolassay.runs.manifest import BEGUN, COUNT, RetryPlan
-from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
+from toolassay.runs.runner import AT_A_LIMIT, Loop, run_items
 from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
@@ -326,17 +327,33 @@ def answer_items(
         if not work.entry_of(journal, item):
             _append_failure(work, item, journal, error)
 
-    return run_unsettled(
-        items,
-        lambda item: answer_item(work, item, journal, loop, send),
-        settled=lambda item: (
-            skip(work.key_of(item)) or work.skips(work.entry_of(journal, item), journal, loop.retry)
-        ),
-        models=[model, *helpers.values()],
-        loop=loop,
-        around=work.around,
-        stopped=stopped,
-    )
+    already = 0
+
+    def missing() -> Iterator[Item]:
+        nonlocal already
+        for item in items:
+            if skip(work.key_of(item)) or work.skips(work.entry_of(journal, item), journal, loop.retry):
+                already += 1
+                loop.done()
+            else:
+                yield item
+
+    async def run() -> None:
+        answer = partial(answer_item, work, journal=journal, loop=loop, send=send)
+        try:
+            async with work.around():
+                await run_items(missing(), answer, loop, stopped=stopped, has_answers=lambda: already > 0)
+        finally:
+            for one in {id(one): one for one in (model, *helpers.values())}.values():
+                await one.close()
+
+    if loop.spread is not None:
+        loop.spread(missing(), loop)
+    else:
+        run_coroutine(run())
+    if loop.summary.interrupted:
+        raise KeyboardInterrupt
+    return already - loop.retry.left
 
 
 async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: Loop, send: Send) -> str:
