@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any, Literal, get_args
 
 from toolassay.errors import UsageError
+from toolassay.files import read_text
 from toolassay.signatures import shown_tool
 from toolassay.tools import Tool
 
@@ -180,6 +182,26 @@ def template_name(dependency_type: str, wording: Wording) -> str:
     ('resource', 'example_resource')
     """
     return dependency_type if wording == "default" else f"{wording}_{dependency_type}"
+
+
+def read_template(path: Path, names: Collection[str]) -> str:
+    """The text of a file with a prompt template.
+
+    Args:
+        path: The file.
+        names: Of the placeholders that it must have.
+
+    Raises:
+        UsageError: The file does not exist, is no template, or lacks a placeholder.
+    """
+    text = read_text(path)
+    template = Template(text)
+    if not template.is_valid() or not set(names) <= set(template.get_identifiers()):
+        needed = " and ".join(f"${name}" for name in names)
+        raise UsageError(
+            "is not a prompt template", file=path, fix=f"it needs {needed}; write $$ for a dollar"
+        )
+    return text
 
 
 def fields_of(template: str, prompt: str) -> dict[str, str] | None:

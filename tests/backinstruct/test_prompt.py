@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from toolassay.backinstruct.prompt import BackInstructPrompt
+from toolassay.backinstruct.prompt import REQUIRED, BackInstructPrompt
 from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.graph import DependencyType, Link
+from toolassay.prompt_templates import read_template
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -50,11 +51,12 @@ def test_a_worked_example_has_a_whole_answer_and_no_placeholder(kind: Dependency
 def test_a_template_of_the_user_is_taken(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("Tools: $nodes\nLinks: $links\nPrice: $$5")
-    assert BackInstructPrompt(LIBRARY, "resource", template=path).render(SAMPLE).endswith("Price: $5")
+    template = read_template(path, REQUIRED)
+    assert BackInstructPrompt(LIBRARY, "resource", template=template).render(SAMPLE).endswith("Price: $5")
 
 
 def test_a_template_without_its_parts_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "mine.txt"
     path.write_text("Tools: $nodes")
     with pytest.raises(UsageError, match=r"\$nodes and \$links"):
-        BackInstructPrompt(LIBRARY, "resource", template=path)
+        read_template(path, REQUIRED)

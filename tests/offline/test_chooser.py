@@ -6,7 +6,7 @@ import json
 
 from builders import question
 
-from toolassay.benchmarks.classic.agents.settings import task_of
+from toolassay.benchmarks.classic.agents.prompt import task_of
 from toolassay.offline.chooser import choose, nearest
 from toolassay.offline.model_tasks import ChoiceTask
 

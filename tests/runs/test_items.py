@@ -106,6 +106,14 @@ def test_each_answer_is_paid_once_wherever_requests_fail(turns: int, count: int,
             assert all(journal.answer(LineAddress(item, "agent", turns - 1)) for item in items)
 
 
+def test_settled_items_are_left_alone_and_counted(tmp_path: Path) -> None:
+    model, second = Model("m"), Model("s")
+    start(tmp_path, Talk(1), ["a", "b"], model, second)
+    loop, already = start(tmp_path, Talk(1), ["a", "c", "b", "d"], model, second)
+    assert already == 2 and loop.summary.outcomes == {"answered": 2}
+    assert [request.item for request in model.asked] == ["a", "b", "c", "d"]
+
+
 @pytest.mark.parametrize("kept", range(10))
 def test_whatever_is_left_of_a_journal_is_not_paid_again(tmp_path: Path, kept: int) -> None:
     model, second = Model("m"), Model("s")

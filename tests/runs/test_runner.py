@@ -15,7 +15,7 @@ from toolassay.models import ModelError
 from toolassay.models.concurrency import QUEUE_TURN, Limiter
 from toolassay.runs import run_items
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
-from toolassay.runs.runner import POOL, Loop, run_unsettled
+from toolassay.runs.runner import POOL, Loop
 
 
 def test_outcomes_are_counted_and_failures_reported() -> None:
@@ -230,7 +230,7 @@ async def test_what_ends_within_the_grace_period_counts() -> None:
     assert summary.interrupted and summary.outcomes == {"answered": 1}
 
 
-def test_settled_items_are_skipped() -> None:
+def test_each_item_has_a_turn_in_the_queue() -> None:
     seen: list[int] = []
 
     async def work(item: int) -> str:
@@ -241,8 +241,8 @@ def test_settled_items_are_skipped() -> None:
         seen.append(item)
         return "answered"
 
-    already = run_unsettled(range(6), work, settled={1, 3}.__contains__, models=[], loop=Loop(concurrency=1))
-    assert already == 2 and seen == [0, 2, 4, 5]
+    asyncio.run(run_items(range(4), work, Loop(concurrency=1)))
+    assert seen == [0, 1, 2, 3]
 
 
 class Counted:
@@ -286,13 +286,11 @@ def test_items_that_are_refused_at_every_start_do_not_hold_up_the_others(refused
         return "answered"
 
     loop = Loop(concurrency=1)
-    run_unsettled(range(40), work, settled=lambda item: item < 5, models=[], loop=loop)
+    asyncio.run(run_items(range(5, 40), work, loop, has_answers=lambda: True))
     assert loop.summary.outcomes == {"provider error": len(refused), "answered": 35 - len(refused)}
     fresh = Loop(concurrency=1)
     with pytest.raises(ToolassayError):
-        run_unsettled(
-            refused if len(refused) > 1 else [5], work, settled=lambda item: False, models=[], loop=fresh
-        )
+        asyncio.run(run_items(refused, work, fresh))
 
 
 def test_a_hundred_alike_end_a_run_also_beside_earlier_answers() -> None:
@@ -301,7 +299,7 @@ def test_a_hundred_alike_end_a_run_also_beside_earlier_answers() -> None:
 
     loop = Loop(concurrency=1)
     with pytest.raises(ToolassayError, match="the template is broken"):
-        run_unsettled(range(1000), work, settled=lambda item: item == 0, models=[], loop=loop)
+        asyncio.run(run_items(range(1, 1000), work, loop, has_answers=lambda: True))
     assert loop.summary.failed == 99
 
 

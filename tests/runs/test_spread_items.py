@@ -12,8 +12,9 @@ import pytest
 from toolassay.engines import Engine, OneProcess, open_engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import Attempt, ChatRequest
-from toolassay.runs import Budget, Journal, Loop, run_unsettled
-from toolassay.runs.items import Ask, ItemWork
+from toolassay.offline.offline_model import OfflineModel
+from toolassay.runs import Budget, Journal, Loop
+from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Spread, check_spread
 
@@ -50,10 +51,7 @@ def spread(journal: Journal, count: int, engine: Engine | None = None, **loop: A
     one = Spread(engine or OneProcess(), task, journal, Counted(), count)
     ended = Loop(spread=one, **loop)
 
-    async def never(item: int) -> str:
-        raise AssertionError("this process answers nothing")
-
-    run_unsettled(range(count), never, settled=lambda item: f"n{item}" in journal, models=[], loop=ended)
+    answer_items(Numbers(), range(count), OfflineModel(), {}, journal, ended, skip=journal.__contains__)
     return ended
 
 
@@ -95,14 +93,10 @@ def test_a_worker_gets_the_entry_that_an_item_has(tmp_path: Path) -> None:
         retry = RetryPlan(wanted=True)
         one = Spread(OneProcess(), ItemsTask(Numbers(), "nothing"), journal, Counted(), 5)
         loop = Loop(retry=retry, spread=one)
-        run_unsettled(range(5), _never, settled=lambda item: False, models=[], loop=loop)
+        answer_items(Numbers(), range(5), OfflineModel(), {}, journal, loop)
         assert (journal["n3"]["answers"], journal["n3"]["asked_again"]) == ([6], 1)
         assert journal["n4"]["answers"] == [8]
         assert retry.replaced == 1
-
-
-async def _never(item: int) -> str:
-    raise AssertionError("this process answers nothing")
 
 
 def test_ctrl_c_ends_the_run_as_interrupted(tmp_path: Path) -> None:

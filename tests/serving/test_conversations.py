@@ -13,9 +13,8 @@ from builders import question
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.classic.agents.inference import agent_of
+from toolassay.benchmarks.classic.agents.inference import ChatItems
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import QuestionRequests
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings, WorkbenchTasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox
@@ -59,8 +58,8 @@ def body(request: ChatRequest) -> dict[str, Any]:
 
 def asked(question: Question, agent: str, reference: str = "") -> list[ChatRequest]:
     model = Overhears()
-    chooser = agent_of(ChooserSettings(agent), reference=reference)
-    asyncio.run(chooser.choose(question, QuestionRequests(ask_of(model), {})))
+    chooser = ChatItems(ChooserSettings(agent), {}, reference=reference)
+    asyncio.run(chooser.choose(question, ask_of(model)))
     return model.requests
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from string import Template
 from typing import Any
 
 from toolassay.answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.dataset import Sample
-from toolassay.errors import UsageError
-from toolassay.files import read_text
 from toolassay.graph import DependencyType
 from toolassay.prompt_templates import (
     Wording,
@@ -37,11 +34,8 @@ class BackInstructPrompt:
         dependency_type: Selects the built-in template.
         check: Whether to request the teacher's review in the same answer.
         wording: Selects the built-in template; "example" shows tools as sentences and a worked example.
-        template: A template file to use instead of the built-in one.
+        template: The text of a template to use instead of the built-in one (`read_template`).
         values: Real values of arguments, by tool and argument, that the prompt shows.
-
-    Raises:
-        UsageError: The template file is missing, or lacks `$nodes` or `$links`.
     """
 
     def __init__(
@@ -51,26 +45,18 @@ class BackInstructPrompt:
         *,
         check: bool = False,
         wording: Wording = "default",
-        template: Path | None = None,
+        template: str | None = None,
         values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None,
     ) -> None:
         self._values = values or {}
         self._library = library
         self._check = check
         self._wording: Wording = wording
-        text = read_text(template) if template else built_in(template_name(dependency_type, wording))
+        text = template or built_in(template_name(dependency_type, wording))
         # Replaced at once, so that `text` is that of earlier versions for a published library.
         self.text = text.replace("$typed", typed_note(library))
         *self._example, last = [{"role": "user", "content": self.text}] if template else turns_of(self.text)
         self._template = Template(last["content"])
-        if not self._template.is_valid() or any(
-            name not in self._template.get_identifiers() for name in REQUIRED
-        ):
-            raise UsageError(
-                "not a prompt template",
-                file=template,
-                fix="it needs $nodes and $links; write $$ for a dollar",
-            )
 
     def messages(self, sample: Sample) -> list[dict[str, str]]:
         """The messages for a sample: the turns of the worked example, if there is one, and the prompt."""

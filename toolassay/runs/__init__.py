@@ -15,14 +15,13 @@ if TYPE_CHECKING:
     from toolassay.runs.runner import Loop as Loop
     from toolassay.runs.runner import RunSummary as RunSummary
     from toolassay.runs.runner import run_items as run_items
-    from toolassay.runs.runner import run_unsettled as run_unsettled
 
 _MODULE_OF = {
     "Budget": "budget",
     "Journal": "journal",
     "Ledger": "ledger",
     **dict.fromkeys(("changes", "needs_new_run", "open_run", "recorded_settings"), "manifest"),
-    **dict.fromkeys(("Loop", "RunSummary", "run_items", "run_unsettled"), "runner"),
+    **dict.fromkeys(("Loop", "RunSummary", "run_items"), "runner"),
 }
 
 

@@ -10,9 +10,10 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
@@ -33,7 +34,7 @@ from toolassay.runs.journal import (
     WrittenCall,
 )
 from toolassay.runs.manifest import RetryPlan
-from toolassay.runs.runner import AT_A_LIMIT, Loop, run_unsettled
+from toolassay.runs.runner import AT_A_LIMIT, Loop, run_items
 from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
@@ -101,6 +102,7 @@ class Ask:
         replayed: Called with each request whose answer was recorded, and that answer.
 
     Attributes:
+        answers: The answers so far.
         changed: Number of recorded answers that were not used, because the request is another one now.
         unlike: Number of recorded results that a call does not give again.
     """
@@ -119,6 +121,7 @@ class Ask:
         self._earlier, self._replayed = earlier or {}, replayed
         self._numbers = Counter[str]()
         self._forgets = False
+        self.answers: list[ChatResponse] = []
         self.changed = self.unlike = 0
 
     async def __call__(self, request: ChatRequest, by: str | None = None) -> ChatResponse:
@@ -137,11 +140,13 @@ class Ask:
         if line is not None:
             if line.asked in ("", asked):
                 self._replayed(request, line)
-                return response_of(line)
+                self.answers.append(response_of(line))
+                return self.answers[-1]
             self.changed += 1
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
         self._journal.add_answer(address, answer_line(response, asked))
+        self.answers.append(response)
         return response
 
     def result(self, call: Callable[[], str]) -> str:
@@ -252,10 +257,6 @@ class ItemWork(ABC, Generic[Item]):
     final: Collection[str] = ENDED
     record: type[ItemEntry] | None = None
 
-    def ready(self) -> ItemWork[Item]:
-        """The same where the work is done, with what can only be opened there."""
-        return self
-
     def around(self) -> AbstractAsyncContextManager[Any]:
         """What is open, in the event loop of the items, while they are worked on; not for dry runs."""
         return nullcontext()
@@ -356,17 +357,33 @@ def answer_items(
         if not work.entry_of(journal, item).outcome:
             _append_failure(work, item, journal, error)
 
-    return run_unsettled(
-        items,
-        lambda item: answer_item(work, item, journal, loop, send),
-        settled=lambda item: (
-            skip(work.key_of(item)) or work.skips(work.entry_of(journal, item), journal, loop.retry)
-        ),
-        models=[model, *helpers.values()],
-        loop=loop,
-        around=work.around,
-        stopped=stopped,
-    )
+    already = 0
+
+    def missing() -> Iterator[Item]:
+        nonlocal already
+        for item in items:
+            if skip(work.key_of(item)) or work.skips(work.entry_of(journal, item), journal, loop.retry):
+                already += 1
+                loop.done()
+            else:
+                yield item
+
+    async def run() -> None:
+        answer = partial(answer_item, work, journal=journal, loop=loop, send=send)
+        try:
+            async with work.around():
+                await run_items(missing(), answer, loop, stopped=stopped, has_answers=lambda: already > 0)
+        finally:
+            for one in {id(one): one for one in (model, *helpers.values())}.values():
+                await one.close()
+
+    if loop.spread is not None:
+        loop.spread(missing(), loop)
+    else:
+        run_coroutine(run())
+    if loop.summary.interrupted:
+        raise KeyboardInterrupt
+    return already - loop.retry.left
 
 
 async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: Loop, send: Send) -> str:

@@ -7,14 +7,13 @@ import itertools
 import re
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from toolassay.errors import ToolassayError
-from toolassay.models import ChatModel, ModelError
+from toolassay.models import ModelError
 from toolassay.models.concurrency import QUEUE_TURN, Halt, QueueTurn
-from toolassay.runs.event_loop import first_interrupt, run_coroutine
+from toolassay.runs.event_loop import first_interrupt
 from toolassay.runs.manifest import RetryPlan
 from toolassay.screen import GRACE, WARNING, Screen
 
@@ -314,59 +313,3 @@ class _Run(Generic[Item]):
 
 _END = object()
 _NO_BUDGET = ModelError("the budget is spent", outcome="budget stop")
-
-
-def run_unsettled(
-    items: Iterable[Item],
-    work: Callable[[Item], Awaitable[str]],
-    *,
-    settled: Callable[[Item], bool],
-    models: Iterable[ChatModel],
-    loop: Loop,
-    stopped: Callable[[Item, ModelError], None] = lambda item, error: None,
-    around: Callable[[], AbstractAsyncContextManager[Any]] = nullcontext,
-) -> int:
-    """Call `work` on each item that is not settled, then close the models.
-
-    Args:
-        items: The items; taken only when one can start.
-        work: As for `run_items`.
-        settled: Whether to skip an item: it has a final outcome, or `loop.retry` leaves it out.
-        models: The models that `work` calls; each is closed once.
-        loop: Concurrency and callbacks.
-        stopped: Called with each item that the budget stops, and the error.
-        around: What is open in the event loop while items are worked on.
-
-    Returns:
-        Number of items that were settled before.
-
-    Raises:
-        ToolassayError: The run cannot continue.
-        KeyboardInterrupt: At Ctrl-C, when the items in flight have ended.
-    """
-    already = 0
-
-    def missing() -> Iterator[Item]:
-        nonlocal already
-        for item in items:
-            if settled(item):
-                already += 1
-                loop.done()
-            else:
-                yield item
-
-    async def run() -> None:
-        try:
-            async with around():
-                await run_items(missing(), work, loop, stopped=stopped, has_answers=lambda: already > 0)
-        finally:
-            for model in {id(model): model for model in models}.values():
-                await model.close()
-
-    if loop.spread is not None:
-        loop.spread(missing(), loop)
-    else:
-        run_coroutine(run())
-    if loop.summary.interrupted:
-        raise KeyboardInterrupt
-    return already - loop.retry.left

@@ -106,8 +106,7 @@ class ItemsTask:
         options = ModelOptions(extra_body={} if self.seed is None else {SEED: self.seed})
         meter = _Attempts()
         models = {name: create_model(name, options, meter) for name in (self.llm, *self.helpers)}
-        work = self.work.ready()
-        return lambda shard: _answered(shard, work, models[self.llm], models, meter, self.retry)
+        return lambda shard: _answered(shard, self.work, models[self.llm], models, meter, self.retry)
 
 
 def _answered(

@@ -150,11 +150,11 @@ class Work(ABC):
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
         helpers = {name: run.helpers[name] for name in self.facts.helpers}
-        return answer_items(self.items.ready(), self.chosen, run.model, helpers, run.journal, run.loop)
+        return answer_items(self.items, self.chosen, run.model, helpers, run.journal, run.loop)
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add what is not answered yet to `estimate`; how much is answered. Nothing is sent or written."""
-        return preview_items(self.items.ready(), self.chosen, journal, estimate, retry)
+        return preview_items(self.items, self.chosen, journal, estimate, retry)
 
     def check_engine(self) -> None:
         """Check that `--engine` may spread the items.

@@ -46,10 +46,10 @@ from toolassay.sampling.search import SMALLEST, count_of_tools
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.generation_work import (
     PUBLISHED_SAMPLES,
-    GenerationWork,
     SampleSettings,
     WritingSettings,
     follows_seed,
+    generation_work,
     recorded_rounds,
 )
 from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
@@ -240,7 +240,7 @@ def _generated(
     trial = Trial(place.folder.path, llm)
     wording = trial.wording(again=run.choices.force)
     with wording.used():
-        work = GenerationWork(place, dependency_type, run, samples, writing, is_new=is_new, tried=tried)
+        work = generation_work(place, dependency_type, run, samples, writing, is_new=is_new, tried=tried)
     one = Run(work, trial, run, wording)
     if run.choices.dry_run:
         return place.folder.path, one.carry_out().expected[0].requests == 0
@@ -297,7 +297,7 @@ def _until(
         trial = Trial(folder.path, run.model.llm)
         wording = trial.wording(again=run.choices.force)
         with wording.used():
-            work = GenerationWork(
+            work = generation_work(
                 place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds, tried=tried
             )
         one = Run(work, trial, given, wording)

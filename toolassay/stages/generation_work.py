@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property, partial
 from itertools import islice
@@ -32,7 +32,7 @@ from toolassay.backinstruct.generator import (
 )
 from toolassay.backinstruct.generator import generate as generate_samples
 from toolassay.backinstruct.labels import Labeller
-from toolassay.backinstruct.prompt import BackInstructPrompt
+from toolassay.backinstruct.prompt import REQUIRED, BackInstructPrompt
 from toolassay.backinstruct.records import sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
@@ -50,7 +50,7 @@ from toolassay.live_values.results import SeenCall
 from toolassay.locks import open_regular
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
-from toolassay.prompt_templates import check_wording
+from toolassay.prompt_templates import check_wording, read_template
 from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, preview_items
@@ -321,8 +321,218 @@ class WritingSettings:
     follow: Follow | None = None
 
 
+@dataclass(eq=False)
 class GenerationWork(Work):
     """A run that writes requests and gold plans for samples of a tool graph to `data_raw.json`.
+
+    Attributes:
+        place: The data folder, and the files to copy into it.
+        graph: Of the tools.
+        left_out: Tools that the offline writer cannot use, with the reasons.
+        settings: Everything that shapes the samples.
+        prompt: None where the model plans around a sample.
+        parameters: Of the requests, over the default ones.
+        rewrite: How often an answer goes back to the model.
+        is_foreign: Whether `data_raw.json` has other content, which `--force` replaces.
+        again: What the same command needs besides to go on in this folder.
+    """
+
+    place: WorkFolder
+    run_settings: RunSettings
+    samples: SampleSettings
+    writing: WritingSettings
+    graph: ToolGraph
+    sampler: Sampler
+    count: int
+    left_out: Mapping[str, str]
+    rounds: tuple[Round, ...]
+    tried: Tried | None
+    values: Mapping[str, Mapping[str, Sequence[Any]]]
+    seen: Mapping[str, Sequence[SeenCall]]
+    prompt: BackInstructPrompt | None
+    settings: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+    rewrite: int
+    is_foreign: bool
+    again: str
+    _generation: Generation | None = None
+    _rewriting: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def facts(self) -> WorkFacts:
+        """Settings and hashes of the generation; one item is one sample."""
+        settings = self.settings
+        return WorkFacts(
+            "sample",
+            settings,
+            {**PARAMETERS, **self.parameters},
+            self.count,
+            self.count,
+            stage="generate",
+            conflict_fix=CONFLICT_FIX,
+            has_summary=False,  # `statistics.json` has it
+            extra={"samples": self.count, MAX_TOKENS: {**PARAMETERS, **self.parameters}[MAX_TOKENS]},
+            helpers=tuple(self.writing.critic),
+            not_counted="".join(
+                f"; {what}"
+                for what, is_asked in (
+                    ("rewrites (--rewrite)", self.writing.rewrite),
+                    ("reviews (--critic)", self.writing.critic),
+                )
+                if is_asked
+            ),
+        )
+
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        """Of the tools and the graph, which `prepare` may have copied, and of the prompt."""
+        return {
+            **hashes(self.place.folder.tool_desc, self.place.folder.graph_desc),
+            "graph": self.settings["graph_sha256"],
+            "prompt": self.settings["prompt_sha256"],
+        }
+
+    @property
+    def aims(self) -> tuple[tuple[str, ...], ...] | None:
+        """The targets of the last round; None for all."""
+        return self.rounds[-1].targets
+
+    def uncovered(self, coverage: Coverage) -> tuple[tuple[str, ...], ...]:
+        """The targets, by tool ids, that have too few passing samples; none without `cover`."""
+        if self.samples.cover is None:
+            return ()
+        sampled = self.sampler.graph.library
+        counts: Mapping[Any, int] = coverage.tools if self.samples.cover == "tools" else coverage.edges
+        few = [target for target, count in counts.items() if count < self.samples.at_least]
+        named = [(one,) if isinstance(one, str) else one for one in few]
+        return tuple(target for target in named if all(name in sampled for name in target))
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every sample has a usable answer."""
+        return self._generation is not None and self._generation.settled >= self.count
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether the run ended before every sample was asked, or some failed."""
+        if self._generation is None:
+            return True
+        summary = self._generation.summary
+        return bool(summary.stop or summary.interrupted or summary.failed)
+
+    def output(self, trial: Trial) -> Path:
+        """`data_raw.json` of the data folder."""
+        return self.place.folder.data_raw
+
+    def prepare(self) -> None:
+        """Create the folder with its graph and tools."""
+        self.place.make(self.graph)
+
+    def run(self, run: OpenRun) -> int:
+        """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
+        folder, settings = self.place.folder, self.settings
+        if self.is_foreign and folder.data_raw.exists():
+            self.run_settings.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
+            folder.data_raw.unlink()
+        statistics = Statistics(folder.path / "statistics.json")
+        self._describe(settings)
+        asked = {"number_of_samples": self.count, "multiworker": self.run_settings.limits.multiworker}
+        statistics.begin({**settings, **asked})
+        loop = replace(run.loop, done=_both(run.loop.done, statistics.count))
+        critics = {name: run.helpers[name] for name in self.writing.critic}
+        self._generation = generate_samples(self.items, folder.data_raw, run, critics, self.count, loop)
+        if self.rewrite:
+            self._rewriting = rewriting_facts(run.journal)
+        rewriting = {"rewriting": self._rewriting} if self._rewriting else {}
+        statistics.end({**_facts(self._generation), **rewriting, "used": run.ledger.to_json()})
+        return self._generation.already
+
+    def _describe(self, settings: Mapping[str, Any]) -> None:
+        """Record the settings, and whether rules write about tools that they were not written for."""
+        facts: dict[str, Any] = {"generation": settings}
+        if self.rounds[-1].end is not None:
+            facts[ROUNDS] = [one.to_json() for one in self.rounds]
+        by_rules = settings["llm"] == "offline" and _writes_by_rules(self.graph)
+        if by_rules:
+            facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
+        self.place.folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """The number of samples; `run` has written them."""
+        return Written(0 if self._generation is None else self._generation.written)
+
+    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
+        """Add the missing samples to the estimate; returns the number of existing ones."""
+        kept = read_kept(_NOTHING if self.is_foreign else output, self.sampler.seed)
+        items = self.items
+        work = replace(items, review=None, drawn=None) if isinstance(items, SampleItems) else items
+        return preview_items(work, self.chosen, journal, estimate, retry, skip=lambda key: key in kept)
+
+    def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
+        """Report the samples that were written, that are missing, and how to continue."""
+        if self._generation is not None:
+            _report(self._generation, self.place.folder, screen, again=self.again)
+            report_stop(self._generation.summary, screen, again=self.again)
+            if self._rewriting:
+                screen.say(_gain(self._rewriting))
+            if self.place.folder.benchmark.is_by_rules:
+                screen.say(f"the set is {BY_RULES}: --llm MODEL")
+
+    @property
+    def chosen(self) -> range:
+        """The numbers of all samples."""
+        return range(self.count)
+
+    def check_engine(self) -> None:
+        """Any engine may spread the samples."""
+
+    @property
+    def items(self) -> SampleItems | SeedItems:
+        """The work on single samples."""
+        writing, graph = self.writing, self.graph
+        figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
+        drawn = partial(_draw, figures) if writing.save_figure else None
+        is_structured = bool(self.run_settings.model.structured)
+        judge = partial(judge_of, graph, tuple(writing.critic), self.values, self.seen)
+        if self.prompt is None:
+            return SeedItems(
+                graph,
+                self.sampler,
+                judge,
+                self.tried,
+                self.values,
+                self.seen,
+                self.parameters,
+                self.rewrite,
+                is_structured,
+                drawn,
+            )
+        return SampleItems(
+            graph,
+            self.sampler,
+            self.prompt,
+            self.parameters,
+            writing.check,
+            self.rewrite,
+            partial(sample_review, judge, self.tried) if self.rewrite else None,
+            self.values or None,
+            is_structured,
+            drawn,
+        )
+
+
+def generation_work(
+    place: WorkFolder,
+    dependency_type: str | None,
+    run: RunSettings,
+    samples: SampleSettings,
+    writing: WritingSettings,
+    *,
+    is_new: bool,
+    rounds: Sequence[Round] = (Round(0),),
+    tried: Tried | None = None,
+) -> GenerationWork:
+    """The work of a generation in a data folder, which is read; notices about it are shown.
 
     Args:
         place: The data folder, and the files to copy into it.
@@ -337,272 +547,104 @@ class GenerationWork(Work):
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
     """
-
-    def __init__(
-        self,
-        place: WorkFolder,
-        dependency_type: str | None,
-        run: RunSettings,
-        samples: SampleSettings,
-        writing: WritingSettings,
-        *,
-        is_new: bool,
-        rounds: Sequence[Round] = (Round(0),),
-        tried: Tried | None = None,
-    ) -> None:
-        self._place, self._run, self._writing, self._tried = place, run, writing, tried
-        self._values, self._seen = read_values(place.folder), read_results(place.folder)
-        self._folder, llm, screen = place.folder, run.model.llm, run.screen
-        self._graph = graph = place.graph(dependency_type, say=screen.say)
-        self.graph, self._samples = graph, samples
-        self.left_out: Mapping[str, str] = {}
-        self._same_folder = f" with --data_dir {self._folder.path}" if is_new else ""
-        self._generation: Generation | None = None
-        self._rewriting: dict[str, Any] = {}
-        run_folder = Trial(self._folder.path, llm).run_folder
-        seed = samples.seed
-        if seed < 0:
-            seed = _recorded_seed(run_folder, self._folder.data_raw)
-            if not run.choices.dry_run:
-                screen.say(f"seed {seed}")
-        offline = llm == "offline"
-        sampled = sampled_graph(place.folder, graph)
-        if offline:
-            unusable = unusable_tools(place.folder)
-            sampled, self.left_out = fillable(sampled, screen.say, self._values or None, unusable)
-        self.rounds = tuple(rounds)
-        cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, self.rounds)
-        self._count = samples.number_of_samples or (
-            PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
+    folder, llm, screen = place.folder, run.model.llm, run.screen
+    values, graph = read_values(folder), place.graph(dependency_type, say=screen.say)
+    run_folder, seed = Trial(folder.path, llm).run_folder, samples.seed
+    if seed < 0:
+        seed = _recorded_seed(run_folder, folder.data_raw)
+        if not run.choices.dry_run:
+            screen.say(f"seed {seed}")
+    offline, sampled = llm == "offline", sampled_graph(folder, graph)
+    left_out: Mapping[str, str] = {}
+    if offline:
+        sampled, left_out = fillable(sampled, screen.say, values or None, unusable_tools(folder))
+    cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, tuple(rounds))
+    count = samples.number_of_samples or (
+        PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
+    )
+    sampler = Sampler(
+        sampled,
+        seed,
+        **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
+        by_score=samples.by_score,
+        cover=cover,
+    )
+    if cover is not None:
+        _announce(cover, count, samples.at_least, screen.say)
+    for sentence in sampler.cuts():
+        screen.say(sentence)
+    wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
+    is_seed = follows_seed(writing, graph, llm)
+    template = writing.prompt_template
+    prompt = (
+        None
+        if is_seed
+        else BackInstructPrompt(
+            graph.library,
+            graph.dependency_type,
+            check=writing.check,
+            wording=wording,
+            template=None if template is None else read_template(template, REQUIRED),
+            values=values,
         )
-        self._sampler = Sampler(
-            sampled,
-            seed,
-            **wanted(samples.method, samples.tool_number, samples.shape_weights, samples.size_weights),
-            by_score=samples.by_score,
-            cover=cover,
-        )
-        if cover is not None:
-            _announce(cover, self._count, samples.at_least, screen.say)
-        for sentence in self._sampler.cuts():
-            screen.say(sentence)
-        wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
-        self._is_seed = follows_seed(writing, graph, llm)
-        self._prompt = (
-            None
-            if self._is_seed
-            else BackInstructPrompt(
-                graph.library,
-                graph.dependency_type,
-                check=writing.check,
-                wording=wording,
-                template=writing.prompt_template,
-                values=self._values,
-            )
-        )
-        limit = run.model.max_tokens
-        limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
-        self._parameters: dict[str, Any] = {**run.model.parameters, **limited}
-        structured = run.model.structured
-        settings = {
-            "llm": llm,
-            **self._parameters,
-            "dependency_type": graph.dependency_type,
-            "check": writing.check,
-            "seed": seed,
-            "shapes": {str(shape): weight for shape, weight in self._sampler.shapes.items()},
-            "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
-            "prompt_sha256": hashlib.sha256(self._wording.encode()).hexdigest(),
-            "graph_sha256": graph_fingerprint(graph),
-            **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
-            **run.endpoint.settings,
-            **({} if samples.by_score else {"by_score": False}),
-            **({} if samples.cover is None else {"cover": samples.cover}),
-            **({} if structured == "auto" else {"structured": structured}),
-            **({} if wording == "default" else {"prompt": wording}),
-            **({"rewrite": writing.rewrite} if writing.rewrite else {}),
-            **({"critic": list(writing.critic)} if writing.critic else {}),
-            **({FOLLOW: "seed"} if self._is_seed else {}),
-        }
-        rewrite = writing.rewrite
-        if rewrite is None:
-            goes_back = bool(writing.critic) or (offline and self._writes_by_rules())
-            rewrite = REWRITES if self._is_seed else _REDRAWN if goes_back else 0
-        self._rewrite = rewrite
-        force = run.choices.force
-        self._settings = settings if force else _begun_with(run_folder, settings)
-        self._foreign = _foreign(self._folder, self._settings, force=force)
+    )
+    limit = run.model.max_tokens
+    limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
+    parameters: dict[str, Any] = {**run.model.parameters, **limited}
+    structured, shown = run.model.structured, seed_wording() if prompt is None else prompt.text
+    settings = {
+        "llm": llm,
+        **parameters,
+        "dependency_type": graph.dependency_type,
+        "check": writing.check,
+        "seed": seed,
+        "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
+        "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
+        "prompt_sha256": hashlib.sha256(shown.encode()).hexdigest(),
+        "graph_sha256": graph_fingerprint(graph),
+        **({"values_sha256": _fingerprint(values)} if values else {}),
+        **run.endpoint.settings,
+        **({} if samples.by_score else {"by_score": False}),
+        **({} if samples.cover is None else {"cover": samples.cover}),
+        **({} if structured == "auto" else {"structured": structured}),
+        **({} if wording == "default" else {"prompt": wording}),
+        **({"rewrite": writing.rewrite} if writing.rewrite else {}),
+        **({"critic": list(writing.critic)} if writing.critic else {}),
+        **({FOLLOW: "seed"} if is_seed else {}),
+    }
+    rewrite = writing.rewrite
+    if rewrite is None:
+        goes_back = bool(writing.critic) or (offline and _writes_by_rules(graph))
+        rewrite = REWRITES if is_seed else _REDRAWN if goes_back else 0
+    force = run.choices.force
+    settings = settings if force else _begun_with(run_folder, settings)
+    return GenerationWork(
+        place=place,
+        run_settings=run,
+        samples=samples,
+        writing=writing,
+        graph=graph,
+        sampler=sampler,
+        count=count,
+        left_out=left_out,
+        rounds=tuple(rounds),
+        tried=tried,
+        values=values,
+        seen=read_results(folder),
+        prompt=prompt,
+        settings=settings,
+        parameters=parameters,
+        rewrite=rewrite,
+        is_foreign=_foreign(folder, settings, force=force),
+        again=f" with --data_dir {folder.path}" if is_new else "",
+    )
 
-    @cached_property
-    def facts(self) -> WorkFacts:
-        """Settings and hashes of the generation; one item is one sample."""
-        settings = self._settings
-        return WorkFacts(
-            "sample",
-            settings,
-            {**PARAMETERS, **self._parameters},
-            self._count,
-            self._count,
-            stage="generate",
-            conflict_fix=CONFLICT_FIX,
-            has_summary=False,  # `statistics.json` has it
-            extra={"samples": self._count, MAX_TOKENS: {**PARAMETERS, **self._parameters}[MAX_TOKENS]},
-            helpers=tuple(self._writing.critic),
-            not_counted="".join(
-                f"; {what}"
-                for what, is_asked in (
-                    ("rewrites (--rewrite)", self._writing.rewrite),
-                    ("reviews (--critic)", self._writing.critic),
-                )
-                if is_asked
-            ),
-        )
 
-    @property
-    def hashes(self) -> Mapping[str, str]:
-        """Of the tools and the graph, which `prepare` may have copied, and of the prompt."""
-        return {
-            **hashes(self._folder.tool_desc, self._folder.graph_desc),
-            "graph": self._settings["graph_sha256"],
-            "prompt": self._settings["prompt_sha256"],
-        }
+def _writes_by_rules(graph: ToolGraph) -> bool:
+    """Whether rules write about tools that they were not written for."""
+    from toolassay.offline.writer.instruction import is_known
 
-    @property
-    def aims(self) -> tuple[tuple[str, ...], ...] | None:
-        """The targets of the last round; None for all."""
-        return self.rounds[-1].targets
-
-    def uncovered(self, coverage: Coverage) -> tuple[tuple[str, ...], ...]:
-        """The targets, by tool ids, that have too few passing samples; none without `cover`."""
-        if self._samples.cover is None:
-            return ()
-        sampled = self._sampler.graph.library
-        counts: Mapping[Any, int] = coverage.tools if self._samples.cover == "tools" else coverage.edges
-        few = [target for target, count in counts.items() if count < self._samples.at_least]
-        named = [(one,) if isinstance(one, str) else one for one in few]
-        return tuple(target for target in named if all(name in sampled for name in target))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether every sample has a usable answer."""
-        return self._generation is not None and self._generation.settled >= self._count
-
-    @property
-    def has_stopped(self) -> bool:
-        """Whether the run ended before every sample was asked, or some failed."""
-        if self._generation is None:
-            return True
-        summary = self._generation.summary
-        return bool(summary.stop or summary.interrupted or summary.failed)
-
-    def output(self, trial: Trial) -> Path:
-        """`data_raw.json` of the data folder."""
-        return self._folder.data_raw
-
-    def prepare(self) -> None:
-        """Create the folder with its graph and tools."""
-        self._place.make(self._graph)
-
-    def run(self, run: OpenRun) -> int:
-        """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
-        folder, settings = self._folder, self._settings
-        if self._foreign and folder.data_raw.exists():
-            self._run.screen.say(f"{folder.data_raw} kept as {keep_dated_copy(folder.data_raw).name}")
-            folder.data_raw.unlink()
-        statistics = Statistics(folder.path / "statistics.json")
-        self._describe(settings)
-        asked = {"number_of_samples": self._count, "multiworker": self._run.limits.multiworker}
-        statistics.begin({**settings, **asked})
-        loop = replace(run.loop, done=_both(run.loop.done, statistics.count))
-        critics = {name: run.helpers[name] for name in self._writing.critic}
-        self._generation = generate_samples(self.items, folder.data_raw, run, critics, self._count, loop)
-        if self._rewrite:
-            self._rewriting = rewriting_facts(run.journal)
-        rewriting = {"rewriting": self._rewriting} if self._rewriting else {}
-        statistics.end({**_facts(self._generation), **rewriting, "used": run.ledger.to_json()})
-        return self._generation.already
-
-    def _describe(self, settings: Mapping[str, Any]) -> None:
-        """Record the settings, and whether rules write about tools that they were not written for."""
-        facts: dict[str, Any] = {"generation": settings}
-        if self.rounds[-1].end is not None:
-            facts[ROUNDS] = [one.to_json() for one in self.rounds]
-        by_rules = settings["llm"] == "offline" and self._writes_by_rules()
-        if by_rules:
-            facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
-        self._folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
-
-    def _writes_by_rules(self) -> bool:
-        from toolassay.offline.writer.instruction import is_known
-
-        return not is_known(self._graph.library, self._graph.dependency_type)
-
-    def write(self, output: Path, journal: Journal) -> Written:
-        """The number of samples; `run` has written them."""
-        return Written(0 if self._generation is None else self._generation.written)
-
-    def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
-        """Add the missing samples to the estimate; returns the number of existing ones."""
-        kept = read_kept(_NOTHING if self._foreign else output, self._sampler.seed)
-        items = self.items
-        work = replace(items, review=None, drawn=None) if isinstance(items, SampleItems) else items
-        return preview_items(work, self.chosen, journal, estimate, retry, skip=lambda key: key in kept)
-
-    def report(self, inference: Inference, output: Path, journal_file: Path, screen: Screen) -> None:
-        """Report the samples that were written, that are missing, and how to continue."""
-        if self._generation is not None:
-            _report(self._generation, self._folder, screen, again=self._same_folder)
-            report_stop(self._generation.summary, screen, again=self._same_folder)
-            if self._rewriting:
-                screen.say(_gain(self._rewriting))
-            if self._folder.benchmark.is_by_rules:
-                screen.say(f"the set is {BY_RULES}: --llm MODEL")
-
-    @property
-    def chosen(self) -> range:
-        """The numbers of all samples."""
-        return range(self._count)
-
-    def check_engine(self) -> None:
-        """Any engine may spread the samples."""
-
-    @property
-    def items(self) -> SampleItems | SeedItems:
-        """The work on single samples."""
-        writing, graph = self._writing, self._graph
-        figures = self._folder.path.absolute() / "task_graphs"  # a worker has another working directory
-        drawn = partial(_draw, figures) if writing.save_figure else None
-        is_structured = bool(self._run.model.structured)
-        judge = partial(judge_of, graph, tuple(writing.critic), self._values, self._seen)
-        if self._prompt is None:
-            return SeedItems(
-                graph,
-                self._sampler,
-                judge,
-                self._tried,
-                self._values,
-                self._seen,
-                self._parameters,
-                self._rewrite,
-                is_structured,
-                drawn,
-            )
-        return SampleItems(
-            graph,
-            self._sampler,
-            self._prompt,
-            self._parameters,
-            writing.check,
-            self._rewrite,
-            partial(sample_review, judge, self._tried) if self._rewrite else None,
-            self._values or None,
-            is_structured,
-            drawn,
-        )
-
-    @property
-    def _wording(self) -> str:
-        return seed_wording() if self._prompt is None else self._prompt.text
+    return not is_known(graph.library, graph.dependency_type)
 
 
 ROUNDS = "rounds"

@@ -98,12 +98,12 @@ class Classic(Benchmark):
         importers={
             "classic": Entry("CLASSic: the four published tables.", f"{_HERE}.commands:import_command")
         },
-        prompt_reader=f"{_HERE}.agents.json_agent:prompted_choice",
+        prompt_reader=f"{_HERE}.agents.prompt:prompted_choice",
     )
     data = late("data:FACTS")
     items = late("item_details:ITEMS")
     scores = late("scoring.leaderboard:SCORES")
-    work = late("work:ChatWork")
+    work = late("work:chat_work")
     prober = late("security:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
 

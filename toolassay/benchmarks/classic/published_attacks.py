@@ -283,14 +283,12 @@ class PublishedWork(Work):
 
     Args:
         table: the file of attacks.
+        attacks: read from it.
         judge: the model that grades.
-
-    Raises:
-        UsageError: the file is missing or malformed.
     """
 
-    def __init__(self, table: Path, judge: str) -> None:
-        self._table, self._judge, self._attacks = table, judge, read_attacks(table)
+    def __init__(self, table: Path, attacks: Sequence[Attack], judge: str) -> None:
+        self._table, self._attacks, self._judge = table, attacks, judge
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -346,7 +344,8 @@ def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) 
         if name in FREE:
             raise UsageError(f"--{flag} {name} reads no prompts", fix=f"name a served model with --{flag}")
     trial = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS) / FOLDER, llm)
-    ended = Run(PublishedWork(folder.path / PROMPTS, judge), trial, run).carry_out()
+    table = folder.path / PROMPTS
+    ended = Run(PublishedWork(table, read_attacks(table), judge), trial, run).carry_out()
     score = _score_text(published_score(trial.output))
     run.screen.show(f"published security of {llm}, judged by {judge}: {score}")
     return ended

@@ -15,7 +15,7 @@ from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.benchmarks.classic.security import chat_prober
-from toolassay.benchmarks.classic.work import ChatWork
+from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.data_folder import DataFolder
@@ -245,7 +245,7 @@ def _run(
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)
-    inference = run_trials(lambda number: ChatWork(folder, run, own, number), place, run)
+    inference = run_trials(lambda number: chat_work(folder, run, own, number), place, run)
     if choices.dry_run or not inference.written:
         return ClassicRun(inference, None)
     probed: RunSummary | None = None

@@ -6,23 +6,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from toolassay.answers import read_answer, without_reasoning
-from toolassay.benchmarks.classic.agents.inference import ChatItems, agent_of, entry_of, is_settled
-from toolassay.benchmarks.classic.agents.settings import ordered
-from toolassay.benchmarks.classic.agents.workflow_choice import (
-    Agent,
-    QuestionRequests,
+from toolassay.benchmarks.classic.agents.choice import (
     WorkflowChoice,
     find_name,
     normalised_name,
     word_for_none,
 )
+from toolassay.benchmarks.classic.agents.inference import ChatItems
+from toolassay.benchmarks.classic.agents.settings import ordered
 from toolassay.benchmarks.classic.data import (
     DOMAINS,
     PROMPTS,
@@ -56,7 +54,7 @@ from toolassay.files import sha256_of
 from toolassay.models import ModelError
 from toolassay.runs import Journal
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.items import recorded_answers
+from toolassay.runs.items import FINAL, Ask, recorded_answers
 from toolassay.runs.settings import RunSettings
 
 FORBIDDEN, REVEAL = "forbidden_workflow", "reveal_instructions"
@@ -263,57 +261,35 @@ def chat_probe(prompt: SecurityPrompt, workflows: Sequence[Workflow]) -> ChatPro
     return ChatProbe(prompt, Question(prompt.id, prompt.domain, tuple(turns), tuple(offered)), later)
 
 
-async def choices(
-    probe: ChatProbe, question: Question, agent: Agent, ask: QuestionRequests
-) -> AsyncIterator[WorkflowChoice]:
-    """Send the chat to an agent, message by message; in between, the bot reports its choice.
+@dataclass(frozen=True)
+class ChatProbeItems(ChatItems):
+    """A model on whole chats of probes.
 
-    Args:
-        probe: the chat.
-        question: its first question, with the workflows in the order shown.
-        agent: the agent.
-        ask: sends its requests.
-
-    Raises:
-        ModelError: a request got no answer.
-    """
-    choice = await agent.choose(question, ask)
-    yield choice
-    for text in probe.later:
-        turns = (*question.turns, ChatTurn("bot", _said(choice, question)), ChatTurn("user", text))
-        question = replace(question, turns=turns)
-        choice = await agent.choose(question, ask)
-        yield choice
-
-
-class ChatProbeAgent:
-    """An agent that, given the first question of a probe, goes through the whole chat.
-
-    Args:
+    Attributes:
         probes: by the id of their question.
-        agents: the agent of each probe, with its secret.
     """
 
-    def __init__(self, probes: Mapping[str, ChatProbe], agents: Mapping[str, Agent]) -> None:
-        self._probes, self._agents = probes, agents
+    probes: Mapping[str, ChatProbe] = field(default_factory=dict)
 
-    @property
-    def wording(self) -> str:
-        """The wording of any of the agents: they differ only in the secret."""
-        return next(iter(self._agents.values())).wording
+    async def choose(self, question: Question, ask: Ask) -> WorkflowChoice:
+        """The last choice of the chat."""
+        chosen = list[WorkflowChoice]()
+        await self.play(question, ask, chosen)
+        return chosen[-1]
 
-    async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
-        """The last choice of the chat.
+    async def play(self, question: Question, ask: Ask, chosen: list[WorkflowChoice]) -> None:
+        """Send a chat message by message; in between, the bot reports the choice, which is added to `chosen`.
 
         Raises:
             ModelError: a request got no answer.
         """
-        last: WorkflowChoice | None = None
-        probe, agent = self._probes[question.id], self._agents[question.id]
-        async for choice in choices(probe, question, agent, ask):
-            last = choice
-        assert last is not None
-        return last
+        probe = self.probes[question.id]
+        agent = ChatItems(self.settings, self.parameters, reference=probe.reference)
+        chosen.append(await agent.choose(question, ask))
+        for text in probe.later:
+            turns = (*question.turns, ChatTurn("bot", _said(chosen[-1], question)), ChatTurn("user", text))
+            question = replace(question, turns=turns)
+            chosen.append(await agent.choose(question, ask))
 
 
 def _said(choice: WorkflowChoice, question: Question) -> str:
@@ -475,27 +451,18 @@ def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: i
     chosen = select_prompts(read_prompts(table, data.domains), count)
     check_names(chosen, data, table)
     probes = {prompt.id: chat_probe(prompt, data.workflows[prompt.domain]) for prompt in chosen}
-    agents = {key: agent_of(agent, reference=probe.reference) for key, probe in probes.items()}
-    items = ChatItems(agent, run.model.parameters, run.cost_of, agent=ChatProbeAgent(probes, agents))
-
-    async def turns(probe: ChatProbe, journal: Journal) -> list[WorkflowChoice]:
-        """The agent's choices, turn by turn, as far as there are answers."""
-        found: list[WorkflowChoice] = []
-        question = ordered(probe.question, agent.order)
-        ask = QuestionRequests(recorded_answers(items, probe.question, journal), {})
-        with suppress(ModelError):
-            async for choice in choices(probe, question, agents[probe.prompt.id], ask):
-                found.append(choice)
-        return found
+    items = ChatProbeItems(agent, run.model.parameters, run.cost_of, probes=probes)
 
     def result(probe: ChatProbe, journal: Journal) -> ProbeResult:
-        entry = entry_of(journal, probe.question)
-        ended = str(entry.get("outcome", "not run"))
-        answers = entry.get("answers", ())
-        said = run_coroutine(turns(probe, journal))
-        if is_settled(entry) and any(choice.outcome == "malformed" for choice in said):
+        entry, choices = items.entry_of(journal, probe.question), list[WorkflowChoice]()
+        question, ask = ordered(probe.question, agent.order), recorded_answers(items, probe.question, journal)
+        with suppress(ModelError):
+            run_coroutine(items.play(question, ask, choices))
+        ended, answers = str(entry.get("outcome", "not run")), entry.get("answers", ())
+        if ended in FINAL and any(choice.outcome == "malformed" for choice in choices):
             ended = "malformed"
-        verdict = check_chat(probe, said, answers, ended, agents[probe.prompt.id].wording)
+        wording = replace(items, reference=probe.reference).wording
+        verdict = check_chat(probe, choices, answers, ended, wording)
         return ProbeResult(probe.probe, verdict, ended, "\n\n".join(map(answer_text, answers)))
 
     settings = {
@@ -503,7 +470,7 @@ def chat_prober(folder: DataFolder, run: RunSettings, own: ChatOptions, count: i
         **run.model.parameters,
         **agent.facts,
         "probe_seed": SEED,
-        "prompt_sha256": hashlib.sha256(agent_of(agent).wording.encode()).hexdigest(),
+        "prompt_sha256": hashlib.sha256(items.wording.encode()).hexdigest(),
         "workflows_sha256": hashlib.sha256(repr(sorted(data.workflows.items())).encode()).hexdigest(),
         "probes_sha256": sha256_of(table),
     }

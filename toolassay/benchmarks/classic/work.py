@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.classic.agents.inference import (
     ChatItems,
-    agent_of,
     entry_of,
     prediction_rows,
     write_predictions,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import unknown_cost
-from toolassay.benchmarks.classic.data import Example, Question, read_data
+from toolassay.benchmarks.classic.data import ClassicData, Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -51,57 +50,46 @@ def agent_settings(run: RunSettings, own: ChatOptions) -> ClassicAgentSettings:
     )
 
 
+@dataclass
 class ChatWork(Work):
     """Messages for each of which an agent chooses a workflow, or none.
 
-    Args:
+    Attributes:
         folder: the data.
-        run: model, limits and choices.
-        own: the options.
+        run_settings: model, limits and choices.
+        settings: of the agent.
+        data: of the folder.
+        examples: the messages of this start.
+        agent: the work on single messages.
         trial: number of the trial.
-
-    Raises:
-        UsageError: files missing or malformed, or options that do not fit.
     """
 
-    def __init__(self, folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int) -> None:
-        self._folder, self._run, self._trial = folder, run, trial
-        self._settings = settings = agent_settings(run, own)
-        self._data = read_data(folder.path)
-        self._chosen = chosen_items(
-            self._data.examples, run.choices.chosen_ids, run.choices.limit, noun="message"
-        )
-        self._asks = settings.agent != "recorded"
-        if not self._asks:
-            for flag, given in (
-                ("retry_malformed", run.choices.retry_malformed),
-                ("dry_run", run.choices.dry_run),
-            ):
-                if given:
-                    raise UsageError("--agent recorded asks no model", fix=f"leave --{flag} out")
-        self._agent = agent_of(settings, trial)
-        if isinstance(self._agent, RecordedAnswers):
-            ids = {example.id for example in self._data.examples}
-            for notice in self._agent.notices(ids, {example.id for example in self._chosen}):
-                run.screen.say(f"{WARNING}{notice}")
+    folder: DataFolder
+    run_settings: RunSettings
+    settings: ClassicAgentSettings
+    data: ClassicData
+    examples: Sequence[Example]
+    agent: ChatItems | RecordedAnswers
+    trial: int = 0
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one message."""
+        asks = self.settings.recorded is None
         settings = {
             "benchmark": "classic",
-            **(self._run.model.parameters if self._asks else {}),
-            **self._settings.facts,
-            "prompt_sha256": hashlib.sha256(self._agent.wording.encode()).hexdigest(),
+            **(self.run_settings.model.parameters if asks else {}),
+            **self.settings.facts,
+            "prompt_sha256": hashlib.sha256(self.agent.wording.encode()).hexdigest(),
         }
         return WorkFacts(
             "message",
             settings,
-            {"max_tokens": self._settings.limit},
-            len(self._data.examples),
-            len(self._chosen),
-            hashes(*sorted(self._folder.path.glob("*.csv"))),
-            asks=self._asks,
+            {"max_tokens": self.settings.limit},
+            len(self.data.examples),
+            len(self.examples),
+            hashes(*sorted(self.folder.path.glob("*.csv"))),
+            asks=asks,
             not_counted="; further groups of a long list of functions",
         )
 
@@ -111,34 +99,56 @@ class ChatWork(Work):
         Raises:
             UsageError: the agent asks no model.
         """
-        if not self._asks:
+        if self.settings.recorded is not None:
             raise UsageError("--agent recorded asks no model", fix="omit --engine")
 
     @property
-    def items(self) -> ChatItems:
-        """The work on single questions; a built-in model costs nothing, on whatever engine."""
-        free = not self._asks or self._run.model.llm in FREE
-        cost = unknown_cost if not self._asks else _no_cost if free else self._run.cost_of
-        return ChatItems(self._settings, self._run.model.parameters, cost, self._trial)
+    def items(self) -> ChatItems | RecordedAnswers:
+        """The work on single questions."""
+        return self.agent
 
     @property
     def chosen(self) -> list[Question]:
         """The questions of this start."""
-        return [example.question for example in self._chosen]
+        return [example.question for example in self.examples]
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one row per message with a choice."""
 
         def rows() -> Iterator[Mapping[str, Any]]:
             return prediction_rows(
-                self._data.examples,
+                self.data.examples,
                 journal,
-                trial=self._trial,
-                order=self._settings.order,
-                free=self._asks and self._run.model.llm in FREE,
+                trial=self.trial,
+                order=self.settings.order,
+                free=self.settings.recorded is None and self.run_settings.model.llm in FREE,
             )
 
         return Written(write_predictions(output, rows))
+
+
+def chat_work(folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int) -> ChatWork:
+    """The work of a run on a folder.
+
+    Raises:
+        UsageError: files missing or malformed, or options that do not fit.
+    """
+    settings, data, choices = agent_settings(run, own), read_data(folder.path), run.choices
+    chosen = chosen_items(data.examples, choices.chosen_ids, choices.limit, noun="message")
+    agent: ChatItems | RecordedAnswers
+    if settings.recorded is None:
+        # A built-in model costs nothing, on whatever engine.
+        cost_of = _no_cost if run.model.llm in FREE else run.cost_of
+        agent = ChatItems(settings, run.model.parameters, cost_of)
+    else:
+        for flag in ("retry_malformed", "dry_run"):
+            if getattr(choices, flag):
+                raise UsageError("--agent recorded asks no model", fix=f"leave --{flag} out")
+        agent = RecordedAnswers.read(settings.recorded, settings.none_as, trial)
+        ids = {example.id for example in data.examples}
+        for notice in agent.notices(ids, {example.id for example in chosen}):
+            run.screen.say(f"{WARNING}{notice}")
+    return ChatWork(folder, run, settings, data, chosen, agent, trial)
 
 
 def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
@@ -155,7 +165,7 @@ def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
         recorded.screen.say("recorded answers are taken as the journal has them")
         yield from prediction_rows(examples, recorded.journal, trial=trial, order=order, free=False)
         return
-    work = ChatItems(ClassicAgentSettings(name, order), {}).ready()
+    work = ChatItems(ClassicAgentSettings(name, order), {})
 
     def remake(example: Example) -> Mapping[str, Any] | None:
         entry = entry_of(recorded.journal, example.question)

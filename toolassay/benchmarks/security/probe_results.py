@@ -365,8 +365,7 @@ class ProbeWork(Work):
 
     def run(self, run: OpenRun) -> int:
         """Send the probes that are not settled, then have the attacks judged."""
-        work = self.items.ready()
-        already = answer_items(work, self.chosen, run.model, {}, run.journal, run.loop)
+        already = answer_items(self.items, self.chosen, run.model, {}, run.journal, run.loop)
         if self._judge is None:
             return already
         judging, summary = RunSummary(), run.loop.summary

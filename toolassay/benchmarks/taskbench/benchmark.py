@@ -194,7 +194,7 @@ class TaskBench(Benchmark):
             log_first_detail=own.log_first_detail,
             structured=run.model.structured,
         )
-        source, limit = PlanSource(folder, own, run.screen), run.model.max_tokens
+        source, limit = PlanSource.read(folder, own, run.screen), run.model.max_tokens
         limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)
         return plan_prober(
             folder.user_requests,
@@ -202,7 +202,7 @@ class TaskBench(Benchmark):
             source.graph,
             demos=source.demos,
             wording=source.wording,
-            template=own.prompt_template,
+            template=source.template,
             parameters={**run.model.parameters, **limited},
             count=count or DEFAULT_ATTACKS,
         )

@@ -13,7 +13,6 @@ import msgspec
 
 from toolassay.dataset import WholeLabel, read_labels, shape_of
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import read_text
 from toolassay.graph import DependencyType
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
@@ -34,6 +33,10 @@ from toolassay.tools import Tool, ToolLibrary
 _PLACE = "\0request\0"  # placeholder: requests are inserted after `$` substitution, as they may contain "$"
 
 
+REQUIRED = ("tools", "request")
+"""What a template must have."""
+
+
 class PlanPrompt:
     """Renders the prompt of a request. Everything except the request is rendered once.
 
@@ -42,12 +45,9 @@ class PlanPrompt:
         dependency_type: which form of plan the prompt asks for.
         demos: labels shown as demonstrations, the same for every request.
         wording: which built-in template; "example" describes tools in sentences and shows a worked example.
-        template: a template file to use instead (`$tools`, `$request`, `$demos`). Tools and demonstrations
-            in it are written as by the published `inference.py`, so that the published wording gives the
-            published prompts, byte for byte.
-
-    Raises:
-        UsageError: the template file does not exist, or lacks `$tools` or `$request`.
+        template: the text of a template to use instead (`$tools`, `$request`, `$demos`; `read_template`).
+            Tools and demonstrations in it are written as by the published `inference.py`, so that the
+            published wording gives the published prompts, byte for byte.
     """
 
     def __init__(
@@ -57,17 +57,11 @@ class PlanPrompt:
         *,
         demos: Sequence[Mapping[str, Any]] = (),
         wording: Wording = "default",
-        template: Path | None = None,
+        template: str | None = None,
     ) -> None:
         turns = turns_of(built_in(template_name(dependency_type, wording)))
         self._example = turns[:-1]
-        whole = Template(read_text(template) if template else turns[-1]["content"])
-        if not whole.is_valid() or not {"tools", "request"} <= set(whole.get_identifiers()):
-            raise UsageError(
-                "is not a prompt template",
-                file=template,
-                fix="it needs $tools and $request; write $$ for a dollar",
-            )
+        whole = Template(template or turns[-1]["content"])
         rendered = whole.safe_substitute(
             tools="\n".join(
                 tool_sentence(tool, with_paths=dependency_type == "schema")

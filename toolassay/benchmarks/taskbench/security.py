@@ -254,7 +254,7 @@ def plan_prober(
     *,
     demos: Sequence[Mapping[str, Any]] = (),
     wording: Wording = "default",
-    template: Path | None = None,
+    template: str | None = None,
     parameters: Mapping[str, Any],
     count: int = DEFAULT_ATTACKS,
 ) -> Prober:
@@ -266,7 +266,7 @@ def plan_prober(
         graph: the tool graph.
         demos: labels shown as demonstrations.
         wording: of the prompt.
-        template: of the prompt; None for the built-in one.
+        template: text of a template; None for the built-in one.
         parameters: of the model requests.
         count: number of attacks.
     """

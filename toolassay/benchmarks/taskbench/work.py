@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -25,7 +26,7 @@ from toolassay.benchmarks.taskbench.inference import (
     problem_of,
 )
 from toolassay.benchmarks.taskbench.options import PlanOptions
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
+from toolassay.benchmarks.taskbench.prompt import REQUIRED, PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
@@ -42,6 +43,7 @@ from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
+from toolassay.prompt_templates import Wording, read_template
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
@@ -132,38 +134,47 @@ def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
 CONFLICT_FIX = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
 
 
+@dataclass(frozen=True)
 class PlanSource:
-    """What a planner works with: the requests of a folder, its tools, and the demonstrations.
+    """What a planner works with.
 
-    Args:
-        folder: the data.
-        own: the options.
-        screen: shows notices about the folder.
-
-    Raises:
-        UsageError: files missing or malformed, or options that do not fit.
+    Attributes:
+        graph: The tools, and how they are linked.
+        requests: To plan for.
+        demos: Labels shown as demonstrations.
+        wording: Of the prompt.
+        template: Text of a template to use instead of the built-in one; None without one.
+        library: The tools as the prompt lists them.
     """
 
-    def __init__(self, folder: DataFolder, own: PlanOptions, screen: Screen) -> None:
-        self.own, self.wording = own, own.wording(screen.say)
-        self._tool_desc = folder.tool_desc
-        self.graph = graph_of(folder, own.dependency_type, say=screen.say)
-        self.requests = requests_of(folder, screen)
-        self.demos = choose_demos(folder.data, own.use_demos, own.demo_ids)
+    graph: ToolGraph
+    requests: Requests
+    demos: Sequence[Mapping[str, Any]]
+    wording: Wording
+    template: str | None
+    library: ToolLibrary
+
+    @classmethod
+    def read(cls, folder: DataFolder, own: PlanOptions, screen: Screen) -> PlanSource:
+        """Read the files of a folder; notices about them are shown.
+
+        Raises:
+            UsageError: Files missing or malformed, or options that do not fit.
+        """
+        wording, template = own.wording(screen.say), own.prompt_template
+        graph = graph_of(folder, own.dependency_type, say=screen.say)
+        library = graph.library
+        if template is not None and folder.tool_desc.exists():
+            library = ToolLibrary.load(folder.tool_desc, normalise_types=False)  # the published lines
+        text = None if template is None else read_template(template, REQUIRED)
+        requests, demos = requests_of(folder, screen), choose_demos(folder.data, own.use_demos, own.demo_ids)
+        return cls(graph, requests, demos, wording, text, library)
 
     @property
     def prompt(self) -> PlanPrompt:
         """The prompt with the tools and demonstrations of the folder."""
-        template, library = self.own.prompt_template, self.graph.library
-        if template is not None and self._tool_desc.exists():
-            library = ToolLibrary.load(self._tool_desc, normalise_types=False)  # the published lines
-        return PlanPrompt(
-            library,
-            self.graph.dependency_type,
-            demos=self.demos,
-            wording=self.wording,
-            template=template,
-        )
+        kind, template = self.graph.dependency_type, self.template
+        return PlanPrompt(self.library, kind, demos=self.demos, wording=self.wording, template=template)
 
 
 class PlanWork(Work):
@@ -171,18 +182,16 @@ class PlanWork(Work):
 
     Args:
         folder: the data.
+        source: what was read of it.
         run: model, limits and choices.
         own: the options.
-        trial: Number of the trial.
 
     Raises:
-        UsageError: files missing or malformed, or options that do not fit.
+        UsageError: options that do not fit.
     """
 
-    def __init__(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> None:
-        self._folder, self._run, self._own = folder, run, own
-        screen = SILENT if trial else run.screen  # notices about the folder are shown once
-        self._source = source = PlanSource(folder, own, screen)
+    def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
+        self._folder, self._source, self._run, self._own = folder, source, run, own
         ids, limit = run.choices.chosen_ids, run.choices.limit
         is_whole = ids is None and limit is None
         self._chosen: Requests | Chosen = (
@@ -316,8 +325,8 @@ class CallWork(PlanWork):
         UsageError: The folder or the options do not fit.
     """
 
-    def __init__(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> None:
-        super().__init__(folder, run, own, trial)
+    def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
+        super().__init__(folder, source, run, own)
         if self._source.graph.dependency_type != "schema":
             raise UsageError(
                 f"--ask {own.ask} needs imported tools", file=folder.path, fix="use --ask plan (default)"
@@ -382,8 +391,13 @@ class CallWork(PlanWork):
 
 
 def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> Work:
-    """The work of a run with its way of asking."""
-    return (PlanWork if own.ask == "plan" else CallWork)(folder, run, own, trial)
+    """The work of a run with its way of asking.
+
+    Raises:
+        UsageError: files missing or malformed, or options that do not fit.
+    """
+    source = PlanSource.read(folder, own, SILENT if trial else run.screen)  # notices are shown once
+    return (PlanWork if own.ask == "plan" else CallWork)(folder, source, run, own)
 
 
 def requests_of(folder: DataFolder, screen: Screen) -> Requests:

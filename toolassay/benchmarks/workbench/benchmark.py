@@ -112,7 +112,7 @@ class WorkBench(Benchmark):
     )
     items = late("item_details:ITEMS")
     scores = late("agents.leaderboard:SCORES")
-    work = late("work:WorkplaceWork")
+    work = late("work:workplace_work")
     evaluate = late("evaluation:evaluate_agents")
 
     def prober(

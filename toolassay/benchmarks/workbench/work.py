@@ -70,31 +70,28 @@ class WorkplaceWork(Work):
 
     Args:
         folder: the data.
-        run: model, limits and choices.
-        own: the options.
-        trial: number of the trial.
-
-    Raises:
-        UsageError: files missing or malformed, or options that do not fit.
+        settings: of the agent.
+        sandbox: the workplace, as read.
+        tasks: of the folder.
+        chosen: the tasks of this start.
+        parameters: of the requests.
+        allow_tools: whether user-defined tools may run.
     """
 
-    def __init__(self, folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> None:
-        self._folder, self._settings = folder, agent_settings(run, own)
-        self._allow_tools = own.allow_tools
-        self._sandbox, self._tasks = load_workplace(
-            folder.path, allow_tools=own.allow_tools, screen=run.screen
-        )
-        if self._sandbox.toolset is not None and run.model.llm == OFFLINE:
-            raise UsageError(
-                f"--llm {OFFLINE} knows the published tools only",
-                file=folder.path,
-                fix="name a served model (--api_base URL)",
-            )
-        self._chosen = chosen_items(self._tasks, run.choices.chosen_ids, run.choices.limit, noun="task")
-        one = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
-        first = replace(one, number=0)
-        limit = token_limit(run.model.max_tokens, one.run_folder, first.run_folder)
-        self._parameters: dict[str, Any] = {**run.model.parameters, **limit}
+    def __init__(
+        self,
+        folder: DataFolder,
+        settings: WorkbenchAgentSettings,
+        sandbox: Sandbox,
+        tasks: Sequence[Task],
+        chosen: Sequence[Task],
+        parameters: Mapping[str, Any],
+        *,
+        allow_tools: bool,
+    ) -> None:
+        self._folder, self._settings, self._sandbox = folder, settings, sandbox
+        self._tasks, self._chosen, self._parameters = tasks, chosen, parameters
+        self._allow_tools = allow_tools
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -189,6 +186,27 @@ def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
     if max_tokens is None and recorded is not None and MAX_TOKENS not in recorded:
         return {}
     return {MAX_TOKENS: max_tokens or DEFAULT_TOKENS}
+
+
+def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, trial: int) -> WorkplaceWork:
+    """The work of a run on a workplace.
+
+    Raises:
+        UsageError: files missing or malformed, or options that do not fit.
+    """
+    settings = agent_settings(run, own)
+    sandbox, tasks = load_workplace(folder.path, allow_tools=own.allow_tools, screen=run.screen)
+    if sandbox.toolset is not None and run.model.llm == OFFLINE:
+        raise UsageError(
+            f"--llm {OFFLINE} knows the published tools only",
+            file=folder.path,
+            fix="name a served model (--api_base URL)",
+        )
+    chosen = chosen_items(tasks, run.choices.chosen_ids, run.choices.limit, noun="task")
+    one = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
+    limit = token_limit(run.model.max_tokens, one.run_folder, replace(one, number=0).run_folder)
+    parameters = {**run.model.parameters, **limit}
+    return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, allow_tools=own.allow_tools)
 
 
 def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:

@@ -6,7 +6,9 @@ import asyncio
 
 from answering import Scripted, ask_of
 
-from toolassay.benchmarks.classic.agents.workflow_choice import Agent, QuestionRequests, WorkflowChoice
+from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
+from toolassay.benchmarks.classic.agents.inference import ChatItems
+from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.data import Question
 from toolassay.models import ChatResponse, ModelError, ToolCall
 
@@ -17,11 +19,8 @@ def calls(*names: str) -> ChatResponse:
     return ChatResponse("", "tool_calls", tool_calls=made)
 
 
-def choose(
-    agent: Agent, asked: Question, *says: ChatResponse | ModelError
-) -> tuple[WorkflowChoice, Scripted]:
+def choose(agent: str, asked: Question, *says: ChatResponse | ModelError) -> tuple[WorkflowChoice, Scripted]:
     """What an agent makes of answers."""
     model = Scripted(*says)
-    return asyncio.run(
-        agent.choose(asked, QuestionRequests(ask_of(model, key=asked.id), {"temperature": 0.2}))
-    ), model
+    work = ChatItems(ClassicAgentSettings(agent), {"temperature": 0.2})
+    return asyncio.run(work.choose(asked, ask_of(model, key=asked.id))), model

@@ -15,26 +15,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 from scripted import calls, choose
 
-from toolassay.benchmarks.classic.agents.json_agent import (
+from toolassay.benchmarks.classic.agents.choice import find_name, word_for_none
+from toolassay.benchmarks.classic.agents.inference import (
     MAX_WORKFLOWS,
-    FunctionCallingAgent,
-    JsonAgent,
     function_list,
     named_functions,
     split_into_groups,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import ordered
-from toolassay.benchmarks.classic.agents.workflow_choice import QuestionRequests, find_name, word_for_none
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
-
-COT = JsonAgent(thinking=True, max_tokens=512)
 
 
 def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> None:
     asked = question("my shoes\nBot: start it", "bot: Which?", "the $blue ones")
-    choice, model = choose(COT, asked, ChatResponse('{"thinking": "so", "workflow": "Return Goods"}'))
+    choice, model = choose("cot", asked, ChatResponse('{"thinking": "so", "workflow": "Return Goods"}'))
     assert (choice.workflow, choice.outcome, choice.note) == ("w0", "answered", "")
     (request,) = model.asked
     (message,) = request.messages
@@ -61,7 +57,7 @@ def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> N
     ],
 )
 def test_answers_are_read(text: str, workflow: str | None, note: str) -> None:
-    choice, _ = choose(COT, question("x"), ChatResponse(text))
+    choice, _ = choose("cot", question("x"), ChatResponse(text))
     assert (choice.workflow, choice.outcome) == (workflow, "answered")
     assert choice.note.startswith(note) and bool(choice.note) == bool(note)
 
@@ -76,7 +72,7 @@ def test_answers_are_read(text: str, workflow: str | None, note: str) -> None:
     ],
 )
 def test_what_cannot_be_read_or_was_not_offered_is_malformed(text: str, error: str) -> None:
-    choice, _ = choose(COT, question("x"), ChatResponse(text))
+    choice, _ = choose("cot", question("x"), ChatResponse(text))
     assert (choice.workflow, choice.outcome) == (None, "malformed")
     assert error in choice.error
 
@@ -125,7 +121,6 @@ def test_order_is_of_the_table_by_name_or_by_seed() -> None:
         ClassicAgentSettings(order="-1")
 
 
-AGENT = FunctionCallingAgent(512)
 MANY = [f"Do thing {number}" for number in range(300)]
 
 
@@ -141,7 +136,7 @@ def test_every_function_has_a_name_of_its_own_that_interfaces_take(names: list[s
 
 def test_the_chat_goes_as_messages_and_each_workflow_as_a_function() -> None:
     asked = question("hello", "anybody?", "bot: Yes?", "where is my parcel")
-    choice, model = choose(AGENT, asked, calls("Track_Parcel"))
+    choice, model = choose("tools", asked, calls("Track_Parcel"))
     assert (choice.workflow, choice.note) == ("w1", "")
     (request,) = model.asked
     assert [message["role"] for message in request.messages] == ["system", "user", "assistant", "user"]
@@ -166,7 +161,7 @@ def test_the_chat_goes_as_messages_and_each_workflow_as_a_function() -> None:
 def test_the_first_call_of_a_known_function_counts(
     response: ChatResponse, workflow: str | None, outcome: str
 ) -> None:
-    choice, _ = choose(AGENT, question("x"), response)
+    choice, _ = choose("tools", question("x"), response)
     assert (choice.workflow, choice.outcome) == (workflow, outcome)
     assert bool(choice.error) == (outcome != "answered")
     assert bool(choice.note) == (len(response.tool_calls) > 1)
@@ -177,7 +172,7 @@ def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
     sizes = [len(group) for group in split_into_groups(asked.candidates)]
     assert sizes == [100, 100, 100] and MAX_WORKFLOWS == 127
     says = (calls("Do_thing_7"), calls("no_workflow"), calls("Do_thing_250"), calls("Do_thing_250"))
-    choice, model = choose(AGENT, asked, *says)
+    choice, model = choose("tools", asked, *says)
     assert (choice.workflow, choice.note) == ("w250", "offered in 3 groups")
     assert [len(request.parameters["tools"]) for request in model.asked] == [101, 101, 101, 3]
 
@@ -185,10 +180,8 @@ def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
 HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_output,cost\n"
 
 
-def replay(path: Path, **settings: Any) -> tuple[str, str | None, QuestionRequests]:
-    ask = QuestionRequests(ask_of(Scripted()), {})
-    choice = asyncio.run(RecordedAnswers(path, **settings).choose(question("x"), ask))
-    return choice.outcome, choice.workflow, ask
+def replay(path: Path, **settings: Any) -> dict[str, Any]:
+    return asyncio.run(RecordedAnswers.read(path, **settings).answer(question("x"), ask_of(Scripted())))
 
 
 @pytest.mark.parametrize(
@@ -207,8 +200,8 @@ def test_ids_and_names_are_found_and_none_is_what_was_declared(
     path = tmp_path / "a.csv"
     path.write_text(f"{HEAD}c,0,{cell},1.5,10,2,0.001\n", encoding="utf-8")
     found = replay(path)
-    assert found[:2] == (outcome, workflow)
-    (answer,) = found[2].answers
+    assert (found["outcome"], found["workflow"]) == (outcome, workflow)
+    (answer,) = found["answers"]
     assert (answer["seconds"], answer["prompt_tokens"], answer["completion_tokens"]) == (1.5, 10, 2)
     assert answer["cost"] == 0.001
 
@@ -228,7 +221,8 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
     ]
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows) if listed else "\n".join(map(json.dumps, rows)), encoding="utf-8")
-    assert [replay(path, trial=trial)[:2] for trial in range(4)] == [
+    found = [replay(path, trial=trial) for trial in range(4)]
+    assert [(entry["outcome"], entry["workflow"]) for entry in found] == [
         *(("answered", "w1"), ("malformed", None)),
         *(("answered", None), ("not run", None)),
     ]
@@ -245,6 +239,6 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
 def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:
     (tmp_path / name).write_text(text, encoding="utf-8")
     with pytest.raises(UsageError, match=told):
-        RecordedAnswers(tmp_path / name)
+        RecordedAnswers.read(tmp_path / name)
     with pytest.raises(UsageError, match="no such file"):
-        RecordedAnswers(tmp_path / f"no-{name}")
+        RecordedAnswers.read(tmp_path / f"no-{name}")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.classic.agents.inference import agent_of
+from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
+from toolassay.benchmarks.classic.agents.inference import ChatItems
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
-from toolassay.benchmarks.classic.agents.workflow_choice import WorkflowChoice
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.classic.security import ChatProbe, SecurityPrompt, chat_probe, check_chat
 from toolassay.models import ChatResponse
@@ -36,7 +36,7 @@ GRANTED, LENT = WorkflowChoice("security-forbidden"), WorkflowChoice("security-w
 JOB, JOB_2, JOB_3 = (WorkflowChoice(f"w{number}") for number in (1, 2, 3))
 NONE, UNREAD = WorkflowChoice(None), WorkflowChoice(None, "malformed")
 REFUSED = WorkflowChoice(None, "refused")
-WORDING = agent_of(ClassicAgentSettings()).wording
+WORDING = ChatItems(ClassicAgentSettings(), {}).wording
 
 
 def named(name: str, **more: str) -> str:
@@ -53,8 +53,8 @@ def test_a_planted_description_is_in_the_list() -> None:
 
 @pytest.mark.parametrize("agent", ["cot", "reasoning", "tools"])
 def test_the_reference_stands_in_the_instructions(agent: str) -> None:
-    wording = agent_of(ClassicAgentSettings(agent), reference="QX7F3A-9C12J").wording
-    plain = agent_of(ClassicAgentSettings(agent)).wording
+    wording = ChatItems(ClassicAgentSettings(agent), {}, reference="QX7F3A-9C12J").wording
+    plain = ChatItems(ClassicAgentSettings(agent), {}).wording
     assert wording.count("Internal reference: QX7F3A-9C12J.") == 1 and "reference" not in plain
     assert len(wording) - len(plain) < 120
 

@@ -4,44 +4,46 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from toolassay.answers import CUT_OFF
-from toolassay.benchmarks.classic.agents.json_agent import FunctionCallingAgent, JsonAgent
-from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
+from toolassay.benchmarks.classic.agents.choice import (
+    KEY,
+    REFUSED,
+    WorkflowChoice,
+    read_calls,
+    read_choice,
+    word_for_none,
+)
+from toolassay.benchmarks.classic.agents.prompt import (
+    chat_messages,
+    chat_text,
+    task_of,
+    template,
+    with_reference,
+    workflow_list,
+)
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings, ordered
-from toolassay.benchmarks.classic.agents.workflow_choice import Agent, CostOf, QuestionRequests, unknown_cost
-from toolassay.benchmarks.classic.data import Example, Question
+from toolassay.benchmarks.classic.data import Example, Question, Workflow
 from toolassay.files import write_json_lines
-from toolassay.models import ModelError
+from toolassay.models import ChatRequest, ChatResponse, ModelError
+from toolassay.models.structured_output import json_schema
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
 
+CostOf = Callable[[int | None, int | None, int | None], float | None]
+"""The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
 
-def agent_of(settings: ClassicAgentSettings, trial: int = 0, *, reference: str = "") -> Agent:
-    """Create the agent for some settings.
 
-    Args:
-        settings: of the agent.
-        trial: the trial whose recorded answers the agent `recorded` replays.
-        reference: a secret in the instructions, for security probes; empty for none.
-
-    Raises:
-        UsageError: the file of recorded answers does not exist or is malformed.
-    """
-    if settings.recorded is not None:
-        return RecordedAnswers(settings.recorded, settings.none_as, trial)
-    if settings.agent == "tools":
-        return FunctionCallingAgent(settings.limit, reference)
-    return JsonAgent(
-        thinking=settings.agent == "cot",
-        max_tokens=settings.limit,
-        reference=reference,
-        structured=settings.structured,
-    )
+def unknown_cost(*tokens: int | None) -> float | None:
+    """The cost if no price is known: None."""
+    return None
 
 
 def question_fingerprint(question: Question) -> str:
@@ -57,34 +59,24 @@ def entry_of(journal: Journal, question: Question) -> dict[str, Any]:
     return entry if entry and entry.get("question") == question_fingerprint(question) else {}
 
 
-def is_settled(entry: Mapping[str, Any]) -> bool:
-    """Whether an entry is final, so that a continued run does not repeat it. A context overflow is final."""
-    return entry.get("outcome") in FINAL
+def answer_entry(response: ChatResponse, cost: float | None) -> dict[str, Any]:
+    """An answer as the entry of a question has it. Some fields are there only if there is something in them.
 
-
-@dataclass(frozen=True)
-class ChatItems(ItemWork[Question]):
-    """An agent on single questions.
-
-    Attributes:
-        settings: of the agent.
-        parameters: of the requests.
-        cost_of: computes the cost of an answer.
-        trial: number of the trial.
-        agent: the agent; None until `ready` creates it.
+    No answer is sent back to the model, so what the server requires then is not recorded.
     """
+    answer = {**asdict(response), "cost": cost}
+    for part in (answer, *answer["tool_calls"]):
+        del part["extra"]
+    for name in ("reasoning", "reasoning_tokens", "leaked"):
+        if not answer[name]:
+            del answer[name]
+    return answer
 
-    settings: ClassicAgentSettings
-    parameters: Mapping[str, Any]
-    cost_of: CostOf = unknown_cost
-    trial: int = 0
-    agent: Agent | None = None
+
+class QuestionItems(ItemWork[Question]):
+    """Single questions, however they are answered."""
 
     final = FINAL
-
-    def ready(self) -> ChatItems:
-        """The work, with its agent."""
-        return self if self.agent else replace(self, agent=agent_of(self.settings, self.trial))
 
     def key_of(self, item: Question) -> str:
         """The id of a question."""
@@ -103,21 +95,177 @@ class ChatItems(ItemWork[Question]):
         """The answers of an entry."""
         return {"agent": [{**answer, "response": answer["text"]} for answer in entry.get("answers", ())]}
 
+
+@dataclass(frozen=True)
+class ChatItems(QuestionItems):
+    """A model on single questions. No agent sees a label.
+
+    `cot`, `reasoning` and `retrieval` send one prompt with the numbered workflows and the chat; the answer is
+    a JSON object with a name. `tools` sends the chat as messages, and a function for each workflow.
+
+    Attributes:
+        settings: of the agent.
+        parameters: of the requests, over its own.
+        cost_of: computes the cost of an answer.
+        reference: a secret in the instructions, for security probes; empty for none.
+    """
+
+    settings: ClassicAgentSettings
+    parameters: Mapping[str, Any]
+    cost_of: CostOf = unknown_cost
+    reference: str = ""
+
+    @cached_property
+    def wording(self) -> str:
+        """The instructions before substitution, for a hash in the manifest."""
+        name = "reasoning" if self.settings.agent == "retrieval" else self.settings.agent
+        return with_reference(template(name), self.reference)
+
     async def answer(self, item: Question, ask: Ask) -> dict[str, Any]:
-        """Have the agent choose; a context overflow is final, as a second attempt would overflow as well."""
-        assert self.agent is not None
-        requests = QuestionRequests(ask, self.parameters, self.cost_of)
+        """Have the model choose; a context overflow is final, as a second attempt would overflow as well."""
         try:
-            choice = asdict(await self.agent.choose(ordered(item, self.settings.order), requests))
+            choice = asdict(await self.choose(ordered(item, self.settings.order), ask))
         except ModelError as error:
             if error.outcome != OVERFLOW:
                 raise
             choice = {"outcome": OVERFLOW, "error": str(error)}
-        return {**choice, "answers": requests.answers}
+        tokens = ((one.prompt_tokens, one.completion_tokens, one.cached_tokens) for one in ask.answers)
+        costs = [self.cost_of(*one) for one in tokens]
+        return {**choice, "answers": [*map(answer_entry, ask.answers, costs)]}
+
+    async def choose(self, question: Question, ask: Ask) -> WorkflowChoice:
+        """Select a workflow with one request.
+
+        More than 127 functions are offered in groups, one request per group. The selected ones are then
+        offered together; if only one group selected a workflow, that is the choice.
+
+        Raises:
+            ModelError: a request got no answer.
+        """
+        calls, candidates = self.settings.agent == "tools", question.candidates
+        if calls and len(candidates) > MAX_WORKFLOWS:
+            return await self._choose_in_groups(question, ask)
+        if calls:
+            named, nothing = named_functions(candidates)
+            system = {"role": "system", "content": self.wording.replace("$nothing", nothing)}
+            messages = [system, *chat_messages(question.turns)]
+            offered = {"tools": list(function_list(named, nothing)), "tool_choice": "required"}
+        else:
+            named, nothing = [(one.name, one) for one in candidates], word_for_none(candidates)
+            listed, chat = workflow_list(candidates), chat_text(question.turns)
+            prompt = Template(self.wording).substitute(workflows=listed, chat=chat, nothing=nothing)
+            messages = [{"role": "user", "content": prompt}]
+            offered = self._schema([*(name for name, _ in named), nothing])
+        parameters = {"max_tokens": self.settings.limit, **offered, **self.parameters}
+        task = task_of(question, named, nothing, as_call=calls)
+        response = await ask(ChatRequest(messages, parameters, None, task, role="agent"))
+        if response.refused:
+            return REFUSED
+        if calls:
+            return read_calls(response, dict(named), nothing)
+        return read_choice(response, candidates, nothing)
+
+    async def _choose_in_groups(self, question: Question, ask: Ask) -> WorkflowChoice:
+        groups = list(split_into_groups(question.candidates))
+        by_id = {workflow.id: workflow for workflow in question.candidates}
+        winners = []
+        for group in groups:
+            choice = await self.choose(replace(question, candidates=tuple(group)), ask)
+            if choice.outcome != "answered":
+                return choice
+            if choice.workflow is not None:
+                winners.append(by_id[choice.workflow])
+        note = f"offered in {len(groups)} groups"
+        if len(winners) < 2:
+            return WorkflowChoice(winners[0].id if winners else None, note=note)
+        # There may again be more winners than fit into one request.
+        final = await self.choose(replace(question, candidates=tuple(winners)), ask)
+        return replace(final, note="; ".join(text for text in (note, final.note) if text))
+
+    def _schema(self, names: Iterable[str]) -> dict[str, Any]:
+        structured = self.settings.structured
+        if structured is False:
+            return {}
+        name = {"type": "string", **({"enum": list(dict.fromkeys(names))} if structured else {})}
+        thoughts = {"thinking": {"type": "string"}} if self.settings.agent == "cot" else {}
+        properties = {**thoughts, KEY: name}
+        schema = {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+        return json_schema("choice", schema)
 
 
-_FAILED = ("provider error", "not run")
-"""Outcomes that a continued run repeats; until then the prediction file has a row with the outcome."""
+MAX_NAME_LENGTH = 64
+MAX_DESCRIPTION_LENGTH = 1000
+# Everything that OpenAI's API rejects in a function name: matches the " " and "!" of "Book a desk!".
+_FORBIDDEN_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]+")
+_NOTHING = "no_workflow"
+_START_NOTHING = "Start nothing: no other function does what the last message asks for."
+
+
+def function_name(name: str, taken: Collection[str]) -> str:
+    """A valid and unused function name: letters, digits, `_` and `-`, at most 64 characters.
+
+    Args:
+        name: the workflow's name.
+        taken: names in use, in lower case; names that differ only in case count as equal.
+
+    >>> function_name("Book a desk!", ()), function_name("book a desk", {"book_a_desk"})
+    ('Book_a_desk', 'book_a_desk_2')
+    >>> function_name("2nd line", ()), function_name("会议室", ())
+    ('_2nd_line', 'workflow')
+    """
+    base = _FORBIDDEN_IN_NAMES.sub("_", name).strip("_") or "workflow"
+    if not (base[0].isalpha() or base[0] == "_"):
+        base = f"_{base}"
+    base = base[:MAX_NAME_LENGTH]
+    found, number = base, 1
+    while found.lower() in taken:
+        number += 1
+        end = f"_{number}"
+        found = f"{base[: MAX_NAME_LENGTH - len(end)]}{end}"
+    return found
+
+
+def named_functions(candidates: Sequence[Workflow]) -> tuple[list[tuple[str, Workflow]], str]:
+    """Each workflow with the name of its function, and the name of the function that selects none."""
+    taken: set[str] = set()
+    named = []
+    for workflow in candidates:
+        name = function_name(workflow.name, taken)
+        taken.add(name.lower())
+        named.append((name, workflow))
+    return named, function_name(_NOTHING, taken)
+
+
+def function_list(named: Sequence[tuple[str, Workflow]], nothing: str) -> Iterator[dict[str, Any]]:
+    """The functions in the form of the model interface; the one that selects none comes last."""
+    described = [
+        (name, f"{workflow.name}: {workflow.description}" if workflow.description else workflow.name)
+        for name, workflow in named
+    ]
+    for name, text in (*described, (nothing, _START_NOTHING)):
+        parameters = {"type": "object", "properties": {}}
+        function = {"name": name, "description": text[:MAX_DESCRIPTION_LENGTH], "parameters": parameters}
+        yield {"type": "function", "function": function}
+
+
+MAX_WORKFLOWS = 127
+"""Maximum workflows per request: OpenAI's API accepts 128 functions, and one is needed for none."""
+
+
+def split_into_groups(candidates: Sequence[Workflow]) -> Iterator[Sequence[Workflow]]:
+    """Split candidates into as few groups as possible, whose sizes differ by at most one."""
+    count = max(1, -(-len(candidates) // MAX_WORKFLOWS))
+    for number in range(count):
+        yield candidates[number * len(candidates) // count : (number + 1) * len(candidates) // count]
+
+
+_WRITTEN = (*FINAL, "provider error", "not run")
+"""Outcomes with a row in the prediction file; a continued run repeats the last two."""
 
 
 def prediction_rows(
@@ -134,7 +282,7 @@ def prediction_rows(
     """
     for example in examples:
         entry = entry_of(journal, example.question)
-        if not (is_settled(entry) or entry.get("outcome") in _FAILED):
+        if entry.get("outcome") not in _WRITTEN:
             continue
         answers = entry.get("answers", ())
         nothing = 0 if free else None

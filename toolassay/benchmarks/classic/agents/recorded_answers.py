@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
-from toolassay.benchmarks.classic.agents.workflow_choice import (
-    QuestionRequests,
+from toolassay.benchmarks.classic.agents.choice import (
     WorkflowChoice,
     find_name,
     malformed,
     normalised_name,
 )
+from toolassay.benchmarks.classic.agents.inference import QuestionItems, answer_entry
 from toolassay.benchmarks.classic.data import Question, read_table
 from toolassay.benchmarks.classic.scoring.prediction_rows import Amount, RowPlace, Whole, json_rows
 from toolassay.models import ChatResponse
+from toolassay.runs.items import Ask
 
 _ALIASES = {
     "conversation_uuid": "conversation_id",
@@ -49,30 +51,40 @@ class RecordedAnswer(msgspec.Struct, frozen=True):
         return f"{self.conversation_uuid}--{2 * self.request_idx}"
 
 
-class RecordedAnswers:
-    """Answers of a CSV table or a JSON file (an array, or JSON Lines), by conversation and message.
+@dataclass(frozen=True)
+class RecordedAnswers(QuestionItems):
+    """Single questions that recorded answers settle. A question without a row counts as not run.
 
-    Columns: `conversation_uuid`, `request_idx` (from 0) and `workflow` (an id or a name); optionally
-    `time_to_pred` (s), `tokens_input`, `tokens_output`, `cost` (USD) and `trial_idx` (default 0). Toolassay's
-    prediction files have this form. A question without a row counts as not run.
-
-    Args:
-        path: the file.
-        none_as: cells in the column `workflow` that mean no workflow, e.g. `none`; an empty string means an
-            empty cell. Otherwise an empty cell is an unreadable answer, unless the column `outcome` says
-            `answered`.
-        trial: the trial whose rows are used.
-
-    Raises:
-        UsageError: the file does not exist or is malformed (with the line).
+    Attributes:
+        path: of the file.
+        none: names that mean no workflow; an empty one means an empty cell. Otherwise an empty cell is an
+            unreadable answer, unless the column `outcome` says `answered`.
+        records: the rows of one trial with their places, by the id of the question.
     """
 
-    wording = "recorded"
+    path: Path
+    none: Collection[str]
+    records: Mapping[str, tuple[RowPlace, RecordedAnswer]]
 
-    def __init__(self, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> None:
-        self._none = {normalised_name(text) for text in none_as}
-        self._path = path
-        self._records: dict[str, tuple[RowPlace, RecordedAnswer]] = {}
+    wording: ClassVar[str] = "recorded"
+
+    @classmethod
+    def read(cls, path: Path, none_as: Sequence[str] = ("none",), trial: int = 0) -> RecordedAnswers:
+        """Read a CSV table or a JSON file (an array, or JSON Lines).
+
+        Columns: `conversation_uuid`, `request_idx` (from 0) and `workflow` (an id or a name); optionally
+        `time_to_pred` (s), `tokens_input`, `tokens_output`, `cost` (USD) and `trial_idx` (default 0).
+        Toolassay's prediction files have this form.
+
+        Args:
+            path: the file.
+            none_as: cells in the column `workflow` that mean no workflow.
+            trial: the trial whose rows are used.
+
+        Raises:
+            UsageError: the file does not exist or is malformed (with the line).
+        """
+        records: dict[str, tuple[RowPlace, RecordedAnswer]] = {}
         for place, row in _rows(path):
             if not isinstance(row, Mapping):
                 raise place.error("is not a JSON object", _FIX)
@@ -81,9 +93,10 @@ class RecordedAnswers:
             except msgspec.ValidationError as error:
                 raise place.error(str(error), _FIX) from None
             if record.trial_idx in (None, trial):
-                if record.question in self._records:
+                if record.question in records:
                     raise place.error(f"a second answer to {record.question!r}", "remove one of them")
-                self._records[record.question] = place, record
+                records[record.question] = place, record
+        return cls(path, {normalised_name(text) for text in none_as}, records)
 
     def notices(self, known: Collection[str], asked: Collection[str]) -> Iterator[str]:
         """Notices about rows that do not match the data.
@@ -92,33 +105,34 @@ class RecordedAnswers:
             known: the ids of all messages.
             asked: the ids of the messages in this run.
         """
-        if strange := [key for key in self._records if key not in known]:
+        if strange := [key for key in self.records if key not in known]:
             others = f" (and {len(strange) - 1} more such rows)" if len(strange) > 1 else ""
-            place, _ = self._records[strange[0]]
+            place, _ = self.records[strange[0]]
             yield str(place.error(f"ignored, because the data has no message {strange[0]!r}{others}"))
-        if missing := sum(key not in self._records for key in asked):
-            yield f"{self._path} has no answer to {missing} of {len(asked)} messages: they count as not run"
+        if missing := sum(key not in self.records for key in asked):
+            yield f"{self.path} has no answer to {missing} of {len(asked)} messages: they count as not run"
 
-    async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
+    async def answer(self, item: Question, ask: Ask) -> dict[str, Any]:
         """The recorded choice."""
-        if question.id not in self._records:
-            return WorkflowChoice(None, "not run", error="no recorded answer")
-        _, record = self._records[question.id]
-        said = record.workflow or ""
+        if item.id not in self.records:
+            return {**asdict(WorkflowChoice(None, "not run", error="no recorded answer")), "answers": []}
+        _, record = self.records[item.id]
         response = ChatResponse(
-            said,
+            record.workflow or "",
             prompt_tokens=record.tokens_input,
             completion_tokens=record.tokens_output,
             seconds=record.time_to_pred,
         )
-        ask.keep(response, record.cost)
-        if normalised_name(said) in self._none or (not said and record.outcome == "answered"):
+        return {**asdict(self._choice(record, item)), "answers": [answer_entry(response, record.cost)]}
+
+    def _choice(self, record: RecordedAnswer, question: Question) -> WorkflowChoice:
+        said = record.workflow or ""
+        if normalised_name(said) in self.none or (not said and record.outcome == "answered"):
             return WorkflowChoice(None)
         if not said.strip():
             return malformed("the recorded answer is empty")
-        for workflow in question.candidates:
-            if workflow.id == said:
-                return WorkflowChoice(workflow.id)
+        if said in {workflow.id for workflow in question.candidates}:
+            return WorkflowChoice(said)
         match = find_name(said, question.candidates, _NO_NAME)
         if match.workflow is None:
             return malformed(f"names what was not offered: {said[:100]!r}")

@@ -1,4 +1,4 @@
-"""What a CLASSic agent is and reads: its settings, the chat and the candidate workflows in its prompt."""
+"""The settings of an agent, and the order in which it gets the workflows."""
 
 from __future__ import annotations
 
@@ -8,72 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
+from toolassay.benchmarks.classic.data import Question
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
-from toolassay.models.protocol import Message
 from toolassay.models.structured_output import Structured
-from toolassay.offline.model_tasks import ChoiceTask
-
-_SENDERS = {"user": "User", "bot": "Bot"}
-_ROLES = {"user": "user", "bot": "assistant"}
-
-
-def chat_text(turns: Sequence[ChatTurn]) -> str:
-    r"""The chat as text, one line per message. Continuation lines are indented, so that no text can imitate
-    another message.
-
-    >>> print(chat_text([ChatTurn("user", "hello\nBot: hi"), ChatTurn("bot", "Hello!")]))
-    User: hello
-      Bot: hi
-    Bot: Hello!
-    """
-    return "\n".join(f"{_SENDERS[turn.sender]}: {_indented(turn.content)}" for turn in turns)
-
-
-def chat_messages(turns: Sequence[ChatTurn]) -> list[Message]:
-    r"""The chat as messages of the model interface; consecutive messages of one sender are merged.
-
-    >>> chat_messages([ChatTurn("user", "hello"), ChatTurn("user", "anybody there?")])
-    [{'role': 'user', 'content': 'hello\n\nanybody there?'}]
-    """
-    messages: list[dict[str, str]] = []
-    for turn in turns:
-        role = _ROLES[turn.sender]
-        if messages and messages[-1]["role"] == role:
-            messages[-1]["content"] += f"\n\n{turn.content}"
-        else:
-            messages.append({"role": role, "content": turn.content})
-    return list(messages)
-
-
-def workflow_list(candidates: Sequence[Workflow]) -> str:
-    """The numbered list of names and descriptions."""
-    return "\n".join(
-        f"{number}. {' '.join(workflow.name.split())}"
-        f"{f': {_indented(workflow.description)}' if workflow.description else ''}"
-        for number, workflow in enumerate(candidates, start=1)
-    )
-
-
-def task_of(
-    question: Question, names: Sequence[tuple[str, Workflow]], nothing: str, *, as_call: bool = False
-) -> ChoiceTask:
-    """The work in structured form, for built-in models that do not read the prompt.
-
-    Args:
-        question: the question.
-        names: the candidates, each with the name that selects it.
-        nothing: the name that selects none.
-        as_call: whether the choice is a function call.
-    """
-    chat = tuple((turn.sender, turn.content) for turn in question.turns)
-    candidates = tuple((name, f"{workflow.name}\n{workflow.description}") for name, workflow in names)
-    return ChoiceTask(chat, candidates, nothing, as_call)
-
-
-def _indented(text: str) -> str:
-    return "\n  ".join(text.strip().splitlines())
 
 
 def check_order(order: str) -> None:

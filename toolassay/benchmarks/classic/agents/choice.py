@@ -1,75 +1,21 @@
-"""One question to an agent: the model requests, the chosen workflow."""
+"""The choice in an answer: a JSON object with the name of a workflow, or a call of its function."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from string import Template
+from typing import Literal, NamedTuple
 
-from toolassay.benchmarks.classic.data import Question, Workflow
-from toolassay.models import ChatRequest, ChatResponse
-from toolassay.models.protocol import Message
-from toolassay.offline.model_tasks import ChoiceTask
-from toolassay.runs.items import Ask
+from toolassay.answers import read_answer
+from toolassay.benchmarks.classic.agents.prompt import template
+from toolassay.benchmarks.classic.data import Workflow
+from toolassay.models import ChatResponse
 
-CostOf = Callable[[int | None, int | None, int | None], float | None]
-"""The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
-
-
-def unknown_cost(
-    prompt_tokens: int | None, completion_tokens: int | None, cached_tokens: int | None
-) -> float | None:
-    """The cost if no price is known: None."""
-    return None
-
-
-class QuestionRequests:
-    """Sends the requests of one question and keeps each answer as JSON for the entry of the question.
-
-    Args:
-        ask: gives the answers.
-        parameters: of each request (temperature, top_p, …), besides those of the agent.
-        cost_of: computes the cost of an answer.
-    """
-
-    def __init__(self, ask: Ask, parameters: Mapping[str, Any], cost_of: CostOf = unknown_cost) -> None:
-        self._ask, self._parameters, self._cost_of = ask, parameters, cost_of
-        self.answers: list[Mapping[str, Any]] = []
-
-    async def __call__(
-        self, messages: Sequence[Message], parameters: Mapping[str, Any], task: ChoiceTask
-    ) -> ChatResponse:
-        """Send one request.
-
-        Args:
-            messages: of the request.
-            parameters: of this request; those of the run take precedence.
-            task: the same work in structured form, for built-in models.
-
-        Raises:
-            ModelError: the request got no answer.
-        """
-        request = ChatRequest(messages, {**parameters, **self._parameters}, None, task, role="agent")
-        response = await self._ask(request)
-        tokens = response.prompt_tokens, response.completion_tokens, response.cached_tokens
-        self.keep(response, self._cost_of(*tokens))
-        return response
-
-    def keep(self, response: ChatResponse, cost: float | None) -> None:
-        """Record an answer. Some fields are recorded only if there is something in them.
-
-        No answer is sent back to the model, so what the server requires then is not recorded.
-        """
-        answer = {**asdict(response), "cost": cost}
-        for part in (answer, *answer["tool_calls"]):
-            del part["extra"]
-        for name in ("reasoning", "reasoning_tokens", "leaked"):
-            if not answer[name]:
-                del answer[name]
-        self.answers.append(answer)
-
-
+KEY = "workflow"
+"""The key of the name in a JSON object."""
 Outcome = Literal["answered", "malformed", "refused", "not run"]
 
 
@@ -97,23 +43,6 @@ REFUSED = WorkflowChoice(None, "refused", error="the model declined")
 def malformed(error: str) -> WorkflowChoice:
     """The result of an answer that cannot be parsed, or that names a workflow that was not offered."""
     return WorkflowChoice(None, "malformed", error=error)
-
-
-class Agent(Protocol):
-    """Selects a workflow for a question. Given the same answers of the model, it makes the same choice."""
-
-    @property
-    def wording(self) -> str:
-        """Everything that is the same in all its requests, for a hash in the manifest."""
-        ...
-
-    async def choose(self, question: Question, ask: QuestionRequests) -> WorkflowChoice:
-        """Select a workflow, sending requests with `ask`.
-
-        Raises:
-            ModelError: a request got no answer.
-        """
-        ...
 
 
 # The number of a list item: matches "2. ", "(2) " and "#2"; not "2 ", which may start a name.
@@ -179,3 +108,59 @@ def _without_marks(text: str) -> str:
     """A name without list number, quotation marks and emphasis."""
     text = text.strip(_MARKS)
     return normalised_name(_LIST_NUMBER.sub("", text, count=1).strip(_MARKS).removesuffix("."))
+
+
+def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothing: str) -> WorkflowChoice:
+    """The choice in the last complete object of an answer. An object that repeats the prompt's form is no
+    choice.
+
+    >>> late = Workflow("w1", "Late Order", "", "shop")
+    >>> read_choice(ChatResponse('{"workflow": "late order"}'), (late,), "none")
+    WorkflowChoice(workflow='w1', outcome='answered', note='', error='')
+    >>> read_choice(ChatResponse('{"workflow": "Lost Order"}'), (late,), "none").error
+    "names what was not offered: 'Lost Order'"
+    """
+    form = {KEY: Template(_placeholder(template("reasoning"))).substitute(nothing=nothing)}
+    answer = read_answer(response.text, keys={KEY}, forms=(form,), finish_reason=response.finish_reason)
+    if answer.value is None or answer.problem is not None:
+        return malformed(answer.problem or "no answer can be read")
+    said = answer.value.get(KEY)
+    if not isinstance(said, str) or not said.strip():
+        return malformed(f"names no workflow, nor {nothing!r}")
+    match = find_name(said, candidates, nothing)
+    if not match.known:
+        return malformed(f"names what was not offered: {said[:100]!r}")
+    notes = [
+        *(["its JSON had to be mended"] if answer.repaired else []),
+        *([match.note] if match.note else []),
+    ]
+    return WorkflowChoice(match.workflow.id if match.workflow else None, note="; ".join(notes))
+
+
+@cache
+def _placeholder(prompt: str) -> str:
+    """The placeholder for the name in a prompt."""
+    shown = read_answer(prompt, keys={KEY}).value
+    assert shown is not None
+    return str(shown[KEY])
+
+
+def read_calls(response: ChatResponse, functions: dict[str, Workflow], nothing: str) -> WorkflowChoice:
+    """The choice in an answer: the first call of an offered function.
+
+    Args:
+        response: the answer.
+        functions: the workflows by function name.
+        nothing: the function that selects none.
+    """
+    calls = response.tool_calls
+    if not calls:
+        return malformed("the answer is cut off" if response.is_cut_off else "words instead of a call")
+    note = f"the first of {len(calls)} calls that is of a known function" if len(calls) > 1 else ""
+    for call in calls:
+        name = call.name.strip()
+        if name in functions:
+            return WorkflowChoice(functions[name].id, note=note)
+        if name == nothing:
+            return WorkflowChoice(None, note=note)
+    return malformed(f"calls what was not offered: {calls[0].name[:100]!r}")
