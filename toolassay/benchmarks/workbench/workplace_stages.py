@@ -179,14 +179,18 @@ def evaluate_results(
         refuse_to_replace(
             out / name, [file.path for file in files], what="the verdicts would replace results", flag="--out"
         )
-    sandbox, tasks = load_workplace(folder, allow_tools=allow_tools, screen=screen)
-    evaluator = WorkbenchEvaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
+    sandbox, _ = load_workplace(folder, allow_tools=allow_tools, screen=screen)
+    evaluator = WorkbenchEvaluator(sandbox, mode, rules=error_rules(folder, sandbox))
+    versions: dict[str, dict[str, Task]] = {}
     verdicts: dict[ResultFile, list[RunVerdict]] = {}
     with screen.progress("result files", len(files)) as advance:
         for file in files:
-            verdicts[file] = list(evaluator.verdicts(file))
+            if (version := file.task_version) not in versions:
+                versions[version] = {task.query: task for task in read_tasks(folder, version)}
+            verdicts[file] = list(evaluator.verdicts(file, versions[version]))
             advance()
-    metrics = {file.name: metrics_of(file, found) for file, found in verdicts.items()}
+    facts = sandbox.edition.facts
+    metrics = {file.name: {**facts, **metrics_of(file, found)} for file, found in verdicts.items()}
     if mode == "strict":
         for file, found in verdicts.items():
             metrics[file.name] |= strict_metrics(found)

@@ -117,7 +117,7 @@ class WorkplaceTool:
         values = {name: self._checked(name, value) for name, value in arguments.items()}
         try:
             with sandbox.transaction():
-                return self.function(sandbox, **values)
+                return sandbox.edition.result(self.function(sandbox, **values))
         except _MISTAKES as error:
             given = ", ".join(f"{name}={str(value)[:100]!r}" for name, value in values.items())
             raise ToolFailure(f"{self.name} cannot work with {given}: {error}") from error
@@ -303,20 +303,22 @@ _COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
 
 
 class Search:
-    """The searches of one call, which share a time limit. Case is ignored; a pattern may match anywhere.
+    """The searches of one call, which share a time limit. A pattern may match anywhere.
 
     A pattern that Python's `re` cannot compile is an error, as in the published program.
 
     Args:
         seconds: time limit for all searches together.
+        literal: patterns are searched as they are.
+        case: whether case matters.
 
     >>> rows = [{"name": "Ann Lee"}, {"name": "Bo"}]
     >>> Search().contains(rows, "^ann", "name")
     [{'name': 'Ann Lee'}]
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float = SECONDS, *, literal: bool = False, case: bool = False) -> None:
+        self._seconds, self._literal, self._case = seconds, literal, case
         self._end = time.monotonic() + seconds
 
     def contains(self, rows: Iterable[Record], pattern: Any, column: str) -> list[Record]:
@@ -356,7 +358,10 @@ class Search:
     def _verdicts(self, pattern: Any) -> _Verdicts:
         if not isinstance(pattern, str):
             raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
-        verdicts = _Verdicts(_compile(pattern), self._end, self._seconds)
+        if len(pattern) > LONGEST_PATTERN:
+            raise ToolFailure(f"the search pattern is longer than {LONGEST_PATTERN:,} characters")
+        compiled = _compile(re.escape(pattern) if self._literal else pattern, case=self._case)
+        verdicts = _Verdicts(compiled, self._end, self._seconds)
         verdicts.seconds_left()
         return verdicts
 
@@ -426,21 +431,19 @@ class _Compiled(NamedTuple):
 
 
 @lru_cache(_PATTERNS_KEPT)
-def _compile(pattern: str) -> _Compiled:
+def _compile(pattern: str, *, case: bool) -> _Compiled:
     """Compile with `re` like the published program if the search cannot take long, else with `regex`.
 
     `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.
     """
-    if len(pattern) > LONGEST_PATTERN:
-        raise ToolFailure(f"the search pattern is longer than {LONGEST_PATTERN:,} characters")
     if len(pattern) * prod(_counts(pattern)) > LARGEST_PATTERN:
         raise ToolFailure("the search pattern repeats too much; use smaller counts")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            plain = re.compile(pattern, re.IGNORECASE)
+            plain = re.compile(pattern, 0 if case else re.IGNORECASE)
             is_plain = _PLAIN.fullmatch(pattern)
-            return _Compiled(plain if is_plain else regex.compile(pattern, regex.IGNORECASE), {})
+            return _Compiled(plain if is_plain else regex.compile(pattern, 0 if case else regex.I), {})
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise ToolFailure(f"not a regular expression: {error}") from None
 
