@@ -114,12 +114,8 @@ def placed_tasks(folder: Path, version: str | None = None) -> list[PlacedTask]:
             raise placed.error(f"duplicate id {task.id!r}", "choose another id")
         ids.add(task.id)
         tasks[task.query] = placed
-    if not tasks and source.exists():
-        raise UsageError("contains no tasks", file=source, fix="write one JSON object per line")
     if not tasks:
-        places = " or ".join(f"processed/{layout}/*_{layout}.csv" for layout in _LAYOUTS)
-        which = f" of version '{version}'" if version else ""
-        raise UsageError(f"no tasks{which}", file=folder, fix=f"the folder needs {FILE}, or {places}")
+        raise UsageError("contains no tasks", file=source, fix="write one JSON object per line")
     return list(tasks.values())
 
 
@@ -172,7 +168,10 @@ def _read_published(folder: Path, version: str | None) -> Iterator[PlacedTask]:
     version = version or read_facts(DataFolder(folder), StatedPlace).task_version
     place = folder / "processed" / layout / ("" if version == _LAYOUTS.get(layout) else version)
     suffix = f"_{layout}.csv"
-    for path in sorted([*place.glob(f"*{suffix}"), *place.glob(f"*{suffix}.gz")]):
+    if not (files := sorted([*place.glob(f"*{suffix}"), *place.glob(f"*{suffix}.gz")])):
+        places = " or ".join(f"processed/{layout}/*_{layout}.csv" for layout in _LAYOUTS)
+        raise UsageError("no tasks", file=place, fix=f"the folder needs {FILE}, or {places}")
+    for path in files:
         group = path.name.partition(suffix)[0]
         for number, row in enumerate(read_csv(path), start=1):
             cells = {name: cell or "" for name, cell in row.items()}
