@@ -14,7 +14,6 @@ import msgspec
 
 from toolassay.benchmarks.workbench.generate.company import NOW, PEOPLE, USER, Tables, address
 from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask
-from toolassay.benchmarks.workbench.judge.error_classes import stated_rules
 from toolassay.benchmarks.workbench.sandbox import FILE, TABLES, Rows, Sandbox, create_statements
 from toolassay.benchmarks.workbench.tasks import FILE as TASKS_FILE
 from toolassay.data_folder import DataFolder
@@ -86,7 +85,6 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[GeneratedTask], s
         generation={"generator": GENERATOR, "seed": seed},
         now=str(sandbox.now),
         user=sandbox.user,
-        error_classes=msgspec.to_builtins(stated_rules(sandbox)),
         rows={table.name: len(sandbox.rows(table.name)) for table in TABLES},
         tasks=_counts(tasks),
         sha256={name: sha256_of(path / name) for name in (FILE, TASKS_FILE)},
