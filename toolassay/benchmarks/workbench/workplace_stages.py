@@ -15,7 +15,6 @@ from toolassay.benchmarks.workbench.calls import Replay
 from toolassay.benchmarks.workbench.generate.company import draw_tables
 from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable, sandbox_of, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
-    GeneratedTask,
     NoRoom,
     draw_tasks,
     prove_task,
@@ -306,12 +305,12 @@ def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = 
     screen.say(f"{path}: {len(tasks)} requests")
 
 
-def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
+def _made(seed: int) -> tuple[Sandbox, list[Task]]:
     company = draw_tables(seed)
     return sandbox_of(company), draw_tasks(company, seed)
 
 
-def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
+def _drawn() -> tuple[int, Sandbox, list[Task]]:
     """A workplace of a random seed; another is drawn if it lacks room for a task, which is rare."""
     for _ in range(_DRAWS - 1):
         seed = secrets.randbelow(1_000_000)
