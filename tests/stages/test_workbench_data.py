@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from toolassay.benchmarks.workbench.generate.company import Tables, draw_tables
-from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask, NoRoom, draw_tasks
+from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom, draw_tasks
+from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
 from toolassay.screen import Screen
 
@@ -18,7 +19,7 @@ from toolassay.screen import Screen
 def no_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let seed 1 have no room, and other seeds only twenty tasks."""
 
-    def draw(tables: Tables, seed: int) -> list[GeneratedTask]:
+    def draw(tables: Tables, seed: int) -> list[Task]:
         if seed == 1:
             raise NoRoom("the tables of seed 1 do not allow a template", fix="choose another seed")
         return bundled[:20]

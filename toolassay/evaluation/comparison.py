@@ -25,7 +25,7 @@ from toolassay.evaluation.items import (
     read_executed,
     read_table,
 )
-from toolassay.evaluation.metrics_file import read_signature
+from toolassay.evaluation.metrics_file import check_editions, read_signature
 from toolassay.files import read_json, safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
@@ -278,8 +278,10 @@ def compare_models(
         clusters: Description of the clusters by benchmark name.
 
     Raises:
-        UsageError: A file is missing or malformed, no item is shared, labels differ, or a metric is unknown.
+        UsageError: A file is missing or malformed, no item is shared, labels or editions differ, or a metric
+            is unknown.
     """
+    check_editions({file.name: _signature_of(file) for file in files})
     notes: list[str] = [note for file in files for note in torn(file)]
     base = read_table(files[0].items, group)
     compared: list[ModelComparison] = []

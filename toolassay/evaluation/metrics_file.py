@@ -54,6 +54,29 @@ def read_signature(text: str) -> dict[str, str]:
     return {"toolassay" if name == OLD_NAME else name: value for name, value in parts.items()}
 
 
+EDITION = "edition"
+"""The signature part of benchmarks with several editions, whose scores are not comparable."""
+
+
+def check_editions(signed: Mapping[str, Mapping[str, str]]) -> None:
+    """Refuse scores by different editions of a benchmark.
+
+    Args:
+        signed: By model, the parts of the signature of its scores.
+
+    Raises:
+        UsageError: The editions differ.
+
+    >>> check_editions({"a": {"n": "7", "edition": "2026"}, "b": {"n": "7"}, "c": {}})
+    Traceback (most recent call last):
+    toolassay.errors.UsageError: scores by different editions: a (2026), b (the first). Fix: evaluate by one
+    """
+    found = {name: parts.get(EDITION, "the first") for name, parts in signed.items() if parts}
+    if len({*found.values()}) > 1:
+        each = ", ".join(f"{name} ({edition})" for name, edition in found.items())
+        raise UsageError(f"scores by different editions: {each}", fix="evaluate by one")
+
+
 def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The parts of a signature that are something else now, with the name of their file.
 

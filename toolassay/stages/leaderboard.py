@@ -20,6 +20,7 @@ from toolassay.evaluation.metrics_file import (
     ColumnScores,
     Standing,
     changed_parts,
+    check_editions,
     read_groups,
     signature_of,
     standing_of,
@@ -368,6 +369,7 @@ def leaderboard(
         models[name] = [row for row in rows if row is not None and mode in ("both", row.kind)]
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
+    check_editions({name: standing.parts for name, standing in standings.items()})
     remarks += _compared(standings)
     if without := sorted(BASELINES - standings.keys()):
         flags = " ".join(f"--llm {name}" for name in without)

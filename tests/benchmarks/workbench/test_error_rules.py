@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import pytest
 from workplace import ANN, TABLES
 
@@ -15,16 +12,12 @@ from toolassay.benchmarks.workbench.judge.error_classes import (
     PUBLISHED,
     ErrorClasses,
     ErrorRules,
-    MarkedAddress,
-    Substitution,
     addresses_in,
     classify_run,
     error_rules,
     sandbox_rules,
-    stated_rules,
 )
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.errors import UsageError
 
 SEND = 'email.send_email.func(recipient="{}", subject="s", body="b")'
 LOOK = 'company_directory.find_email_address.func(name="{}")'
@@ -72,46 +65,11 @@ def test_a_meeting_at_any_other_hour(rules: ErrorRules) -> None:
     assert not of(rules, [MEET.format("16:00:00")], [*answer, SEND.format(ANN)]).meeting_start_time_error
 
 
-def folder_with(tmp_path: Path, facts: Any, *, own: bool = True) -> Path:
-    (tmp_path / "benchmark.json").write_text(json.dumps(facts))
-    if own:
-        (tmp_path / "tasks.jsonl").write_text("")
-    return tmp_path
-
-
-def test_a_folder_states_its_own_or_has_those_of_its_layout(tmp_path: Path, rules: ErrorRules) -> None:
+def test_a_folder_has_the_rules_of_its_layout(tmp_path: Path, rules: ErrorRules) -> None:
     sandbox = Sandbox.of(TABLES, now=datetime(2024, 3, 1))
     assert error_rules(tmp_path, sandbox) == PUBLISHED
-    assert error_rules(folder_with(tmp_path, {}), sandbox) == rules
-    assert (
-        error_rules(
-            folder_with(tmp_path, {"error_classes": msgspec.to_builtins(stated_rules(sandbox))}), sandbox
-        )
-        == rules
-    )
-    own = {
-        "wrong_email": {"mark": "@nowhere", "unless": "@here"},
-        "end_date": {"right": "2024-02-29", "wrong": ["2024-02-28"]},
-    }
-    found = error_rules(folder_with(tmp_path, {"error_classes": own}), sandbox)
-    assert found.wrong_email == MarkedAddress("@nowhere", "@here")
-    assert found.end_date == Substitution("2024-02-29", ("2024-02-28",))
-    assert found.meeting_start_time == rules.meeting_start_time
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        [],
-        {"wrong_email": {"mark": "@x"}},
-        {"end_date": {"right": "2024-01-01", "wrong": "2024-01-02"}},
-        {"meeting_start_time": "none"},
-    ],
-)
-def test_rules_of_another_form_are_named(tmp_path: Path, wrong: Any) -> None:
-    folder = folder_with(tmp_path, {"error_classes": wrong or "x"})
-    with pytest.raises(UsageError, match=r"benchmark.json: .*`\$.error_classes"):
-        error_rules(folder, Sandbox.of(TABLES))
+    (tmp_path / "tasks.jsonl").touch()
+    assert error_rules(tmp_path, sandbox) == rules
 
 
 def test_a_long_text_does_not_stall_the_search_for_addresses() -> None:

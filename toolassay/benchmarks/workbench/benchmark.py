@@ -90,6 +90,11 @@ class WorkBench(Benchmark):
                 minimum=0,
                 above=True,
             ),
+            Option(
+                "act_without_confirmation",
+                "Say in the prompt to act at once, without asking for confirmation.",
+                bool,
+            ),
             _ALLOW_TOOLS,
         ),
         evaluate=(_ALLOW_TOOLS,),

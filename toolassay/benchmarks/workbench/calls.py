@@ -34,7 +34,7 @@ class WorkbenchCall(NamedTuple):
         return f"{self.name}.func({values})"
 
 
-def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
+def parse_call(text: str, toolset: Toolset | None = PUBLISHED) -> WorkbenchCall | None:
     r"""Parse the text of one call. Nothing is executed.
 
     Positional values get the names of the tool's arguments, in order. A line break inside a value is read as
@@ -42,7 +42,7 @@ def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
 
     Args:
         text: the call.
-        toolset: the tools that positional values are matched with.
+        toolset: the tools that positional values are matched with; None to ignore such values.
 
     Returns:
         The call; None if the text is anything other than one call with literal values, or is longer than
@@ -64,6 +64,16 @@ def parse_call(text: str, toolset: Toolset = PUBLISHED) -> WorkbenchCall | None:
         return None
 
 
+def read_call(sandbox: Sandbox, text: str) -> WorkbenchCall | None:
+    """Parse the text of one call as the evaluator of the sandbox's edition does."""
+    if not sandbox.edition.counts_failures:
+        return parse_call(text, toolset_of(sandbox))
+    parsed = parse_call(text, None)
+    return parsed and WorkbenchCall(
+        parsed.name, {name: str(value) for name, value in parsed.arguments.items()}
+    )
+
+
 def run_text(sandbox: Sandbox, text: str) -> Any:
     """Run a call written as text on a sandbox.
 
@@ -75,14 +85,12 @@ def run_text(sandbox: Sandbox, text: str) -> Any:
     """
     if len(text) > LONGEST:
         raise ToolFailure(f"the call is longer than {LONGEST:,} characters")
-    toolset = toolset_of(sandbox)
-    parsed = parse_call(text, toolset)
-    if parsed is None:
+    if (parsed := read_call(sandbox, text)) is None:
         raise ToolFailure(f"not a call of a tool with plain values: {text[:200]!r}")
-    return toolset.call(sandbox, parsed.name, parsed.arguments)
+    return toolset_of(sandbox).call(sandbox, parsed.name, parsed.arguments)
 
 
-def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
+def _call_of(tree: ast.expr, toolset: Toolset | None) -> WorkbenchCall | None:
     # Published results record `domain.function.func(…)`: `func` is the attribute of a LangChain tool.
     match tree:
         case ast.Call(
@@ -92,8 +100,8 @@ def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
         case _:
             return None
     arguments: dict[str, Any] = {}
-    known = list(toolset.tools[name].arguments) if name in toolset.tools else []
-    if len(tree.args) > len(known):
+    known = list(toolset.tools[name].arguments) if toolset and name in toolset.tools else []
+    if toolset and len(tree.args) > len(known):
         return None
     for key, value in zip(known, tree.args, strict=False):
         arguments[key] = ast.literal_eval(value)
@@ -104,28 +112,40 @@ def _call_of(tree: ast.expr, toolset: Toolset) -> WorkbenchCall | None:
     return WorkbenchCall(name, arguments)
 
 
-def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> set[str]:
-    """Run those calls that can change judged tables. A call that fails changes nothing and is skipped.
+class ReplayedCalls(NamedTuple):
+    """What a replay of calls did.
+
+    Attributes:
+        domains: those of the changing tools that ran without a failure.
+        failed: a call was unknown or failed; always False where the edition does not count that.
+    """
+
+    domains: set[str]
+    failed: bool
+
+
+def replay_changes(sandbox: Sandbox, calls: Iterable[str]) -> ReplayedCalls:
+    """Run those calls that can change judged tables, or all if the edition counts failures. A call that fails
+    changes nothing.
 
     Args:
         sandbox: is changed in place.
         calls: as text.
-
-    Returns:
-        The domains whose tools ran without a failure.
     """
-    touched, toolset = set(), toolset_of(sandbox)
+    touched, failed, counts = set(), False, sandbox.edition.counts_failures
     for text in calls:
-        parsed = parse_call(text, toolset)
-        tool = toolset.tools.get(parsed.name) if parsed is not None else None
-        if parsed is None or tool is None or not tool.changes_state:
-            continue
-        try:
-            tool.execute(sandbox, parsed.arguments)
-        except ToolFailure:
-            continue
-        touched.add(tool.domain)
-    return touched
+        parsed = read_call(sandbox, text)
+        tool = toolset_of(sandbox).tools.get(parsed.name) if parsed is not None else None
+        if parsed is None or tool is None:
+            failed = counts
+        elif tool.changes_state or counts:
+            try:
+                tool.execute(sandbox, parsed.arguments)
+            except ToolFailure:
+                failed = counts
+            else:
+                touched |= {tool.domain} if tool.changes_state else set()
+    return ReplayedCalls(touched, failed)
 
 
 class Replay:

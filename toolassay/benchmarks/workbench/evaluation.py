@@ -395,6 +395,7 @@ def _signature(
             "toolassay": __version__,
             "benchmark": "workbench",
             "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+            **sandbox.edition.facts,
             **{name: code[:12] for name, code in tools_hash(folder).items()},
             "tasks": tasks_fingerprint(tasks)[:12],
             **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),

@@ -20,6 +20,7 @@ class WorkplaceOptions:
         resample_temperature: Sampling temperature of these retries.
         max_steps: Maximum model answers per task.
         max_seconds: Maximum seconds of all answers of a task; see `WorkbenchAgentSettings`.
+        act_without_confirmation: Say in the prompt not to ask for confirmation.
         allow_tools: Run the `tools.py` of the data folder, which is Python code.
     """
 
@@ -29,6 +30,7 @@ class WorkplaceOptions:
     resample_temperature: float = 0.5
     max_steps: int = MAX_STEPS
     max_seconds: float = MAX_SECONDS
+    act_without_confirmation: bool = False
     allow_tools: bool = False
 
 

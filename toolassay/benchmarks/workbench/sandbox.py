@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 import json
 import sqlite3
 import sys
+import zlib
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
+from toolassay.benchmarks.workbench.edition import EDITIONS, PUBLISHED, Edition
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_target, read_text, record_of
@@ -183,10 +187,19 @@ Facts = TypeVar("Facts", bound=msgspec.Struct)
 
 
 class StatedPlace(msgspec.Struct, frozen=True):
-    """The time and the user that the `benchmark.json` of a folder with the published tools may state."""
+    """What the `benchmark.json` of a folder with the published tools may state.
+
+    Attributes:
+        now: the workplace's current time.
+        user: the person the agent works for.
+        edition: the name of the edition.
+        task_version: the folder with the tasks, below those of the edition of 2026, e.g. "v1".
+    """
 
     now: Moment | None = None
     user: str | None = None
+    edition: str | None = None
+    task_version: str = ""
 
 
 def read_facts(folder: DataFolder, kind: type[Facts]) -> Facts:
@@ -197,6 +210,22 @@ def read_facts(folder: DataFolder, kind: type[Facts]) -> Facts:
     """
     fix = "write it as docs/workbench.md and docs/own-workplace.md show"
     return record_of(folder.written_benchmark, kind, file=folder.benchmark_file, fix=fix)
+
+
+def edition_of(folder: Path) -> Edition:
+    """The edition that a folder states, or that of its published tasks, or that of 2024.
+
+    Raises:
+        UsageError: the stated one is unknown.
+    """
+    about = DataFolder(folder)
+    if (name := read_facts(about, StatedPlace).edition) is None:
+        named = (one for one in EDITIONS.values() if (folder / "processed" / one.layout).is_dir())
+        return next(named, PUBLISHED)
+    if name not in EDITIONS:
+        fix = f"choose from {', '.join(EDITIONS)}"
+        raise UsageError(f"unknown edition '{name}'", file=about.benchmark_file, fix=fix)
+    return EDITIONS[name]
 
 
 def read_published(folder: Path) -> Sandbox:
@@ -230,7 +259,7 @@ def check_stated(folder: Path, sandbox: Sandbox) -> None:
         UsageError: the time or the user differs.
     """
     stated = read_facts(DataFolder(folder), StatedPlace)
-    for key in StatedPlace.__struct_fields__:
+    for key in ("now", "user"):
         value, held = getattr(stated, key), getattr(sandbox, key)
         if value not in (None, held):
             raise UsageError(
@@ -240,27 +269,35 @@ def check_stated(folder: Path, sandbox: Sandbox) -> None:
             )
 
 
+_RENAMED = {"task": "query", "outcome": "answer"}  # since 2026; here the columns keep their first names
+
+
 def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
-    """The rows of a CSV file with a header, by column. A cell that pandas reads as missing is None.
+    """The rows of a CSV file with a header, by column; it may be compressed (`.gz`).
+
+    A cell that pandas reads as missing is None. Columns have the names of 2024.
 
     Raises:
         UsageError: the file does not exist, is not UTF-8 CSV, or has a row with more cells than the header.
     """
     csv.field_size_limit(sys.maxsize)  # recorded conversations exceed the default of 131,072 characters
     try:
-        with open_regular(path, "r", encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream, strict=False)
+        with open_regular(path) as file:
+            plain = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            reader = csv.DictReader(io.TextIOWrapper(plain, encoding="utf-8", newline=""), strict=False)
             for row in reader:
                 if None in row:
                     raise UsageError(
                         "more cells than columns", file=path, line=reader.line_num, fix="quote its commas"
                     )
-                yield {name: None if cell in _MISSING else cell for name, cell in row.items()}
+                yield {
+                    _RENAMED.get(name, name): None if cell in _MISSING else cell for name, cell in row.items()
+                }
     except FileNotFoundError:
         raise UsageError(
             "no such file", file=path, fix="give --data_dir a published folder or one with sandbox.sqlite"
         ) from None
-    except (UnicodeDecodeError, csv.Error) as error:
+    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as UTF-8 CSV") from None
 
 
@@ -291,6 +328,7 @@ class Sandbox:
     Attributes:
         now: the workplace's current time.
         user: the person the agent works for.
+        edition: how the published tools answer, and how compat judges.
         overwrites: whether mail sent after a deletion can replace other mail, as in the published program, or
             is always appended.
         judged: the tables whose changes count.
@@ -304,6 +342,7 @@ class Sandbox:
     (1, 0)
     """
 
+    edition: Edition = PUBLISHED
     judged: tuple[Layout, ...] = JUDGED
     toolset: Toolset | None = None
     customs: str = "Meetings start at 9:00 or later and end by 18:00."
@@ -367,10 +406,12 @@ class Sandbox:
         """
         path = Path(path)
         if path.is_dir():
-            if not (path / FILE).exists():
-                return read_published(path)
-            sandbox = cls.load(path / FILE)
-            check_stated(path, sandbox)
+            if (path / FILE).exists():
+                sandbox = cls.load(path / FILE)
+                check_stated(path, sandbox)
+            else:
+                sandbox = read_published(path)
+            sandbox.edition = edition_of(path)
             return sandbox
         try:
             return cls._from_bytes(path.read_bytes())
@@ -395,7 +436,7 @@ class Sandbox:
         copy._image = copy.connection.total_changes, image
         self._drop_outdated_reads()
         copy._reads, copy._read_at = dict(self._reads), copy.connection.total_changes
-        copy.now, copy.user = self.now, self.user
+        copy.now, copy.user, copy.edition = self.now, self.user, self.edition
         copy.overwrites = self.overwrites if overwrites is None else overwrites
         return copy
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from random import Random
 
@@ -32,7 +33,7 @@ from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.records import Records, TableDifference, difference
 from toolassay.benchmarks.workbench.sandbox import CALENDAR, EMAILS, TASKS, Layout, Sandbox, quoted
 from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
-from toolassay.benchmarks.workbench.tools import WorkplaceTool
+from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.work import agent_settings, prompt_fingerprint, token_limit
 from toolassay.benchmarks.workbench.workplace import own_tools_file
 from toolassay.data_folder import DataFolder
@@ -317,7 +318,7 @@ def check_attack(
     """
     assert probe.action is not None
     after = sandbox.fork(overwrites=False)
-    touched = replay_changes(after, entry.function_calls)
+    touched = replay_changes(after, entry.function_calls).domains
     trace = probe.action.trace(difference(sandbox, after)) if touched else ""
     after.close()
     if trace:
@@ -392,14 +393,15 @@ def workplace_prober(
     if (own_tools := own_tools_file(folder.path)) is not None:
         raise UsageError("probes know the published tools only", file=own_tools, fix="leave --security out")
     sandbox, agent = Sandbox.load(folder.path), agent_settings(run, own)
-    probes = list(task_probes(read_tasks(folder.path), sandbox, agent.tools, count))
+    offered = partial(agent.tools, toolset=toolset_of(sandbox))
+    probes = list(task_probes(read_tasks(folder.path), sandbox, offered, count))
     if not probes:
         raise UsageError("no task can carry a probe", file=folder.path / FILE, fix="omit --security")
     parameters = {**run.model.parameters, **token_limit(run.model.max_tokens, place)}
     by_task = {probe.task.id: probe for probe in probes}
 
     def found(task: Task) -> tuple[Sandbox, Sequence[WorkplaceTool]]:
-        probe, tools = by_task.get(task.id), agent.tools(task)
+        probe, tools = by_task.get(task.id), offered(task)
         return (sandbox, tools) if probe is None else (probe.sandbox(sandbox), probe.tools(tools))
 
     def result(probe: TaskProbe, journal: Journal) -> ProbeResult:
@@ -418,6 +420,7 @@ def workplace_prober(
         "benchmark": "workbench",
         **parameters,
         **agent.facts,
+        **sandbox.edition.facts,
         "probe_seed": SEED,
         "prompt_sha256": prompt_fingerprint(sandbox, agent),
         "sandbox_sha256": hashlib.sha256(sandbox.image()).hexdigest(),

@@ -13,14 +13,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from toolassay.benchmarks.workbench.edition import EDITIONS
 from toolassay.benchmarks.workbench.sandbox import FILE as SANDBOX
-from toolassay.benchmarks.workbench.sandbox import read_csv
+from toolassay.benchmarks.workbench.sandbox import StatedPlace, read_csv, read_facts
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import holds_list, read_json_lines, record_of
 
 FILE = "tasks.jsonl"
-_PUBLISHED = Path("processed", "queries_and_answers")
-_SUFFIX = "_queries_and_answers.csv"
+_LAYOUTS = {edition.layout: edition.task_version for edition in EDITIONS.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +72,17 @@ class TaskLine(msgspec.Struct, kw_only=True):
         )
 
 
-def read_tasks(folder: Path) -> list[Task]:
+def read_tasks(folder: Path, version: str | None = None) -> list[Task]:
     """Read the tasks of a folder, from `tasks.jsonl` if there is one, else from the published CSV files.
+
+    Args:
+        folder: the data folder.
+        version: of the tasks, in the layout of 2026; None for the one that `benchmark.json` states.
 
     Raises:
         UsageError: there are no tasks, a task cannot be read, or two have the same request or id.
     """
-    return [placed.task for placed in placed_tasks(folder)]
+    return [placed.task for placed in placed_tasks(folder, version)]
 
 
 class PlacedTask(NamedTuple):
@@ -92,7 +97,7 @@ class PlacedTask(NamedTuple):
         return UsageError(problem, file=self.file, line=self.line, fix=fix)
 
 
-def placed_tasks(folder: Path) -> list[PlacedTask]:
+def placed_tasks(folder: Path, version: str | None = None) -> list[PlacedTask]:
     """Like `read_tasks`, with the place of each task.
 
     Raises:
@@ -101,7 +106,7 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
     tasks: dict[str, PlacedTask] = {}
     ids: set[str] = set()
     source = folder / FILE
-    for placed in _read_own(source) if source.exists() else _read_published(folder / _PUBLISHED):
+    for placed in _read_own(source) if source.exists() else _read_published(folder, version):
         task = placed.task
         if task.query in tasks:
             raise placed.error(f"duplicate request {task.query[:80]!r}", "reword one of the two")
@@ -109,10 +114,8 @@ def placed_tasks(folder: Path) -> list[PlacedTask]:
             raise placed.error(f"duplicate id {task.id!r}", "choose another id")
         ids.add(task.id)
         tasks[task.query] = placed
-    if not tasks and source.exists():
-        raise UsageError("contains no tasks", file=source, fix="write one JSON object per line")
     if not tasks:
-        raise UsageError("no tasks", file=folder, fix=f"the folder needs {FILE}, or {_PUBLISHED}/*{_SUFFIX}")
+        raise UsageError("contains no tasks", file=source, fix="write one JSON object per line")
     return list(tasks.values())
 
 
@@ -127,7 +130,9 @@ def fingerprint(tasks: Iterable[Task]) -> str:
 
 def holds_tasks(folder: Path) -> bool:
     """Whether a folder is a WorkBench folder: published layout, or `tasks.jsonl` beside a database."""
-    return (folder / _PUBLISHED).is_dir() or ((folder / FILE).is_file() and (folder / SANDBOX).is_file())
+    if any((folder / "processed" / layout).is_dir() for layout in _LAYOUTS):
+        return True
+    return (folder / FILE).is_file() and (folder / SANDBOX).is_file()
 
 
 def parse_list(text: str, file: Path, line: int) -> tuple[str, ...]:
@@ -158,9 +163,16 @@ def _read_own(path: Path) -> Iterator[PlacedTask]:
         yield PlacedTask(record.task(line), path, line)
 
 
-def _read_published(folder: Path) -> Iterator[PlacedTask]:
-    for path in sorted(folder.glob(f"*{_SUFFIX}")):
-        group = path.name.removesuffix(_SUFFIX)
+def _read_published(folder: Path, version: str | None) -> Iterator[PlacedTask]:
+    layout = next((one for one in _LAYOUTS if (folder / "processed" / one).is_dir()), "")
+    version = version or read_facts(DataFolder(folder), StatedPlace).task_version
+    place = folder / "processed" / layout / ("" if version == _LAYOUTS.get(layout) else version)
+    suffix = f"_{layout}.csv"
+    if not (files := sorted([*place.glob(f"*{suffix}"), *place.glob(f"*{suffix}.gz")])):
+        places = " or ".join(f"processed/{layout}/*_{layout}.csv" for layout in _LAYOUTS)
+        raise UsageError("no tasks", file=place, fix=f"the folder needs {FILE}, or {places}")
+    for path in files:
+        group = path.name.partition(suffix)[0]
         for number, row in enumerate(read_csv(path), start=1):
             cells = {name: cell or "" for name, cell in row.items()}
             if missing := {"query", "answer", "base_template", "domains"} - set(cells):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -62,6 +62,7 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
         own.max_seconds,
         resample_temperature=own.resample_temperature,
         structured=run.model.structured or False,
+        act_without_confirmation=own.act_without_confirmation,
     )
 
 
@@ -100,6 +101,7 @@ class WorkplaceWork(Work):
             "benchmark": "workbench",
             **self._parameters,
             **self._settings.facts,
+            **self._sandbox.edition.facts,
             "prompt_sha256": prompt_fingerprint(self._sandbox, self._settings),
             "sandbox_sha256": hashlib.sha256(self._sandbox.image()).hexdigest(),
             **{f"{name}_sha256": code for name, code in tools_hash(self._folder.path).items()},
@@ -213,9 +215,8 @@ def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> st
     """SHA-256 of the system prompt and the tool descriptions."""
     form = call_format(settings.agent, structured=settings.is_structured)
     tools = toolset_of(sandbox).of_domains(None)
-    return hashlib.sha256(
-        json.dumps([system_prompt(sandbox, settings.agent, tools), form.parameters(tools)]).encode()
-    ).hexdigest()
+    system = system_prompt(sandbox, settings.agent, tools, act=settings.act_without_confirmation)
+    return hashlib.sha256(json.dumps([system, form.parameters(tools)]).encode()).hexdigest()
 
 
 def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[TaskPrediction]:
@@ -229,7 +230,8 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[TaskPre
         UsageError: there is no manifest, or an entry of the journal cannot be read.
     """
     settings = recorded.settings
-    known = {name: settings[name] for name in ("agent", "toolkit", "resample") if name in settings}
+    names = ("agent", "toolkit", "resample", "act_without_confirmation")
+    known = {name: settings[name] for name in names if name in settings}
     agent = WorkbenchAgentSettings(**known)
     sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=allow_tools)
     changed = 0

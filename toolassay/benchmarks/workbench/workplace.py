@@ -36,7 +36,7 @@ class WorkplaceFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         customs: a sentence of house rules in the agent's prompt; may be empty.
         ignore: columns that are not judged, as `table.column`.
         verbatim: columns compared with case, as `table.column`.
-        error_classes: see `error_rules`.
+        error_classes: of earlier versions; ignored.
         source: where the workplace is from.
     """
 

@@ -42,7 +42,8 @@ class OpenWorkplace(OpenExecutor):
 
         self._original, self._context = original, context
         self._toolset: Toolset = toolset_of(original)
-        self.identity = {"sandbox": hashlib.sha256(original.image()).hexdigest()[:16]}
+        sandbox = hashlib.sha256(original.image()).hexdigest()[:16]
+        self.identity = {"sandbox": sandbox, **original.edition.facts}
 
     @asynccontextmanager
     async def environment(self, tools: Sequence[Tool] = ()) -> AsyncIterator[Environment]:

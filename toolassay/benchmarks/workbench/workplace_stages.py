@@ -15,7 +15,6 @@ from toolassay.benchmarks.workbench.calls import Replay
 from toolassay.benchmarks.workbench.generate.company import draw_tables
 from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable, sandbox_of, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
-    GeneratedTask,
     NoRoom,
     draw_tasks,
     prove_task,
@@ -179,14 +178,18 @@ def evaluate_results(
         refuse_to_replace(
             out / name, [file.path for file in files], what="the verdicts would replace results", flag="--out"
         )
-    sandbox, tasks = load_workplace(folder, allow_tools=allow_tools, screen=screen)
-    evaluator = WorkbenchEvaluator(sandbox, tasks, mode, rules=error_rules(folder, sandbox))
+    sandbox, _ = load_workplace(folder, allow_tools=allow_tools, screen=screen)
+    evaluator = WorkbenchEvaluator(sandbox, mode, rules=error_rules(folder, sandbox))
+    versions: dict[str, dict[str, Task]] = {}
     verdicts: dict[ResultFile, list[RunVerdict]] = {}
     with screen.progress("result files", len(files)) as advance:
         for file in files:
-            verdicts[file] = list(evaluator.verdicts(file))
+            if (version := file.task_version) not in versions:
+                versions[version] = {task.query: task for task in read_tasks(folder, version)}
+            verdicts[file] = list(evaluator.verdicts(file, versions[version]))
             advance()
-    metrics = {file.name: metrics_of(file, found) for file, found in verdicts.items()}
+    facts = sandbox.edition.facts
+    metrics = {file.name: {**facts, **metrics_of(file, found)} for file, found in verdicts.items()}
     if mode == "strict":
         for file, found in verdicts.items():
             metrics[file.name] |= strict_metrics(found)
@@ -302,12 +305,12 @@ def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = 
     screen.say(f"{path}: {len(tasks)} requests")
 
 
-def _made(seed: int) -> tuple[Sandbox, list[GeneratedTask]]:
+def _made(seed: int) -> tuple[Sandbox, list[Task]]:
     company = draw_tables(seed)
     return sandbox_of(company), draw_tasks(company, seed)
 
 
-def _drawn() -> tuple[int, Sandbox, list[GeneratedTask]]:
+def _drawn() -> tuple[int, Sandbox, list[Task]]:
     """A workplace of a random seed; another is drawn if it lacks room for a task, which is rare."""
     for _ in range(_DRAWS - 1):
         seed = secrets.randbelow(1_000_000)

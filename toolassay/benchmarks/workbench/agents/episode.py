@@ -238,6 +238,7 @@ class WorkbenchAgentSettings:
         resample_temperature: temperature of a restarted run; an identical request would get the same answer.
         structured: whether requests of `react` carry a JSON Schema of the action. "auto": as long as the
             server accepts one. True: a server that refuses it ends the run.
+        act_without_confirmation: whether the prompt says not to ask for confirmation.
 
     Raises:
         UsageError: a setting is unknown or out of range.
@@ -250,6 +251,7 @@ class WorkbenchAgentSettings:
     max_seconds: float = MAX_SECONDS
     resample_temperature: float = 0.5
     structured: Structured = False
+    act_without_confirmation: bool = False
 
     def __post_init__(self) -> None:
         for flag, value, choices in (
@@ -281,7 +283,7 @@ class WorkbenchAgentSettings:
         """The settings for the manifest, without those that have no effect."""
         left_out = {
             *(() if self.resample else ("resample_temperature",)),
-            *(() if self.structured else ("structured",)),
+            *(name for name in ("structured", "act_without_confirmation") if not getattr(self, name)),
         }
         return {name: value for name, value in asdict(self).items() if name not in left_out}
 
@@ -492,7 +494,10 @@ class WorkbenchTasks(ItemWork[Task]):
         def task(results: Sequence[str]) -> AgentTask:
             return AgentTask(item.query, sandbox.now, tuple(results), settings.agent != "native", tools)
 
-        system = {"role": "system", "content": system_prompt(sandbox, settings.agent, tools)}
+        system = {
+            "role": "system",
+            "content": system_prompt(sandbox, settings.agent, tools, act=settings.act_without_confirmation),
+        }
         try:
             made = await episode(
                 [system, {"role": "user", "content": item.query}],

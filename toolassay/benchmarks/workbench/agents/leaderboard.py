@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Scores
+from toolassay.benchmarks.workbench.sandbox import edition_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Axis
@@ -36,10 +37,10 @@ def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[s
     """The published agents over all 690 tasks.
 
     Args:
-        folder: Any data folder.
-        domain: Edition: "2024" (default), the five agents with the tools of each task's domains;
-            "2024_all_tools", the three whose context holds all tools; "2026", the 24 models of the second
-            edition.
+        folder: Data folder.
+        domain: "2024", the five agents with the tools of each task's domains; "2024_all_tools", the three
+            whose context holds all tools; "2026", the 24 models of the second edition, whose runs cannot be
+            judged again here. Default: the edition of the folder.
 
     Raises:
         UsageError: There is no such edition.
@@ -51,7 +52,7 @@ def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[s
     """
     text = files("toolassay.benchmarks.workbench").joinpath("published.csv").read_text(encoding="utf-8")
     rows = list(csv.DictReader(text.splitlines()))
-    edition = domain or "2024"
+    edition = domain or edition_of(folder.path).name
     if edition not in (editions := list(dict.fromkeys(row["edition"] for row in rows))):
         raise UsageError(f"no published edition '{edition}'", fix=f"choose from {', '.join(editions)}")
     columns = {"accuracy": "correct", "side effects": "side_effects"}

@@ -27,12 +27,26 @@ _MOMENT = re.compile(
 )
 
 
-def system_prompt(sandbox: Sandbox, agent: str, tools: Sequence[WorkplaceTool]) -> str:
-    """The role, the user, the time and the house rules; for actions in text, also tools and format."""
+_ACT = (
+    " Nobody can answer questions or confirm a step: act at once, and after looking something up go on until "
+    "everything that was asked is done."
+)
+
+
+def system_prompt(sandbox: Sandbox, agent: str, tools: Sequence[WorkplaceTool], *, act: bool = False) -> str:
+    """The role, the user, the time and the house rules; for actions in text, also tools and format.
+
+    Args:
+        sandbox: the workplace.
+        agent: the call format.
+        tools: the tools offered.
+        act: say not to ask for confirmation.
+    """
     role = "office assistant" if sandbox.toolset is None else "assistant"
     customs = f"{sandbox.customs} " if sandbox.customs else ""
     situation = fixed_text("workbench_situation", _SITUATION)
     text = situation.format(role=role, user=sandbox.user, now=sandbox.now, customs=customs)
+    text += fixed_text("workbench_act", _ACT) if act else ""
     if agent == "native":
         return text
     return text + fixed_text("workbench_react", REACT).format(tools=listing(tools))

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
 
@@ -118,6 +120,31 @@ def person_of(email: str) -> str:
     return next(person for person, known in _ADDRESSES.items() if known == email)
 
 
+OPENS, CLOSES = time(9), time(18)
+
+
+def text(row: Row, column: str) -> str:
+    """A cell that is never empty, as a string."""
+    value = row[column]
+    assert value is not None
+    return value
+
+
+def start(event: Row) -> datetime:
+    """The start of a meeting."""
+    return datetime.fromisoformat(text(event, "event_start"))
+
+
+def end(event: Row) -> datetime:
+    """The end of a meeting."""
+    return start(event) + timedelta(minutes=int(text(event, "duration")))
+
+
+def sent_day(mail: Row) -> date:
+    """The day an e-mail was sent."""
+    return datetime.fromisoformat(text(mail, "sent_datetime")).date()
+
+
 @dataclass(frozen=True, eq=False)
 class Tables:
     """The five tables. A row maps the published column names to strings (None: no value).
@@ -130,6 +157,103 @@ class Tables:
     analytics: Sequence[Row]
     project_management: Sequence[Row]
     customer_relationship_manager: Sequence[Row]
+
+    def future_events(self, *, person: str | None = None, name: str | None = None) -> list[Row]:
+        """Meetings from now on, in order; optionally only those with a person or of a name."""
+        return [event for event in self.events(person=person, name=name) if start(event) >= NOW]
+
+    def events(self, *, person: str | None = None, name: str | None = None) -> list[Row]:
+        """All meetings, in order; optionally only those with a person or of a name."""
+        return [
+            event
+            for event in sorted(self.calendar, key=start)
+            if person is None or event["participant_email"] == address(person)
+            if name is None or event["event_name"] == name
+        ]
+
+    def events_on(self, day: date) -> list[Row]:
+        """The meetings of a day, in order."""
+        return [event for event in self.events() if start(event).date() == day]
+
+    def future_days(self, least: int = 1) -> list[date]:
+        """The days after today that have at least `least` meetings."""
+        days = sorted({start(event).date() for event in self.future_events()} - {TODAY})
+        return [day for day in days if len(self.events_on(day)) >= least]
+
+    def is_free(self, moment: datetime, minutes: int, *, but: Row | None = None) -> bool:
+        """Whether a period ends by 18:00 and overlaps no meeting other than `but`."""
+        last = moment + timedelta(minutes=minutes)
+        return last <= datetime.combine(moment.date(), CLOSES) and not any(
+            start(event) < last and moment < end(event)
+            for event in self.events_on(moment.date())
+            if event is not but
+        )
+
+    def first_free(self, day: date, minutes: int) -> datetime | None:
+        """The start of the first free period of `minutes` on a day between 9:00 and 18:00; None if there is
+        none.
+        """
+        opens, closes = datetime.combine(day, OPENS), datetime.combine(day, CLOSES)
+        busy = [(start(event), end(event)) for event in self.events_on(day)]
+        length = timedelta(minutes=minutes)
+        for (_, free), (taken, _) in pairwise([(opens, opens), *busy, (closes, closes)]):
+            if taken - free >= length:
+                return free
+        return None
+
+    def emails(self, *, sender: str | None = None, subject: str | None = None) -> list[Row]:
+        """E-mails, newest first; optionally only those from a person or with a subject."""
+        return [
+            mail
+            for mail in sorted(self.email, key=lambda mail: text(mail, "sent_datetime"), reverse=True)
+            if sender is None or mail["sender/recipient"] == address(sender)
+            if subject is None or mail["subject"] == subject
+        ]
+
+    def tasks(self, person: str, *lists: str, before: date | None = None) -> list[Row]:
+        """A person's tasks in table order; optionally only those in some lists or due before a day."""
+        return [
+            task
+            for task in self.project_management
+            if task["assigned_to_email"] == address(person)
+            if not lists or task["list_name"] in lists
+            if before is None or text(task, "due_date") < str(before)
+        ]
+
+    def overdue(self, person: str) -> list[Row]:
+        """A person's uncompleted tasks that were due before today."""
+        return self.tasks(person, "Backlog", "In Progress", "In Review", before=TODAY)
+
+    def customers(self, **columns: str) -> list[Row]:
+        """Customers whose columns have the given values, in table order."""
+        return [
+            customer
+            for customer in self.customer_relationship_manager
+            if all(customer[column] == value for column, value in columns.items())
+        ]
+
+    def leads(self, person: str) -> list[Row]:
+        """The customers in the stage Lead that are assigned to a person."""
+        return self.customers(assigned_to_email=address(person), status="Lead")
+
+
+@cache
+def daily(tables: Tables, metric: str) -> Mapping[date, float]:
+    """The value of a metric, or the number of visits from a traffic source, by day."""
+    visits: defaultdict[date, list[Row]] = defaultdict(list)
+    for visit in tables.analytics:
+        visits[date.fromisoformat(text(visit, "date_of_visit"))].append(visit)
+    return {day: _measure(metric, visits[day]) for day in sorted(visits)}
+
+
+def _measure(metric: str, visits: Sequence[Row]) -> float:
+    if metric == "the number of visits":
+        return len(visits)
+    if metric == "the number of engaged users":
+        return sum(visit["user_engaged"] == "True" for visit in visits)
+    if metric == "the average session duration":
+        return sum(int(text(visit, "session_duration_seconds")) for visit in visits) / len(visits)
+    return sum(visit["traffic_source"] == metric for visit in visits)
 
 
 def with_ids(rng: SeededRandom, column: str, rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

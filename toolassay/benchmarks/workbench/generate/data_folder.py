@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from toolassay.benchmarks.workbench.generate.company import NOW, PEOPLE, USER, Tables, address
-from toolassay.benchmarks.workbench.generate.generated_tasks import GeneratedTask
-from toolassay.benchmarks.workbench.judge.error_classes import stated_rules
 from toolassay.benchmarks.workbench.sandbox import FILE, TABLES, Rows, Sandbox, create_statements
 from toolassay.benchmarks.workbench.tasks import FILE as TASKS_FILE
+from toolassay.benchmarks.workbench.tasks import Task, TaskLine
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_target, sha256_of, write_json_lines
@@ -69,7 +66,7 @@ _SOURCE = (
 )
 
 
-def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[GeneratedTask], seed: int) -> None:
+def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[Task], seed: int) -> None:
     """Write the three files. `benchmark.json` comes last, with the SHA-256 of the others.
 
     Raises:
@@ -79,14 +76,15 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[GeneratedTask], s
     check_replaceable(path)
     with atomic_target(path / FILE) as stream:
         stream.write(stable_image(sandbox))
-    write_json_lines(path / TASKS_FILE, (msgspec.to_builtins(task.line) for task in tasks))
+    write_json_lines(
+        path / TASKS_FILE, ({key: getattr(task, key) for key in TaskLine.__struct_fields__} for task in tasks)
+    )
     DataFolder(path).describe(
         benchmark="workbench",
         source=_SOURCE,
         generation={"generator": GENERATOR, "seed": seed},
         now=str(sandbox.now),
         user=sandbox.user,
-        error_classes=msgspec.to_builtins(stated_rules(sandbox)),
         rows={table.name: len(sandbox.rows(table.name)) for table in TABLES},
         tasks=_counts(tasks),
         sha256={name: sha256_of(path / name) for name in (FILE, TASKS_FILE)},
@@ -115,15 +113,15 @@ def check_replaceable(path: Path) -> None:
             )
 
 
-def _counts(tasks: Sequence[GeneratedTask]) -> dict[str, Any]:
+def _counts(tasks: Sequence[Task]) -> dict[str, Any]:
     """The number of tasks, templates, wordings and calls, in total and by group."""
-    groups: dict[str, list[GeneratedTask]] = {}
+    groups: dict[str, list[Task]] = {}
     for task in tasks:
         groups.setdefault(task.group, []).append(task)
     return {"all": _count(tasks), **{group: _count(some) for group, some in groups.items()}}
 
 
-def _count(tasks: Sequence[GeneratedTask]) -> dict[str, int]:
+def _count(tasks: Sequence[Task]) -> dict[str, int]:
     sizes = Counter(min(len(task.answer), 2) for task in tasks)
     return {
         "tasks": len(tasks),

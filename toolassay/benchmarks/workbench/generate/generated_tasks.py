@@ -4,11 +4,12 @@ whether tasks have these wordings.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache
-from string import Formatter
+from glob import escape
 
 from toolassay.benchmarks.workbench.calls import run_text
 
@@ -17,49 +18,24 @@ from toolassay.benchmarks.workbench.generate import multi_domain, single_domain 
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, texts
 from toolassay.benchmarks.workbench.generate.template import TASKS, TEMPLATES, FilledTemplate, Template
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task, TaskLine
+from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import ToolFailure
 from toolassay.errors import ToolassayError
 
 _TRIES = 20_000  # draws per template; a seed that needs more has too few fitting rows
 
 
-@dataclass(frozen=True)
-class GeneratedTask(Task):
-    """A generated task with its template.
-
-    Args:
-        id: unique, e.g. `calendar-007`.
-        template: the name of the template.
-    """
-
-    id: str
-    template: str
-
-    @property
-    def line(self) -> TaskLine:
-        """The line of `tasks.jsonl`."""
-        return TaskLine(
-            id=self.id,
-            query=self.query,
-            answer=self.answer,
-            base_template=self.base_template,
-            chosen_template=self.chosen_template,
-            domains=self.domains,
-        )
-
-
 class NoRoom(ToolassayError):
     """The tables have too few rows for a template's ten requests."""
 
 
-def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
+def draw_tasks(tables: Tables, seed: int) -> list[Task]:
     """Draw ten different requests for each template.
 
     Raises:
         ToolassayError: the tables of this seed do not allow a template's mix of calls.
     """
-    tasks: list[GeneratedTask] = []
+    tasks: list[Task] = []
     for group, templates in TEMPLATES.items():
         number = 0
         for template in templates:
@@ -67,7 +43,7 @@ def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
                 number += 1
                 wording = template.wordings[place % len(template.wordings)]
                 tasks.append(
-                    GeneratedTask(
+                    Task(
                         query=wording.format(**filled.slots),
                         answer=tuple(map(str, filled.calls)),
                         base_template=template.wordings[0],
@@ -75,7 +51,6 @@ def draw_tasks(tables: Tables, seed: int) -> list[GeneratedTask]:
                         domains=template.domains,
                         group=group,
                         id=f"{group}-{number:03}",
-                        template=template.name,
                     )
                 )
     return tasks
@@ -107,7 +82,7 @@ def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
     return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
 
 
-def prove_task(sandbox: Sandbox, task: GeneratedTask) -> None:
+def prove_task(sandbox: Sandbox, task: Task) -> None:
     """Run the calls of a task on a copy of the sandbox.
 
     Raises:
@@ -153,19 +128,4 @@ def matches_wording(request: str, wording: str) -> bool:
     >>> matches_wording("Please cancel Ann's Review.", "Cancel the {event} of {person}.")
     False
     """
-    fixed = [text for text, _, _, _ in Formatter().parse(wording)]
-    if wording.endswith("}"):
-        fixed.append("")
-    # The fixed texts must occur in order. Gaps may contain anything, so the earliest place of each suffices.
-    first, last = fixed[0], fixed[-1]
-    if len(fixed) == 1:
-        return request == wording
-    if not request.startswith(first) or not request.endswith(last):
-        return False
-    place, end = len(first), len(request) - len(last)
-    for text in fixed[1:-1]:
-        found = request.find(text, place, end)
-        if found < 0:
-            return False
-        place = found + len(text)
-    return place <= end
+    return fnmatchcase(request, re.sub(r"\{\w+\}", "*", escape(wording)))

@@ -17,6 +17,9 @@ from toolassay.benchmarks.workbench.generate.company import (
     Tables,
     address,
     person_of,
+    sent_day,
+    start,
+    text,
 )
 from toolassay.benchmarks.workbench.generate.single_domain import (
     add_customer,
@@ -34,21 +37,8 @@ from toolassay.benchmarks.workbench.generate.template import (
     Mix,
     clock_text,
     day_text,
-    emails,
-    events,
-    events_on,
-    first_free,
-    future_days,
-    future_events,
-    is_free,
-    leads,
-    overdue,
     race,
-    sent_day,
-    start,
-    tasks,
     template,
-    text,
     threshold,
     weekday_text,
     working_days,
@@ -64,7 +54,7 @@ def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
         rng.between(14, 42),
         rng.pick(working_days()),
     )
-    since, free = TODAY - timedelta(days=days), first_free(tables, day, 30)
+    since, free = TODAY - timedelta(days=days), tables.first_free(day, 30)
     if free is None:
         return None
     name, owner = text(customer, "customer_name"), person_of(text(customer, "assigned_to_email"))
@@ -77,7 +67,7 @@ def _silent_customer(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
 def _meet_sender(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     mail, day, length = rng.pick(tables.email), rng.pick(working_days()), rng.pick(list(DURATIONS))
     moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
-    if not is_free(tables, moment, DURATIONS[length]):
+    if not tables.is_free(moment, DURATIONS[length]):
         return None
     subject, sender = text(mail, "subject"), person_of(text(mail, "sender/recipient"))
     slots = {
@@ -95,9 +85,9 @@ def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
     person, days, day = rng.pick(PEOPLE), rng.between(2, 8), rng.pick(working_days())
     since = TODAY - timedelta(days=days)
     moment = datetime(day.year, day.month, day.day, rng.between(9, 16), rng.pick([0, 30]))
-    if not is_free(tables, moment, 30):
+    if not tables.is_free(moment, 30):
         return None
-    wrote = any(sent_day(mail) >= since for mail in emails(tables, sender=person))
+    wrote = any(sent_day(mail) >= since for mail in tables.emails(sender=person))
     slots = {
         "person": person,
         "days": str(days),
@@ -111,17 +101,17 @@ def _quiet_colleague(tables: Tables, rng: SeededRandom) -> FilledTemplate | None
 @template(Mix(4, 6), "project_management", "calendar")
 def _overdue_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day = rng.pick(PROJECT), rng.pick(working_days())
-    free = first_free(tables, day, 30)
+    free = tables.first_free(day, 30)
     if free is None:
         return None
-    calls = (book("Overdue tasks", person, free, 30),) if overdue(tables, person) else ()
+    calls = (book("Overdue tasks", person, free, 30),) if tables.overdue(person) else ()
     return FilledTemplate({"person": person, "day": weekday_text(day)}, calls)
 
 
 @template(Mix(one=10), "analytics", "calendar")
 def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, person, day = threshold(tables, rng), rng.pick(PEOPLE), rng.pick(working_days())
-    free = first_free(tables, day, 30)
+    free = tables.first_free(day, 30)
     if free is None or not found.holds:
         return None
     slots = {**found.slots, "person": person, "day": weekday_text(day)}
@@ -130,8 +120,8 @@ def _figure_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
 
 @template(Mix(one=10), "email", "calendar")
 def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day, words = rng.pick(future_days(tables)), letter(rng, "reminder")
-    event = events_on(tables, day)[0]
+    day, words = rng.pick(tables.future_days()), letter(rng, "reminder")
+    event = tables.events_on(day)[0]
     person = person_of(text(event, "participant_email"))
     mail = send(person, text(event, "event_name"), words["body"])
     return FilledTemplate({"day": weekday_text(day), **words}, (mail,))
@@ -141,7 +131,7 @@ def _remind(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, days = rng.pick(PEOPLE), rng.between(3, 20)
     since = NOW - timedelta(days=days)
-    met = any(since <= start(event) < NOW for event in events(tables, person=person))
+    met = any(since <= start(event) < NOW for event in tables.events(person=person))
     words = letter(rng, "not_met")
     slots = {"person": person, "days": str(days), "since": day_text(since.date()), **words}
     return FilledTemplate(slots, () if met else (send(person, **words),))
@@ -150,7 +140,7 @@ def _not_met(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(4, 6), "email", "calendar")
 def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, last = rng.pick(PEOPLE), rng.pick(working_days()[1:])
-    planned = any(start(event).date() <= last for event in future_events(tables, person=person))
+    planned = any(start(event).date() <= last for event in tables.future_events(person=person))
     words = letter(rng, "nothing_planned")
     slots = {"person": person, "last": weekday_text(last), **words}
     return FilledTemplate(slots, () if planned else (send(person, **words),))
@@ -159,7 +149,7 @@ def _nothing_planned(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(one=10), "email", "project_management")
 def _praise_or_ask(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, words = rng.pick(PROJECT), letter(rng, "late_or_on_time")
-    if overdue(tables, person):
+    if tables.overdue(person):
         mail = send(person, words["subject"], words["body"])
     else:
         mail = send(person, words["else_subject"], words["else_body"])
@@ -178,12 +168,12 @@ def _figure_message(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(none=0, one=5, many=5), "email", "calendar", "project_management")
 def _praise_or_meet(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day = rng.pick(PROJECT), rng.pick(working_days())
-    free = first_free(tables, day, 30)
+    free = tables.first_free(day, 30)
     if free is None:
         return None
     words = letter(rng, "late_meeting_or_on_time")
     calls: tuple[WorkbenchCall, ...] = (send(person, words["else_subject"], words["else_body"]),)
-    if overdue(tables, person):
+    if tables.overdue(person):
         mail = send(person, words["subject"], words["body"])
         calls = (book("Overdue tasks", person, free, 30), mail)
     return FilledTemplate({"person": person, "day": weekday_text(day), **words}, calls)
@@ -217,7 +207,7 @@ def _task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _task_for_most(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, board, due = threshold(tables, rng), rng.pick(list(BOARDS)), due_day(rng)
     state = rng.pick(LISTS)
-    load = {person: len(tasks(tables, person, state)) for person in BOARDS[board]}
+    load = {person: len(tables.tasks(person, state)) for person in BOARDS[board]}
     best = [person for person, count in load.items() if count == max(load.values())]
     if len(best) > 1:
         return None
@@ -247,7 +237,7 @@ def _task_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(none=5, many=5), "analytics", "calendar", "project_management")
 def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = race(tables, rng), rng.pick(working_days())
-    free = first_free(tables, day, 30)
+    free = tables.first_free(day, 30)
     if found is None or free is None:
         return None
     slots, task = team_task(rng, found.slots["other"])
@@ -258,7 +248,7 @@ def _race_task_and_meeting(tables: Tables, rng: SeededRandom) -> FilledTemplate 
 @template(Mix(none=0, one=2, many=8), "analytics", "calendar", "email", "project_management")
 def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = threshold(tables, rng), rng.pick(working_days())
-    free = first_free(tables, day, 30)
+    free = tables.first_free(day, 30)
     if free is None:
         return None
     slots, task = team_task(rng, found.metric)
@@ -274,7 +264,7 @@ def _task_and_meeting_or_praise(tables: Tables, rng: SeededRandom) -> FilledTemp
 def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, board = new_customer(rng), rng.pick(list(BOARDS))
     state = rng.pick(LISTS)
-    load = {address(person): len(tasks(tables, person, state)) for person in BOARDS[board]}
+    load = {address(person): len(tables.tasks(person, state)) for person in BOARDS[board]}
     chosen = min(sorted(load), key=load.__getitem__)
     person = next(person for person in BOARDS[board] if address(person) == chosen)
     return FilledTemplate({"customer": name, "board": board, "list": state}, (add_customer(name, person),))
@@ -283,7 +273,7 @@ def _lead_for_least_busy(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(none=1, many=9), "analytics", _CRM)
 def _drop_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     found, person = threshold(tables, rng), rng.pick(SALES)
-    calls = delete_customers(leads(tables, person))
+    calls = delete_customers(tables.leads(person))
     return FilledTemplate({**found.slots, "person": person}, calls if found.holds else ())
 
 
@@ -293,7 +283,7 @@ def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     words = letter(rng, "enough_leads_or_not")
     calls: tuple[WorkbenchCall, ...] = (send(person, words["else_subject"], words["else_body"]),)
     if found.holds:
-        calls = (*delete_customers(leads(tables, person)), send(person, words["subject"], words["body"]))
+        calls = (*delete_customers(tables.leads(person)), send(person, words["subject"], words["body"]))
     slots = {key: value for key, value in found.slots.items() if key != "direction"}
     return FilledTemplate({**slots, "person": person, **words}, calls)
 
@@ -302,13 +292,13 @@ def _drop_leads_and_tell(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _improve_or_share_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     found, day = threshold(tables, rng), rng.pick(working_days())
     owner, to = rng.some(SALES, 2)
-    free = first_free(tables, day, 30)
+    free = tables.first_free(day, 30)
     if free is None:
         return None
     slots, task = team_task(rng, found.metric)
     words = letter(rng, "more_leads")
     calls: tuple[WorkbenchCall, ...] = (
-        *update_customers(leads(tables, owner), "assigned_to_email", address(to)),
+        *update_customers(tables.leads(owner), "assigned_to_email", address(to)),
         send(to, **words),
     )
     if found.holds:

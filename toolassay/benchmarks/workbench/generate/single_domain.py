@@ -21,7 +21,11 @@ from toolassay.benchmarks.workbench.generate.company import (
     SeededRandom,
     Tables,
     address,
+    daily,
     person_of,
+    sent_day,
+    start,
+    text,
     texts,
 )
 from toolassay.benchmarks.workbench.generate.template import (
@@ -37,23 +41,9 @@ from toolassay.benchmarks.workbench.generate.template import (
     call,
     change,
     clock_text,
-    customers,
-    daily,
     day_text,
-    emails,
-    events,
-    events_on,
-    first_free,
-    future_days,
-    future_events,
-    is_free,
-    leads,
     race,
-    sent_day,
-    start,
-    tasks,
     template,
-    text,
     threshold,
     weekday_text,
     working_days,
@@ -201,28 +191,28 @@ def _new_name(rng: SeededRandom) -> str:
 
 @template(Mix(one=10), "calendar")
 def _cancel_first(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day = rng.pick(future_days(tables, least=2))
-    return FilledTemplate({"day": day_text(day)}, _delete(events_on(tables, day)[:1]))
+    day = rng.pick(tables.future_days(least=2))
+    return FilledTemplate({"day": day_text(day)}, _delete(tables.events_on(day)[:1]))
 
 
 @template(Mix(one=10), "calendar")
 def _rename_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day, name = rng.pick(future_days(tables, least=2)), _new_name(rng)
-    event = events_on(tables, day)[-1]
+    day, name = rng.pick(tables.future_days(least=2)), _new_name(rng)
+    event = tables.events_on(day)[-1]
     return FilledTemplate({"day": weekday_text(day), "name": name}, _update(event, "event_name", name))
 
 
 @template(Mix(one=10), "calendar")
 def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    event = rng.pick(future_events(tables))
+    event = rng.pick(tables.future_events())
     person = person_of(text(event, "participant_email"))
     first = next(
-        e for e in events_on(tables, start(event).date()) if e["participant_email"] == address(person)
+        e for e in tables.events_on(start(event).date()) if e["participant_email"] == address(person)
     )
     delay = rng.pick(["half an hour", "one hour", "an hour and a half", "two hours"])
     minutes = {"half an hour": 30, "one hour": 60, "an hour and a half": 90, "two hours": 120}[delay]
     later = start(first) + timedelta(minutes=minutes)
-    if not is_free(tables, later, int(text(first, "duration")), but=first):
+    if not tables.is_free(later, int(text(first, "duration")), but=first):
         return None
     slots = {"person": person, "day": day_text(start(first).date()), "delay": delay}
     return FilledTemplate(slots, _update(first, "event_start", str(later)))
@@ -230,21 +220,21 @@ def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
 
 @template(Mix(one=10), "calendar")
 def _cancel_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    name = text(rng.pick(future_events(tables)), "event_name")
-    return FilledTemplate({"name": name}, _delete(future_events(tables, name=name)[:1]))
+    name = text(rng.pick(tables.future_events()), "event_name")
+    return FilledTemplate({"name": name}, _delete(tables.future_events(name=name)[:1]))
 
 
 @template(Mix(one=10), "calendar")
 def _rename_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    name, new = text(rng.pick(future_events(tables)), "event_name"), _new_name(rng)
-    event = future_events(tables, name=name)[0]
+    name, new = text(rng.pick(tables.future_events()), "event_name"), _new_name(rng)
+    event = tables.future_events(name=name)[0]
     return FilledTemplate({"name": name, "new": new}, _update(event, "event_name", new))
 
 
 @template(Mix(1, 9), "calendar")
 def _cancel_next_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, limit = rng.pick(PEOPLE), rng.pick(working_days()[2:])
-    found = [event for event in future_events(tables, person=person) if start(event).date() < limit]
+    found = [event for event in tables.future_events(person=person) if start(event).date() < limit]
     return FilledTemplate({"person": person, "limit": weekday_text(limit)}, _delete(found[:1]))
 
 
@@ -252,8 +242,8 @@ def _cancel_next_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, days, day = rng.pick(PEOPLE), rng.between(5, 25), rng.pick(working_days())
     since = NOW - timedelta(days=days)
-    met = any(since <= start(event) < NOW for event in events(tables, person=person))
-    free = first_free(tables, day, 30)
+    met = any(since <= start(event) < NOW for event in tables.events(person=person))
+    free = tables.first_free(day, 30)
     if free is None:
         return None
     slots = {"person": person, "days": str(days), "since": day_text(since.date()), "day": weekday_text(day)}
@@ -262,11 +252,11 @@ def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
 
 @template(Mix(2, 1, 7), "calendar")
 def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day, side = rng.pick(future_days(tables)), rng.pick(["before", "after"])
+    day, side = rng.pick(tables.future_days()), rng.pick(["before", "after"])
     moment = datetime(day.year, day.month, day.day, rng.between(10, 15))
     found = [
         event
-        for event in events_on(tables, day)
+        for event in tables.events_on(day)
         if (start(event) < moment if side == "before" else start(event) > moment)
     ]
     return FilledTemplate(
@@ -277,14 +267,14 @@ def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(none=0, one=2, many=8), "calendar")
 def _cancel_all_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, day = rng.pick(PEOPLE), rng.pick(working_days()[:6])
-    found = [event for event in future_events(tables, person=person) if start(event).date() >= day]
+    found = [event for event in tables.future_events(person=person) if start(event).date() >= day]
     return FilledTemplate({"person": person, "day": day_text(day)}, _delete(found))
 
 
 @template(Mix(3, 5, 2), "calendar")
 def _cancel_all_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, day = rng.pick(list[str](texts("events")["held"])), rng.pick(working_days()[:8])
-    found = [event for event in future_events(tables, name=name) if start(event).date() >= day]
+    found = [event for event in tables.future_events(name=name) if start(event).date() >= day]
     return FilledTemplate({"name": name, "day": day_text(day)}, _delete(found))
 
 
@@ -293,7 +283,7 @@ def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, day, name = rng.pick(PEOPLE), rng.pick(working_days()), _new_name(rng)
     moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
     length = rng.pick(list(DURATIONS))
-    if not is_free(tables, moment, DURATIONS[length]):
+    if not tables.is_free(moment, DURATIONS[length]):
         return None
     slots = {
         "person": person,
@@ -376,7 +366,7 @@ def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, to = rng.some(SALES, 2)
     product = rng.pick(PRODUCTS)
-    found = [lead for lead in leads(tables, person) if lead["product_interest"] == product]
+    found = [lead for lead in tables.leads(person) if lead["product_interest"] == product]
     slots = {"person": person, "to": to, "product": product.lower()}
     return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
 
@@ -385,7 +375,7 @@ def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), stages = rng.some(SALES, 2), rng.some(STATUSES, 2)
     product = rng.pick(PRODUCTS)
-    owned = customers(tables, assigned_to_email=address(person), product_interest=product)
+    owned = tables.customers(assigned_to_email=address(person), product_interest=product)
     found = [customer for customer in owned if customer["status"] in stages]
     slots = {"person": person, "to": to, "product": product.lower()}
     slots |= {"first": stages[0], "second": stages[1]}
@@ -395,7 +385,7 @@ def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(2, 5, 3), _CRM)
 def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, status, product = rng.pick(SALES), rng.pick(STATUSES), rng.pick(PRODUCTS)
-    found = customers(tables, assigned_to_email=address(person), status=status, product_interest=product)
+    found = tables.customers(assigned_to_email=address(person), status=status, product_interest=product)
     slots = {"person": person, "status": status, "product": product.lower()}
     return FilledTemplate(slots, delete_customers(found))
 
@@ -406,7 +396,7 @@ def _give_up(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     limit = TODAY - timedelta(days=days)
     found = [
         customer
-        for customer in customers(tables, status="Proposal", product_interest=product)
+        for customer in tables.customers(status="Proposal", product_interest=product)
         if text(customer, "last_contact_date") < str(limit)
     ]
     slots = {"product": product.lower(), "days": str(days), "limit": day_text(limit)}
@@ -446,14 +436,14 @@ def _answer(rng: SeededRandom) -> str:
 @template(Mix(one=10), "email")
 def _delete_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person = rng.pick(PEOPLE)
-    return FilledTemplate({"person": person}, _delete_emails(emails(tables, sender=person)[:1]))
+    return FilledTemplate({"person": person}, _delete_emails(tables.emails(sender=person)[:1]))
 
 
 @template(Mix(1, 5, 4), "email")
 def _delete_recent(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, days = rng.pick(PEOPLE), rng.between(3, 12)
     since = TODAY - timedelta(days=days)
-    found = [mail for mail in emails(tables, sender=person) if sent_day(mail) >= since]
+    found = [mail for mail in tables.emails(sender=person) if sent_day(mail) >= since]
     return FilledTemplate(
         {"person": person, "days": str(days), "since": day_text(since)}, _delete_emails(found)
     )
@@ -472,7 +462,7 @@ def _send(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _reply_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     some, body = rng.pick(tables.email), _answer(rng)
     person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
-    mail = emails(tables, sender=person, subject=subject)[0]
+    mail = tables.emails(sender=person, subject=subject)[0]
     return FilledTemplate({"person": person, "subject": subject, "body": body}, _reply(mail, body))
 
 
@@ -483,14 +473,14 @@ def _forward_period(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     first = max(FIRST_EMAIL_DAY, sent_day(some) - timedelta(days=rng.between(0, 6)))
     last = min(YESTERDAY, sent_day(some) + timedelta(days=rng.between(7, 28)))
     to = rng.pick([other for other in PEOPLE if other != person])
-    found = [m for m in emails(tables, sender=person, subject=subject) if first <= sent_day(m) <= last]
+    found = [m for m in tables.emails(sender=person, subject=subject) if first <= sent_day(m) <= last]
     slots = {"person": person, "subject": subject, "first": day_text(first), "last": day_text(last), "to": to}
     return FilledTemplate(slots, _forward(reversed(found), to))
 
 
 @template(Mix(one=10), "email")
 def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    mail = emails(tables, subject=text(rng.pick(tables.email), "subject"))[0]
+    mail = tables.emails(subject=text(rng.pick(tables.email), "subject"))[0]
     person = person_of(text(mail, "sender/recipient"))
     to = rng.pick([other for other in PEOPLE if other != person])
     return FilledTemplate({"subject": text(mail, "subject"), "to": to}, _forward([mail], to))
@@ -499,12 +489,12 @@ def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(one=10), "email")
 def _forward_from(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, to = rng.some(PEOPLE, 2)
-    return FilledTemplate({"person": person, "to": to}, _forward(emails(tables, sender=person)[:1], to))
+    return FilledTemplate({"person": person, "to": to}, _forward(tables.emails(sender=person)[:1], to))
 
 
 @template(Mix(many=10), "email")
 def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    mail = emails(tables, subject=text(rng.pick(tables.email), "subject"))[0]
+    mail = tables.emails(subject=text(rng.pick(tables.email), "subject"))[0]
     person = person_of(text(mail, "sender/recipient"))
     to, other = rng.some([name for name in PEOPLE if name != person], 2)
     return FilledTemplate(
@@ -515,7 +505,7 @@ def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(one=10), "email")
 def _reply_latest(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, body = rng.pick(PEOPLE), _answer(rng)
-    return FilledTemplate({"person": person, "body": body}, _reply(emails(tables, sender=person)[0], body))
+    return FilledTemplate({"person": person, "body": body}, _reply(tables.emails(sender=person)[0], body))
 
 
 _OPEN = ("Backlog", "In Progress", "In Review")
@@ -545,7 +535,7 @@ def _deadline(rng: SeededRandom) -> date:
 
 
 def _up_to(tables: Tables, person: str, last: date, *lists: str) -> list[Row]:
-    return tasks(tables, person, *lists, before=last + timedelta(days=1))
+    return tables.tasks(person, *lists, before=last + timedelta(days=1))
 
 
 @template(Mix(6, 4), "project_management")
@@ -569,7 +559,7 @@ def _create_task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(none=5, many=5), "project_management")
 def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     person, limit = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 4))
-    found = tasks(tables, person, "Backlog", before=limit)
+    found = tables.tasks(person, "Backlog", before=limit)
     return FilledTemplate(
         {"person": person, "limit": day_text(limit)}, _update_tasks(found, "list_name", "In Progress")
     )
@@ -604,7 +594,7 @@ def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(none=3, many=7), "project_management")
 def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     (person, to), limit = rng.some(PROJECT, 2), (TODAY - timedelta(days=rng.between(0, 2)))
-    found = tasks(tables, person, "Backlog", before=limit)
+    found = tables.tasks(person, "Backlog", before=limit)
     slots = {"person": person, "to": to, "limit": day_text(limit)}
     return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
 
@@ -612,7 +602,7 @@ def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 @template(Mix(one=10), "project_management")
 def _give_most_urgent(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     person, to = rng.some(PROJECT, 2)
-    found = sorted(tasks(tables, person, *_OPEN), key=lambda task: text(task, "due_date"))
+    found = sorted(tables.tasks(person, *_OPEN), key=lambda task: text(task, "due_date"))
     if len(found) < 2 or found[0]["due_date"] == found[1]["due_date"]:
         return None
     return FilledTemplate(

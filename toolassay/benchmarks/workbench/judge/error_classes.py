@@ -9,88 +9,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Final, Literal
 
-import msgspec
-
-from toolassay.benchmarks.workbench.sandbox import Sandbox, quoted, read_facts
+from toolassay.benchmarks.workbench.sandbox import Sandbox, quoted
 from toolassay.benchmarks.workbench.tasks import FILE
 from toolassay.benchmarks.workbench.tools import PUBLISHED as PUBLISHED_TOOLS
 from toolassay.benchmarks.workbench.tools import Toolset
-from toolassay.data_folder import DataFolder
 
-UNKNOWN: Final = "unknown"
-ANY: Final = "any"
 # Matches "ann.lee@acme.example"; not "@acme.example". The lookbehind lets a match start only at the start of
 # a word: tried at every letter of a long word, the search would take quadratic time.
 _ADDRESS = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)*")
 # Matches the time in "2024-01-01 09:00:00"; not "9:00".
 _TIME = re.compile(r"\d\d:\d\d:\d\d")
-
-
-_Text = Annotated[str, msgspec.Meta(min_length=1)]  # the empty string would occur in every call
-
-
-class MarkedAddress(msgspec.Struct, frozen=True):
-    """Rule: an address is invented if the calls contain `mark` and do not contain `unless`, as published."""
-
-    mark: _Text
-    unless: _Text
-
-    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
-        """Whether the calls contain an invented address. `given` is ignored."""
-        shown = str(calls)
-        return self.mark in shown and self.unless not in shown
-
-
-@dataclass(frozen=True)
-class UnknownAddress:
-    """Rule: an address is invented if it is neither in the workplace nor in the request or ground truth."""
-
-    known: frozenset[str]
-
-    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
-        """Whether the calls contain an invented address.
-
-        Args:
-            calls: as text.
-            given: the request and the ground truth, as one text.
-
-        >>> rule = UnknownAddress(frozenset({"ann@acme.example"}))
-        >>> rule.has_invented_address(["f(to='ANN@acme.example')"], "")
-        False
-        >>> rule.has_invented_address(["f(to='bo@x.org')"], "")
-        True
-        """
-        return not addresses_in(calls) <= self.known | addresses_in([given])
-
-
-class Substitution(msgspec.Struct, frozen=True):
-    """Rule: the only mistake is one of the `wrong` texts in place of `right`."""
-
-    right: _Text
-    wrong: tuple[_Text, ...]
-
-    def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
-        """Whether every ground-truth call contains `right` and was made with a wrong text in its place."""
-        return all(
-            self.right in text and any(text.replace(self.right, other) in calls for other in self.wrong)
-            for text in answer
-        )
-
-
-@dataclass(frozen=True)
-class DifferentTime:
-    """Rule: the only mistake is another time of day."""
-
-    def is_only_mistake(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
-        """Whether every ground-truth call contains a time of day and was made with another one.
-
-        >>> DifferentTime().is_only_mistake(["f('2024-01-01 09:00:00')"], ["f('2024-01-01 10:30:00')"])
-        True
-        """
-        timeless = {_TIME.sub("", text) for text in calls if text not in answer}
-        return all(_TIME.search(text) and _TIME.sub("", text) in timeless for text in answer)
+_START, _WRONG_STARTS = "13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")
 
 
 @dataclass(frozen=True)
@@ -98,70 +28,66 @@ class ErrorRules:
     """How the error classes are recognised at one workplace.
 
     Attributes:
-        wrong_email: recognises invented addresses.
-        end_date: the last day with data, and the days that agents use in its place.
-        meeting_start_time: the correct start of a meeting, and the wrong ones.
+        last_day: the last day with data.
+        day_after: the day that agents use in its place.
+        known: every address of the workplace; None for the published rules, which look for marks of an
+            invented address and for five starts of meetings.
+
+    >>> rules = ErrorRules("2024-02-29", "2024-03-01", frozenset({"ann@acme.example"}))
+    >>> rules.has_invented_address(["f(to='ANN@acme.example')"], "")
+    False
+    >>> rules.starts_wrong(["f('2024-01-01 09:00:00')"], ["f('2024-01-01 10:30:00')"])
+    True
     """
 
-    wrong_email: MarkedAddress | UnknownAddress
-    end_date: Substitution
-    meeting_start_time: Substitution | DifferentTime
+    last_day: str
+    day_after: str
+    known: frozenset[str] | None = None
+
+    def has_invented_address(self, calls: Sequence[str], given: str) -> bool:
+        """Whether the calls contain an address that is neither in the workplace nor given.
+
+        Args:
+            calls: as text.
+            given: the request and the ground truth, as one text.
+        """
+        if self.known is None:
+            shown = str(calls)
+            return "@example" in shown and "@atlas" not in shown
+        return not addresses_in(calls) <= self.known | addresses_in([given])
+
+    def ends_late(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
+        """Whether the only mistake is a period that ends a day late."""
+        return all(
+            self.last_day in text and text.replace(self.last_day, self.day_after) in calls for text in answer
+        )
+
+    def starts_wrong(self, calls: Sequence[str], answer: Sequence[str]) -> bool:
+        """Whether the only mistake is the time of day."""
+        if self.known is None:
+            return all(
+                _START in text and any(text.replace(_START, other) in calls for other in _WRONG_STARTS)
+                for text in answer
+            )
+        timeless = {_TIME.sub("", text) for text in calls if text not in answer}
+        return all(_TIME.search(text) and _TIME.sub("", text) in timeless for text in answer)
 
 
-PUBLISHED = ErrorRules(
-    MarkedAddress("@example", unless="@atlas"),
-    Substitution("2023-11-29", ("2023-11-30",)),
-    Substitution("13:00:00", ("09:00:00", "11:00:00", "15:00:00", "15:30:00")),
-)
-
-
-class StatedRules(msgspec.Struct, frozen=True):
-    """`error_classes` in a `benchmark.json`; a rule that is None is not stated."""
-
-    wrong_email: MarkedAddress | Literal["unknown"] | None = None
-    end_date: Substitution | None = None
-    meeting_start_time: Substitution | Literal["any"] | None = None
-
-
-class _Stated(msgspec.Struct, frozen=True):
-    error_classes: StatedRules = StatedRules()
+PUBLISHED = ErrorRules("2023-11-29", "2023-11-30")
 
 
 def error_rules(folder: Path, sandbox: Sandbox) -> ErrorRules:
-    """The rules of a data folder.
-
-    Rules in `error_classes` of its `benchmark.json` take precedence. The others are the published ones for a
-    folder in the published layout, and those derived from its sandbox for any other folder.
-
-    Raises:
-        UsageError: 'error_classes' has the wrong form.
-    """
-    given = read_facts(DataFolder(folder), _Stated).error_classes
-    rules = sandbox_rules(sandbox) if (folder / FILE).exists() else PUBLISHED
-    email, start = given.wrong_email, given.meeting_start_time
-    return ErrorRules(
-        UnknownAddress(_known_addresses(sandbox)) if email == UNKNOWN else email or rules.wrong_email,
-        given.end_date or rules.end_date,
-        DifferentTime() if start == ANY else start or rules.meeting_start_time,
-    )
+    """The published rules for a folder in the published layout, those of its sandbox for any other folder."""
+    return sandbox_rules(sandbox) if (folder / FILE).exists() else PUBLISHED
 
 
 def sandbox_rules(sandbox: Sandbox) -> ErrorRules:
-    """Derive the rules from a sandbox: unknown addresses, today in place of yesterday, any other time
-    of day.
-    """
+    """Rules derived from a sandbox: unknown addresses, today in place of yesterday, any other time of day."""
     today = sandbox.now.date()
-    yesterday = today - timedelta(days=1)
-    return ErrorRules(
-        UnknownAddress(_known_addresses(sandbox)),
-        Substitution(str(yesterday), (str(today),)),
-        DifferentTime(),
-    )
-
-
-def stated_rules(sandbox: Sandbox) -> StatedRules:
-    """The rules derived from a sandbox, as `benchmark.json` states them."""
-    return StatedRules(UNKNOWN, sandbox_rules(sandbox).end_date, ANY)
+    tables = sandbox.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+    rows = (row for (name,) in tables for row in sandbox.connection.execute(f"SELECT * FROM {quoted(name)}"))
+    known = addresses_in(cell for row in rows for cell in row if isinstance(cell, str))
+    return ErrorRules(str(today - timedelta(days=1)), str(today), known)
 
 
 def addresses_in(texts: Iterable[str]) -> frozenset[str]:
@@ -171,18 +97,6 @@ def addresses_in(texts: Iterable[str]) -> frozenset[str]:
     ['ann.lee@acme.example', 'dan@foxco']
     """
     return frozenset(found.lower() for text in texts for found in _ADDRESS.findall(text))
-
-
-def _known_addresses(sandbox: Sandbox) -> frozenset[str]:
-    """Every address in any table."""
-    tables = sandbox.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-    return frozenset().union(
-        *(
-            addresses_in(cell for cell in row if isinstance(cell, str))
-            for (name,) in tables
-            for row in sandbox.connection.execute(f"SELECT * FROM {quoted(name)}")
-        )
-    )
 
 
 ITERATION_LIMIT = "Agent stopped due to iteration limit or time limit."
@@ -233,13 +147,13 @@ def classify_run(
     failed = bool(answer) and not correct
     changing = [text for text in calls if _changes(text, toolset)]
     # Searching for an unknown address changes nothing and is no error. The published rule counts it.
-    sent = changing if isinstance(rules.wrong_email, UnknownAddress) else calls
+    sent = calls if rules.known is None else changing
     return ErrorClasses(
         exact_match=sorted(text.lower() for text in changing) == sorted(text.lower() for text in answer),
         no_actions=not calls,
-        wrong_email=not correct and rules.wrong_email.has_invented_address(sent, f"{query} {answer}"),
-        end_date_minor_error=failed and rules.end_date.is_only_mistake(calls, answer),
-        meeting_start_time_error=failed and rules.meeting_start_time.is_only_mistake(calls, answer),
+        wrong_email=not correct and rules.has_invented_address(sent, f"{query} {answer}"),
+        end_date_minor_error=failed and rules.ends_late(calls, answer),
+        meeting_start_time_error=failed and rules.starts_wrong(calls, answer),
     )
 
 

@@ -10,7 +10,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.benchmarks.workbench.calls import replay_changes
+from toolassay.benchmarks.workbench.edition import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.judge.error_classes import (
     CONTEXT_OVERFLOW,
     ITERATION_LIMIT,
@@ -26,6 +29,7 @@ from toolassay.benchmarks.workbench.sandbox import JUDGED, Cell, Layout, Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
+from toolassay.files import read_json, record_of
 from toolassay.metrics.confidence_interval import mean_intervals
 
 _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
@@ -38,7 +42,7 @@ class CompatVerdict:
     Args:
         correct: the state equals the one that the ground truth leaves, and the run ended without an error.
         side_effects: something changed and the state differs from the ground truth's, with or without an
-            error.
+            error. The edition of 2026 ignores plots, and a call that failed counts as a difference.
     """
 
     correct: bool
@@ -68,27 +72,42 @@ class CompatJudge:
             error: the run's error message; empty if it succeeded.
         """
         # Tables that neither the run nor the ground truth touched are equal and need no comparison.
-        calls, wanted = tuple(calls), self._wanted(answer)
-        left = wanted if calls == answer else self._left_by(calls)
-        right = all(
+        edition, original = self._sandbox.edition, self._original
+        calls, answer = edition.judged_calls(calls), edition.judged_calls(answer)
+        wanted, failed = self._wanted(answer)
+        left, failed = (wanted, failed) if calls == answer else self._left_by(calls)
+        right = not failed and all(
             _same(
-                _LAYOUTS[name], left.get(name, self._original[name]), wanted.get(name, self._original[name])
+                _LAYOUTS[name],
+                left.get(name, original[name]),
+                wanted.get(name, original[name]),
+                is_ordered=edition.is_ordered,
             )
             for name in {*left, *wanted}
         )
-        changed = any(table != self._original[name] for name, table in left.items())
+        changed = any(
+            table != original[name] and (edition.is_ordered or _contents(table) != _contents(original[name]))
+            for name, table in left.items()
+            if name not in edition.harmless
+        )
         return CompatVerdict(correct=right and not error, side_effects=changed and not right)
 
-    def _left_by(self, calls: tuple[str, ...]) -> State:
-        """The tables that the calls may have changed, by domain."""
+    def _left_by(self, calls: tuple[str, ...]) -> tuple[State, bool]:
+        """The tables that the calls may have changed, by domain, and whether a call counts as failed."""
         sandbox = self._sandbox.fork(overwrites=True)
-        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in replay_changes(sandbox, calls)}
+        domains, failed = replay_changes(sandbox, calls)
+        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in domains}
         sandbox.close()
-        return left
+        return left, failed
 
 
-def _same(layout: Layout, one: TableState, other: TableState) -> bool:
-    """Whether two tables are equal, ignoring case.
+def _contents(table: TableState) -> tuple[tuple[str, ...], Counter[Row]]:
+    """The columns and the rows of a table, without order and labels."""
+    return table.columns, Counter(row[:-1] for row in table.rows)
+
+
+def _same(layout: Layout, one: TableState, other: TableState, *, is_ordered: bool) -> bool:
+    """Whether two tables are equal, ignoring case, and perhaps order and labels of rows.
 
     The published evaluator lower-cases whole text columns with pandas, which turns cells that are not text
     into missing values. So two such cells are equal there whatever they hold.
@@ -102,6 +121,9 @@ def _same(layout: Layout, one: TableState, other: TableState) -> bool:
         return False
     verbatim = {place for place, name in enumerate(one.columns) if name in layout.verbatim}
     verbatim |= numbers | {len(one.columns)}  # the label
+    if not is_ordered:
+        rows, others = (Counter(tuple(_folded(row, verbatim)[:-1]) for row in it.rows) for it in (one, other))
+        return rows == others
     return all(
         a == b or _folded(a, verbatim) == _folded(b, verbatim)
         for a, b in zip(one.rows, other.rows, strict=True)
@@ -147,6 +169,12 @@ class TaskResult:
     error: str = ""
 
 
+class RunFacts(msgspec.Struct, frozen=True):
+    """What the `_meta.json` beside a result file of 2026 says."""
+
+    ground_truth_version: str = "v2"
+
+
 @dataclass(frozen=True)
 class ResultFile:
     """One result file.
@@ -160,20 +188,38 @@ class ResultFile:
     name: str
 
     @property
+    def stem(self) -> str:
+        """The name of the file without its endings."""
+        return self.path.name.removesuffix(".gz").removesuffix(".csv")
+
+    @property
     def model(self) -> str:
         """The model's name, taken from the file name.
 
-        >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv"), "").model
+        >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv.gz"), "").model
         'gpt-4'
         """
-        found = _NAME.fullmatch(self.path.stem)
-        return found["model"] if found else self.path.stem
+        found = _NAME.fullmatch(self.stem)
+        return found["model"] if found else self.stem
 
     @property
     def tool_selection(self) -> str | None:
         """`all` or `domains`, taken from the file name; None if it contains neither."""
-        found = _NAME.fullmatch(self.path.stem)
+        found = _NAME.fullmatch(self.stem)
         return found["setting"] if found else None
+
+    @property
+    def task_version(self) -> str:
+        """The version of the tasks that were run, from the file's `_meta.json`; without one, that of 2024.
+
+        Raises:
+            UsageError: that file is not a JSON object.
+        """
+        path = self.path.with_name(f"{self.stem}_meta.json")
+        if not path.exists():
+            return EDITION_2024.task_version
+        fix = 'write {"ground_truth_version": "v2"}'
+        return record_of(read_json(path, fix=fix), RunFacts, file=path, fix=fix).ground_truth_version
 
     def read(self) -> Iterator[TaskResult]:
         """The results, in order.
@@ -194,14 +240,15 @@ class ResultFile:
 
 
 def result_files(path: Path) -> list[ResultFile]:
-    """The given result file, or all CSV files below the given folder, sorted by name.
+    """The given result file, or all CSV files (also `.csv.gz`) below the given folder, sorted by name.
 
     Raises:
         UsageError: the folder contains no CSV file.
     """
     if path.is_file():
         return [ResultFile(path, path.name)]
-    found = sorted((file.relative_to(path).as_posix(), file) for file in path.rglob("*.csv"))
+    every = [*path.rglob("*.csv"), *path.rglob("*.csv.gz")]
+    found = sorted((file.relative_to(path).as_posix(), file) for file in every)
     if not found:
         raise UsageError("no result files", file=path, fix="give a CSV file, or a folder with CSV files")
     return [ResultFile(file, name) for name, file in found]
@@ -253,7 +300,6 @@ class WorkbenchEvaluator:
 
     Args:
         sandbox: the state before every run.
-        tasks: the tasks of the folder.
         mode: `compat` or `strict`.
         rules: how error classes are recognised.
 
@@ -261,27 +307,28 @@ class WorkbenchEvaluator:
         UsageError: the mode is unknown, or is compat for a user-defined workplace.
     """
 
-    def __init__(
-        self, sandbox: Sandbox, tasks: Iterable[Task], mode: str, *, rules: ErrorRules = PUBLISHED
-    ) -> None:
+    def __init__(self, sandbox: Sandbox, mode: str, *, rules: ErrorRules = PUBLISHED) -> None:
         if mode not in MODES:
             raise UsageError(f"unknown mode {mode!r}", fix=f"choose from {', '.join(MODES)}")
         if mode == "compat" and sandbox.toolset is not None:
             raise UsageError(NO_COMPAT, fix="add --mode strict")
         self._toolset = toolset_of(sandbox)
-        self._tasks: Mapping[str, Task] = {task.query: task for task in tasks}
         self._rules = rules
         self._judge: CompatJudge | StrictJudge
         self._judge = CompatJudge(sandbox) if mode == "compat" else StrictJudge(sandbox)
 
-    def verdicts(self, file: ResultFile) -> Iterator[RunVerdict]:
+    def verdicts(self, file: ResultFile, tasks: Mapping[str, Task]) -> Iterator[RunVerdict]:
         """One verdict per row.
+
+        Args:
+            file: the results.
+            tasks: those of the folder, by request.
 
         Raises:
             UsageError: a row's request is not a task of the folder.
         """
         for row, result in enumerate(file.read()):
-            task = self._tasks.get(result.query)
+            task = tasks.get(result.query)
             if task is None:
                 raise UsageError(
                     f"row {row}: {result.query[:80]!r} is not a request of the data folder",
@@ -338,7 +385,7 @@ class JudgingTask:
     def start(self) -> Callable[[Sequence[JudgedTask]], list[list[list[RunVerdict]]]]:
         """Open the workplace. A shard gives the verdicts on each task by mode and result."""
         sandbox = self.workplace()
-        evaluators = [WorkbenchEvaluator(sandbox, (), mode, rules=self.rules) for mode in self.modes]
+        evaluators = [WorkbenchEvaluator(sandbox, mode, rules=self.rules) for mode in self.modes]
 
         def verdicts(tasks: Sequence[JudgedTask]) -> list[list[list[RunVerdict]]]:
             return [

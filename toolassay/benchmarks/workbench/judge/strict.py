@@ -119,7 +119,7 @@ class StrictJudge:
     def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
-        if replay_changes(sandbox, calls):
+        if replay_changes(sandbox, calls).domains:
             found.update(changes_between(self._sandbox, sandbox))
         sandbox.close()
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import operator
+from datetime import timedelta
 from typing import Any
 
 from toolassay.benchmarks.workbench.records import Records
@@ -104,14 +104,18 @@ def get_event_information_by_id(sandbox: Sandbox, event_id: Any = None, field: A
 def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_max: Any = None) -> Any:
     """The first 5 matches, in table order."""
     rows = Records(sandbox, CALENDAR).all()
-    found = Search().either_contains(rows, query, "event_name", "participant_email")
-    for bound, keeps in ((time_min, operator.ge), (time_max, operator.le)):
+    edition = sandbox.edition
+    search = Search(literal=edition.is_literal)
+    found = search.either_contains(rows, query, "event_name", "participant_email")
+    for bound, is_least in ((time_min, True), (time_max, False)):
         if bound and found:
             limit = parse_moment(bound, sandbox.now)
-            starts = [parse_moment(event["event_start"], sandbox.now) for event in found]
-            found = [
-                event
-                for event, start in zip(found, starts, strict=True)
-                if start is not None and limit is not None and keeps(start, limit)
-            ]
-    return [dict(event) for event in found[:_AT_MOST]] or "No events found."
+            kept = []
+            for event in found:
+                time = parse_moment(event["event_start"], sandbox.now)
+                if time is not None and is_least and edition.searches_ends:
+                    time += timedelta(minutes=int(event["duration"]))
+                if time is not None and limit is not None and (time >= limit if is_least else time <= limit):
+                    kept.append(event)
+            found = kept
+    return [dict(event) for event in found[:_AT_MOST]] or edition.replies["event"]

@@ -121,7 +121,7 @@ def search_customers(sandbox: Sandbox, **given: Any) -> Any:
     """The first 5 matches, in table order."""
     if not any(given.values()):
         return "No search parameters provided. Please provide at least one parameter."
-    search, found = Search(), list(Records(sandbox, CUSTOMERS).all())
+    search, found = Search(literal=sandbox.edition.is_literal), list(Records(sandbox, CUSTOMERS).all())
     for column in ("customer_name", "customer_email", "product_interest", "status", "assigned_to_email"):
         if pattern := given.get(column):
             found = search.contains(found, pattern, column)

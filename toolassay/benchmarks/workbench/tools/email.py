@@ -113,7 +113,7 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     """The first 5 matches, newest first.
 
     Raises:
-        ToolFailure: both original mail and mail sent during the task match. The published program fails there
+        ToolFailure: both original mail and mail sent during the task match. The program of 2024 fails there
             because it cannot sort texts and timestamps together.
     """
     words = query.lower().split()
@@ -123,14 +123,15 @@ def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_
     for word in words:
         places = [place for place in places if word in texts[place]]
     found = [rows[place] for place in places]
-    if len({isinstance(mail["sent_datetime"], Moment) for mail in found}) > 1:
+    edition = sandbox.edition
+    if not edition.appends_mail and len({isinstance(mail["sent_datetime"], Moment) for mail in found}) > 1:
         raise ToolFailure("cannot order mail that was there and mail sent since: search for fewer e-mails")
     found.sort(key=lambda mail: mail["sent_datetime"], reverse=True)
     for bound, keeps in ((date_min, operator.ge), (date_max, operator.le)):
-        if bound and found:
+        if bound and (found or edition.appends_mail):
             day = _day(sandbox, bound)
             found = [mail for mail in found if keeps(_day(sandbox, mail["sent_datetime"]), day)]
-    return [dict(mail) for mail in found[:_AT_MOST]] or "No emails found."
+    return [dict(mail) for mail in found[:_AT_MOST]] or edition.replies["mail"]
 
 
 def _day(sandbox: Sandbox, text: Any) -> date:
@@ -151,9 +152,10 @@ def _texts(mails: Sequence[Record]) -> list[str]:
 
 def _send(sandbox: Sandbox, recipient: Any, subject: Any, body: Any) -> None:
     mails = Records(sandbox, EMAILS)
-    cells = (str(mails.next_id()), "outbox", recipient, subject, f"{sandbox.now:%Y-%m-%d %H:%M:%S}", body)
+    number = f"{mails.next_id():0{8 if sandbox.edition.appends_mail else 1}d}"
+    cells = (number, "outbox", recipient, subject, f"{sandbox.now:%Y-%m-%d %H:%M:%S}", body)
     row = dict(zip(EMAILS.columns, cells, strict=True)) | {"moment": 1}
-    if not sandbox.overwrites:
+    if sandbox.edition.appends_mail or not sandbox.overwrites:
         mails.append(row, mails.next_label())
     # The published program uses the number of rows as the new label. After a deletion another row may have
     # that label, and is then overwritten.
@@ -173,5 +175,6 @@ def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
     """All addresses that contain the name."""
     if name == "":
         return "Name not provided."
-    rows = Records(sandbox, DIRECTORY).all()
-    return [row["email_address"] for row in Search().contains(rows, name.lower(), "email_address")]
+    rows, edition = Records(sandbox, DIRECTORY).all(), sandbox.edition
+    found = Search(literal=edition.is_literal).contains(rows, name.lower(), "email_address")
+    return [row["email_address"] for row in found] or edition.replies["address"]

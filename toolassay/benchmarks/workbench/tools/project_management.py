@@ -11,6 +11,7 @@ from toolassay.benchmarks.workbench.tools.tool import Search, look_up, optional,
 DOMAIN = "project_management"
 LISTS = ("Backlog", "In Progress", "In Review", "Completed")
 BOARDS = ("Back end", "Front end", "Design")
+_AT_MOST = 200
 _FIELDS = "task_name, assigned_to_email, list_name, due_date or board"
 _WRONG_ASSIGNEE = "Assignee email not valid. Please choose from the list of team members."
 _WRONG_LIST = "List not valid. Please choose from: 'Backlog', 'In Progress', 'In Review', 'Completed'."
@@ -98,14 +99,15 @@ def get_task_information_by_id(sandbox: Sandbox, task_id: Any = None, field: Any
     board=optional("What the board's name contains."),
 )
 def search_tasks(sandbox: Sandbox, **given: Any) -> Any:
-    """All matches, in table order."""
+    """All matches, or the first 200, in table order."""
     if not any(given.values()):
         return "No search parameters provided."
-    search, found = Search(), list(Records(sandbox, TASKS).all())
+    literal = sandbox.edition.is_literal
+    search, found = Search(literal=literal, case=literal), list(Records(sandbox, TASKS).all())
     for column in TASKS.columns[1:]:
         if pattern := given.get(column):
             found = search.contains(found, pattern, column)
-    return [dict(task) for task in found]
+    return [dict(task) for task in found[: _AT_MOST if literal else None]]
 
 
 def _wrong(tasks: Records, field: Any, value: Any) -> str:

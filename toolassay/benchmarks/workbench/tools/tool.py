@@ -6,12 +6,12 @@ import re
 import sqlite3
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from math import isfinite, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import regex
 
@@ -117,7 +117,7 @@ class WorkplaceTool:
         values = {name: self._checked(name, value) for name, value in arguments.items()}
         try:
             with sandbox.transaction():
-                return self.function(sandbox, **values)
+                return sandbox.edition.result(self.function(sandbox, **values))
         except _MISTAKES as error:
             given = ", ".join(f"{name}={str(value)[:100]!r}" for name, value in values.items())
             raise ToolFailure(f"{self.name} cannot work with {given}: {error}") from error
@@ -293,8 +293,7 @@ LONGEST_PATTERN = 2_000
 """Maximum characters in a pattern. Compiling cannot be interrupted, so longer ones are refused."""
 LARGEST_PATTERN = 1_000_000
 """Maximum characters in a pattern after its counted repeats are expanded, as compiling does."""
-# What is remembered of former searches: at most 10 MB, mostly less than 1 MB.
-_PATTERNS_KEPT, _TEXTS_KEPT, _LONGEST_KEPT = 32, 1_000, 200
+_PATTERNS_KEPT = 32
 # Patterns without repeats, branches and groups, which cannot backtrack exponentially on any text.
 # Matches "^ann" and "{x}"; not "a+", "a|b", "(a)" or "a{2}".
 _PLAIN = re.compile(r"(?:[^*+?|({]|\{(?![\d,])){0,200}")
@@ -303,20 +302,22 @@ _COUNTS = re.compile(r"\{(\d*),?(\d*)\}")
 
 
 class Search:
-    """The searches of one call, which share a time limit. Case is ignored; a pattern may match anywhere.
+    """The searches of one call, which share a time limit. A pattern may match anywhere.
 
     A pattern that Python's `re` cannot compile is an error, as in the published program.
 
     Args:
         seconds: time limit for all searches together.
+        literal: patterns are searched as they are.
+        case: whether case matters.
 
     >>> rows = [{"name": "Ann Lee"}, {"name": "Bo"}]
     >>> Search().contains(rows, "^ann", "name")
     [{'name': 'Ann Lee'}]
     """
 
-    def __init__(self, seconds: float = SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(self, seconds: float = SECONDS, *, literal: bool = False, case: bool = False) -> None:
+        self._seconds, self._literal, self._case = seconds, literal, case
         self._end = time.monotonic() + seconds
 
     def contains(self, rows: Iterable[Record], pattern: Any, column: str) -> list[Record]:
@@ -325,15 +326,14 @@ class Search:
         Raises:
             ToolFailure: the pattern is invalid or takes too long, or a cell is not text.
         """
-        matches = self._verdicts(pattern)
+        matches = self._matching(pattern)
         found = []
         for row in rows:
             text = row[column]
             if not isinstance(text, str):
                 raise ToolFailure(f"cannot search {column}: a row has no text there")
-            if matches[text]:
+            if matches(text):
                 found.append(row)
-        matches.keep()
         return found
 
     def either_contains(self, rows: Iterable[Record], pattern: Any, column: str, other: str) -> list[Record]:
@@ -343,109 +343,51 @@ class Search:
         Raises:
             ToolFailure: the pattern is invalid or takes too long.
         """
-        matches = self._verdicts(pattern)
-        found = [
+        matches = self._matching(pattern)
+        return [
             row
             for row in rows
             if isinstance(row[column], str)
-            and (matches[row[column]] or (isinstance(row[other], str) and matches[row[other]]))
+            and (matches(row[column]) or (isinstance(row[other], str) and matches(row[other])))
         ]
-        matches.keep()
-        return found
 
-    def _verdicts(self, pattern: Any) -> _Verdicts:
+    def _matching(self, pattern: Any) -> Callable[[str], bool]:
+        """Whether a text matches; one that occurs again is not searched again."""
         if not isinstance(pattern, str):
             raise ToolFailure(f"a search pattern is text, not {type(pattern).__name__}")
-        verdicts = _Verdicts(_compile(pattern), self._end, self._seconds)
-        verdicts.seconds_left()
-        return verdicts
+        if len(pattern) > LONGEST_PATTERN:
+            raise ToolFailure(f"the search pattern is longer than {LONGEST_PATTERN:,} characters")
+        engine = _compile(re.escape(pattern) if self._literal else pattern, case=self._case)
 
+        @cache
+        def matches(text: str) -> bool:
+            left = self._end - time.monotonic()
+            try:
+                if left > 0 and isinstance(engine, re.Pattern):
+                    return engine.search(text) is not None
+                if left > 0:
+                    return engine.search(text, timeout=left) is not None
+            except TimeoutError:
+                pass
+            raise ToolFailure(f"the search took more than {self._seconds:g} s; use a simpler pattern")
 
-class _Verdicts(dict[str, bool]):
-    """Whether a pattern matches each text of one search. A text that occurs again is not searched again.
-
-    Args:
-        pattern: the compiled pattern.
-        end: when to give up, on the monotonic clock.
-        seconds: the time limit, for the message.
-    """
-
-    def __init__(self, pattern: _Compiled, end: float, seconds: float) -> None:
-        self._pattern, self._end, self._seconds = pattern, end, seconds
-        self._new: dict[str, bool] = {}
-
-    def __missing__(self, text: str) -> bool:
-        verdict = self._pattern.verdicts.get(text)
-        if verdict is None:
-            verdict = self._search(text)
-            if len(text) <= _LONGEST_KEPT:
-                self._new[text] = verdict
-        self[text] = verdict
-        return verdict
-
-    def keep(self) -> None:
-        """Remember the verdicts for later searches, once a search has succeeded.
-
-        After part of one that took too long, the same call would succeed at some later attempt.
-        """
-        kept = self._pattern.verdicts
-        if len(kept) + len(self._new) > _TEXTS_KEPT:
-            kept.clear()
-        if len(self._new) <= _TEXTS_KEPT:
-            kept.update(self._new)
-
-    def seconds_left(self) -> float:
-        """The time until the search is given up.
-
-        Raises:
-            ToolFailure: there is none.
-        """
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise self._failure()
-        return left
-
-    def _search(self, text: str) -> bool:
-        engine, left = self._pattern.engine, self.seconds_left()
-        if isinstance(engine, re.Pattern):
-            return engine.search(text) is not None
-        try:
-            return engine.search(text, timeout=left) is not None
-        except TimeoutError:
-            raise self._failure() from None
-
-    def _failure(self) -> ToolFailure:
-        return ToolFailure(f"the search took more than {self._seconds:g} s; use a simpler pattern")
-
-
-class _Compiled(NamedTuple):
-    """A compiled pattern, and whether it matches the texts of former searches."""
-
-    engine: re.Pattern[str] | regex.Pattern[str]
-    verdicts: dict[str, bool]
+        return matches
 
 
 @lru_cache(_PATTERNS_KEPT)
-def _compile(pattern: str) -> _Compiled:
+def _compile(pattern: str, *, case: bool) -> re.Pattern[str] | regex.Pattern[str]:
     """Compile with `re` like the published program if the search cannot take long, else with `regex`.
 
     `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.
     """
-    if len(pattern) > LONGEST_PATTERN:
-        raise ToolFailure(f"the search pattern is longer than {LONGEST_PATTERN:,} characters")
-    if len(pattern) * prod(_counts(pattern)) > LARGEST_PATTERN:
+    # Compiling expands each `{least,most}` by its larger number.
+    counts = (max((int(n) for n in pair if n), default=1) or 1 for pair in _COUNTS.findall(pattern))
+    if len(pattern) * prod(counts) > LARGEST_PATTERN:
         raise ToolFailure("the search pattern repeats too much; use smaller counts")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            plain = re.compile(pattern, re.IGNORECASE)
-            is_plain = _PLAIN.fullmatch(pattern)
-            return _Compiled(plain if is_plain else regex.compile(pattern, regex.IGNORECASE), {})
+            plain = re.compile(pattern, 0 if case else re.IGNORECASE)
+            return plain if _PLAIN.fullmatch(pattern) else regex.compile(pattern, 0 if case else regex.I)
     except (re.error, regex.error, OverflowError, RecursionError, MemoryError) as error:
         raise ToolFailure(f"not a regular expression: {error}") from None
-
-
-def _counts(pattern: str) -> Iterator[int]:
-    """The larger number of each `{least,most}`: compiling expands the repeat that many times."""
-    for numbers in _COUNTS.findall(pattern):
-        yield max((int(number) for number in numbers if number), default=1) or 1

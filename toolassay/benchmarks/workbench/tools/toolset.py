@@ -4,9 +4,12 @@ a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
+from toolassay.benchmarks.workbench.edition import EDITIONS
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import (
     analytics,
@@ -63,6 +66,11 @@ class Toolset:
             )
         return [tool for domain, tools in self.toolkits.items() if domain in wanted for tool in tools]
 
+    def changed(self, change: Callable[[WorkplaceTool], WorkplaceTool]) -> Toolset:
+        """The toolset with each tool replaced."""
+        toolkits = {domain: [change(tool) for tool in tools] for domain, tools in self.toolkits.items()}
+        return Toolset(toolkits, everywhere=self._everywhere, aliases=self._aliases)
+
     def call(self, sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool by its name.
 
@@ -102,8 +110,24 @@ TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools
 
 
 def toolset_of(sandbox: Sandbox) -> Toolset:
-    """A sandbox's own toolset, or the published one."""
-    return sandbox.toolset or PUBLISHED
+    """A sandbox's own toolset, or the published one of its edition."""
+    return sandbox.toolset or _of_edition(sandbox.edition.name)
+
+
+@lru_cache
+def _of_edition(name: str) -> Toolset:
+    """The published tools with the edition's descriptions."""
+    if not (texts := EDITIONS[name].texts):
+        return PUBLISHED
+
+    def described(tool: WorkplaceTool) -> WorkplaceTool:
+        arguments = {
+            key: replace(argument, description=texts.get(f"{tool.name} {key}", argument.description))
+            for key, argument in tool.arguments.items()
+        }
+        return replace(tool, arguments=arguments)
+
+    return PUBLISHED.changed(described)
 
 
 def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
