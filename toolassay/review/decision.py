@@ -153,8 +153,7 @@ def edited(before: Gold, parts: Parts) -> Gold:
     """
     if not parts:
         return before
-    label = dict(before.record)
-    label.update(parts)
+    label = {**before.record, **{str(part): value for part, value in parts.items()}}
     if "check_by_teacher" in label:
         label["check_by_teacher"] = None
     label.pop(REVIEWS, None)
