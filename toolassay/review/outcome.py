@@ -17,7 +17,7 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from toolassay.backinstruct.critics import Alignment, verdicts
+from toolassay.backinstruct.critics import Alignment, verdicts_of
 from toolassay.backinstruct.format import FINGERPRINT, tables
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import SHAPES
@@ -328,7 +328,8 @@ def apply_reviews(
             written += 1
             data.write(_line(gold.record))
             requests.write(_line({"id": gold.id, "user_request": gold.request}))
-            _align(alignment, gold)
+            if gold.sampled_nodes is not None and gold.sampled_links is not None:
+                alignment.add(gold, plan_shape(gold), verdicts_of(gold))
         for item, fate in zip(outcomes, fates, strict=True):
             if fate == "discard":
                 note = f": {item.decision.note}" if item.decision and item.decision.note else ""
@@ -369,18 +370,6 @@ def _reviewed(item: Outcome) -> Gold:
     said = {"decision": record.action, "reviewers": len(item.votes), "adjudicated": item.settled is not None}
     gold = edited(item.sample.gold, record.parts)
     return replace(gold, record={**gold.record, "review": said})
-
-
-def _align(alignment: Alignment, gold: Gold) -> None:
-    """Record which critics pass a label. A label without the sampled graph is not recorded."""
-    if gold.sampled_nodes is None or gold.sampled_links is None:
-        return
-    tools = [node.tool for node in gold.nodes]
-    said = verdicts(
-        gold.sampled_nodes, gold.sampled_links, tools, gold.links, gold.record.get("check_by_teacher")
-    )
-    label = {"id": gold.id, "type": plan_shape(gold), "task_nodes": tools, "task_links": gold.links}
-    alignment.add(label, said)
 
 
 def _line(value: Mapping[str, object]) -> str:

@@ -206,7 +206,7 @@ class CallItems(ItemWork[Request]):
             given = None
         if not isinstance(given, dict):
             return ExecutedCall(number, known.tool, {}, error="the arguments are not a JSON object")
-        arguments = {known.parameters.get(str(name), name): value for name, value in given.items()}
+        arguments = {known.parameters.get(str(name), str(name)): value for name, value in given.items()}
         return ExecutedCall(number, known.tool, arguments)
 
 
