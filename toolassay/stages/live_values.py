@@ -270,8 +270,8 @@ async def _known(opened: OpenExecutor) -> Known:
     files, folders = await asyncio.to_thread(opened.paths)
     known = Known(files=files, folders=folders)
     for resource in await opened.resources():
-        for key in ("uri", "name"):
-            if isinstance(value := resource.get(key), str):
+        for key, value in msgspec.structs.asdict(resource).items():
+            if value:
                 known.add([Fact(value, (key,), ("resource",), "")])
     return known
 
