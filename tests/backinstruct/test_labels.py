@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from toolassay.backinstruct.critics import verdicts_of
 from toolassay.backinstruct.labels import Labeller
+from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
@@ -55,7 +56,8 @@ def record(nodes: list[Any], links: list[Any] = [], **changes: Any) -> dict[str,
 def label(
     raw: dict[str, Any], kind: DependencyType = "resource", library: ToolLibrary = LIBRARY
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    return Labeller(library, kind).label(raw)
+    gold, problems = Labeller(library, kind).label(raw)
+    return None if gold is None else dict(gold.record), problems
 
 
 def arguments(
@@ -268,7 +270,7 @@ def test_no_malformed_record_is_more_than_a_problem(
     made, problems = label(raw | {"sampled_nodes": sampled_nodes, "sampled_links": sampled_links}, kind)
     assert (made is None) == bool(problems)
     if made is not None:
-        verdicts_of(made)
+        verdicts_of(Gold.of(made))
 
 
 CHAIN = ["Translation", "Image Search", "Image Search (by Image)", "Visual Question Answering"]

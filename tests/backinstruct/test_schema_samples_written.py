@@ -66,6 +66,6 @@ def test_a_record_and_its_label_keep_the_fields() -> None:
     assert record["sampled_links"] == WRITTEN
     label, problems = Labeller(CINEMA.library, "schema").label(record)
     assert problems == [] and label is not None
-    assert label["sampled_links"] == WRITTEN
-    assert label["type"] == "chain"
-    assert label["task_nodes"][1]["arguments"][0]["value"]["movie_id"] == "<node-0>.results[0].id"
+    assert label.record["sampled_links"] == WRITTEN
+    assert label.record["type"] == "chain"
+    assert label.record["task_nodes"][1]["arguments"][0]["value"]["movie_id"] == "<node-0>.results[0].id"

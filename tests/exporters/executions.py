@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from running import lines_of, write_lines
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, plan_of
+from toolassay.calls.call_plan import Argument, Call, CallPlan, Names, plan_of
 from toolassay.calls.execution_record import FILE, ExecutedCall, Execution
 from toolassay.dataset import RequestId
 from toolassay.exporters.executed_results import PlanResults, RefusedCall
@@ -57,6 +58,19 @@ def results_of(plan: CallPlan, results: Sequence[Any], **more: Any) -> PlanResul
         Call(one.tool, tuple(Argument(*item) for item in one.arguments.items())) for one in execution.calls
     )
     return PlanResults(calls, tuple(map(text_of, results)), "mcp", **more)
+
+
+def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:
+    """The calls in the messages of a chat, by the names that `names.json` has."""
+    known = json.loads(json.dumps(msgspec.to_builtins(names.by_function)))
+    found = []
+    for message in messages:
+        for item in message.get("tool_calls") or ():
+            entry, given = known[item["function"]["name"]], item["function"]["arguments"]
+            given = json.loads(given) if isinstance(given, str) else given
+            arguments = (Argument(entry["parameters"][name], value) for name, value in given.items())
+            found.append(Call(entry["tool"], tuple(arguments)))
+    return tuple(found)
 
 
 def text_of(result: Any) -> str:

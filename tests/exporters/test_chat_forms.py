@@ -8,7 +8,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
+from executions import calls_of
 from gold_samples import RESOURCE, TEMPORAL, label, plans
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,7 +21,7 @@ from toolassay.dataset import reference_index
 from toolassay.exporters.formats import (
     Chats,
     ChatStyle,
-    calls_of,
+    ConversationTurn,
     chat_of,
     conversation_of,
     plan_of_row,
@@ -40,7 +42,7 @@ DAG = label(3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0
 
 
 def openai_line(plan: CallPlan, style: ChatStyle, chats: Chats = CHATS) -> dict[str, Any]:
-    line = chat_of(plan, chats.offered(plan), chats.names, style)
+    line = msgspec.to_builtins(chat_of(plan, chats.offered(plan), chats.names, style))
     back: dict[str, Any] = json.loads(json.dumps(line, allow_nan=False))
     assert back == line
     return back
@@ -49,11 +51,10 @@ def openai_line(plan: CallPlan, style: ChatStyle, chats: Chats = CHATS) -> dict[
 @given(plans(), styles)
 def test_a_chat_is_read_back_as_the_same_plan(plan: CallPlan, style: ChatStyle) -> None:
     line = openai_line(plan, style)
-    names = Names.from_json(json.loads(json.dumps(CHATS.names.to_json())))
     messages = line["messages"]
     request = next(message["content"] for message in messages if message["role"] == "user")
 
-    assert CallPlan(plan.id, request, (), calls_of(messages, names), plan.links) == plan
+    assert CallPlan(plan.id, request, (), calls_of(messages, CHATS.names), plan.links) == plan
 
 
 @given(plans(), styles)
@@ -115,23 +116,23 @@ def adapter_of(kind: Any) -> Any:
 def test_a_conversation_keeps_the_rules_of_its_form(plan: CallPlan, style: ChatStyle) -> None:
     """As LLaMA-Factory checks them: who may speak at even and at odd places, and what is JSON."""
     line = conversation_of(plan, CHATS.offered(plan), CHATS.names, style)
-    said = line["conversations"]
+    said = line.conversations
 
     assert len(said) % 2 == 0
     for place, turn in enumerate(said):
-        assert turn["from"] in (("human", "observation") if place % 2 == 0 else ("gpt", "function_call"))
-    calls = [json.loads(turn["value"]) for turn in said if turn["from"] == "function_call"]
+        assert turn.who in (("human", "observation") if place % 2 == 0 else ("gpt", "function_call"))
+    calls = [json.loads(turn.value) for turn in said if turn.who == "function_call"]
     flat = [call for turn in calls for call in (turn if isinstance(turn, list) else [turn])]
     messages = [{"tool_calls": [{"function": call}]} for call in flat]
     assert calls_of(messages, CHATS.names) == plan.calls
-    for tool in json.loads(line["tools"]):
+    for tool in json.loads(line.tools):
         assert isinstance(tool["parameters"]["properties"], dict)
-    assert line["system"] == style.system
+    assert line.system == style.system
 
 
 @given(plans())
 def test_a_row_is_read_back_as_the_same_plan(plan: CallPlan) -> None:
-    assert plan_of_row(json.loads(json.dumps(row_of(plan), allow_nan=False))) == plan
+    assert plan_of_row(json.loads(json.dumps(msgspec.to_builtins(row_of(plan)), allow_nan=False))) == plan
 
 
 def test_independent_calls_together() -> None:
@@ -143,9 +144,9 @@ def test_independent_calls_together() -> None:
         *("user", "assistant", "tool", "tool", "assistant", "tool", "assistant")
     ]
     assert len(messages[1]["tool_calls"]) == 2
-    said = conversation_of(plan, [], chats.names, ChatStyle(parallel=True))["conversations"]
-    assert said[2] == {"from": "observation", "value": '["<node-0>", "<node-1>"]'}
-    assert said[-1] == {"from": "gpt", "value": "Done: <node-2>"}
+    said = conversation_of(plan, [], chats.names, ChatStyle(parallel=True)).conversations
+    assert said[2] == ConversationTurn("observation", '["<node-0>", "<node-1>"]')
+    assert said[-1] == ConversationTurn("gpt", "Done: <node-2>")
 
 
 @given(st.lists(st.text(min_size=1, max_size=80), min_size=1, max_size=12, unique=True))
@@ -155,9 +156,9 @@ def test_names_are_valid_unique_and_led_back(ids: Sequence[str]) -> None:
 
     assert all(VALID_NAME.fullmatch(name) for name in names.functions.values())
     assert len({name.casefold() for name in names.functions.values()}) == len(ids)
-    back = Names.from_json(json.loads(json.dumps(names.to_json())))
-    assert back == names
-    assert [back.tool(names.functions[name]) for name in ids] == list(ids)
+    for name in ids:
+        entry = names.by_function[names.functions[name]]
+        assert (entry.tool, {*entry.parameters.values()}) == (name, {*ids})
 
 
 def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
@@ -170,11 +171,11 @@ def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
     }
     (tool,) = ToolLibrary.from_json({"nodes": [{"id": "t", "desc": "D.", **source}]})
     chats = Chats(ToolLibrary([*TEMPORAL, tool]), "temporal")
-    functions = {item["name"]: item for item in chats.offered(CallPlan("1", "", (), (), ()))}
+    functions = {item.name: item for item in chats.offered(CallPlan("1", "", (), (), ()))}
 
     for function in functions.values():
-        Draft202012Validator.check_schema(function["parameters"])
-    assert functions["t"]["parameters"] == {
+        Draft202012Validator.check_schema(function.parameters)
+    assert functions["t"].parameters == {
         "type": "object",
         "properties": {
             "kind": {"type": "string", "enum": ["a", "b"]},
@@ -183,4 +184,4 @@ def test_schemas_are_json_schemas_and_say_what_the_tools_do() -> None:
         },
         "required": ["when", "tags"],
     }
-    assert functions["book"]["parameters"]["properties"]["seats"] == {"type": "integer"}
+    assert functions["book"].parameters["properties"]["seats"] == {"type": "integer"}

@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from executions import refused_call, results_of
 from gold_samples import RESOURCE, TEMPORAL, label, plans, some_labels
@@ -33,7 +34,10 @@ CHATS = Chats(TEMPORAL, "temporal")
 def line_of(
     plan: CallPlan, chats: Chats = CHATS, results: PlanResults | None = None, **style: Any
 ) -> dict[str, Any]:
-    return chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style), results)
+    line: dict[str, Any] = msgspec.to_builtins(
+        chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style), results)
+    )
+    return line
 
 
 @functools.cache

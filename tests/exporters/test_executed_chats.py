@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from executions import refused_call, results_of
+import msgspec
+from executions import calls_of, refused_call, results_of
 from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from toolassay.exporters.executed_results import PlanResults, grounded_answer
 from toolassay.exporters.formats import (
     Chats,
     ChatStyle,
-    calls_of,
+    ConversationTurn,
     chat_of,
     chat_turns,
     conversation_of,
@@ -51,7 +52,7 @@ def test_the_calls_of_a_chat_are_the_executed_ones(
     one: tuple[CallPlan, PlanResults], style: ChatStyle
 ) -> None:
     plan, results = one
-    line = chat_of(plan, CHATS.offered(plan), CHATS.names, style, results)
+    line = msgspec.to_builtins(chat_of(plan, CHATS.offered(plan), CHATS.names, style, results))
     wanted = list(results.calls)
     if results.refused is not None:
         wanted.insert(results.refused.number, results.refused.call)
@@ -63,7 +64,7 @@ def test_the_calls_of_a_chat_are_the_executed_ones(
 @given(executed(), styles)
 def test_each_call_is_answered_by_its_result(one: tuple[CallPlan, PlanResults], style: ChatStyle) -> None:
     plan, results = one
-    messages = chat_of(plan, [], CHATS.names, style, results)["messages"]
+    messages = msgspec.to_builtins(chat_of(plan, [], CHATS.names, style, results).messages)
     called = [call["id"] for message in messages for call in message.get("tool_calls", [])]
     answered = {
         message["tool_call_id"]: message["content"] for message in messages if message["role"] == "tool"
@@ -87,7 +88,7 @@ def test_each_call_is_answered_by_its_result(one: tuple[CallPlan, PlanResults], 
 @given(executed())
 def test_a_row_with_results_is_read_back_as_the_same_plan(one: tuple[CallPlan, PlanResults]) -> None:
     plan, results = one
-    row = json.loads(json.dumps(row_of(plan, results), allow_nan=False))
+    row = json.loads(json.dumps(msgspec.to_builtins(row_of(plan, results)), allow_nan=False))
 
     assert plan_of_row(row) == plan
     assert [call["result"] for call in row["calls"]] == list(results.texts)
@@ -103,5 +104,5 @@ def test_a_refused_call_in_a_parallel_turn_keeps_the_order_of_execution() -> Non
 
     assert turns_of(plan, parallel=True) == [[0, 1, 2]]
     assert [[call.result for call in turn] for turn in turns] == [["a", "sold out"], ["b", "c"]]
-    said = conversation_of(plan, [], CHATS.names, ChatStyle(parallel=True), results)["conversations"]
-    assert said[2] == {"from": "observation", "value": '["a", "sold out"]'}
+    said = conversation_of(plan, [], CHATS.names, ChatStyle(parallel=True), results).conversations
+    assert said[2] == ConversationTurn("observation", '["a", "sold out"]')

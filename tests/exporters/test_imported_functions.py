@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 from builders import imported_tool
+from executions import calls_of
 
-from toolassay.calls.call_plan import Names, function_of, plan_of
-from toolassay.exporters.formats import Chats, ChatStyle, calls_of, chat_of
+from toolassay.calls.call_plan import FunctionSchema, Names, function_of, plan_of
+from toolassay.exporters.formats import Chats, ChatStyle, chat_of
 from toolassay.gold import Gold
 from toolassay.tools import ToolLibrary
 
@@ -19,7 +21,7 @@ def label(**values: Any) -> dict[str, Any]:
     return {"id": 1, "user_request": "Add Ann", "task_steps": [], "task_nodes": nodes, "task_links": []}
 
 
-def function(tool: dict[str, Any]) -> dict[str, Any]:
+def function(tool: dict[str, Any]) -> FunctionSchema:
     library = ToolLibrary.from_json([tool])
     return function_of(library.tools[0], "temporal", Names.of(library, "temporal"))
 
@@ -27,13 +29,13 @@ def function(tool: dict[str, Any]) -> dict[str, Any]:
 def test_arguments_keep_their_names_in_the_function_and_in_calls() -> None:
     properties = {"城市": {"type": "string"}, "per page": {"type": "integer"}, "ID": {}, "id": {}}
     tool = imported_tool("find", "Finds.", properties, ["城市"], dependentRequired={"ID": ["per page"]})
-    assert function(tool)["parameters"] == tool["input_schema"]
+    assert function(tool).parameters == tool["input_schema"]
     library = ToolLibrary.from_json([tool])
     gold = label(**{"城市": "北京", "per page": 3})
     gold["task_nodes"][0]["task"] = "find"
     plan = plan_of(Gold.of(gold), library, "temporal")
     chats = Chats(library, "temporal")
-    chat = chat_of(plan, chats.offered(plan), chats.names, ChatStyle())
+    chat = msgspec.to_builtins(chat_of(plan, chats.offered(plan), chats.names, ChatStyle()))
     (call,) = chat["messages"][1]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"城市": "北京", "per page": 3}
     assert calls_of(chat["messages"], chats.names) == plan.calls

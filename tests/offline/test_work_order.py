@@ -22,7 +22,6 @@ from toolassay.gates.gate import Background
 from toolassay.gates.grounding.gate import GroundingGate
 from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.schema_gate import SchemaGate
-from toolassay.gold import Gold
 from toolassay.graph import Link, ToolGraph
 from toolassay.offline.writer.english import first_sentence
 from toolassay.offline.writer.instruction import is_known, needs_model, write_instruction
@@ -87,10 +86,10 @@ def test_the_record_and_the_label_of_a_work_order_are_marked() -> None:
     record = raw_record(Sample(0, 0, "single", ("get_order",), ()), OFFICE, reply)
     label, problems = Labeller(OFFICE, "temporal").label(record)
     assert label is not None and not problems
-    assert record["form"] == label["form"] == "work order"
+    assert record["form"] == label.record["form"] == "work order"
     rewritten = {**reply, "user_request": "What is order A-1042?"}
     label, _ = Labeller(OFFICE, "temporal").label({**record, "result": rewritten})
-    assert label is not None and "form" not in label
+    assert label is not None and "form" not in label.record
 
 
 def test_the_bundled_libraries_have_phrases_and_need_no_work_order() -> None:
@@ -119,7 +118,7 @@ def test_the_gates_accept_work_orders(graph: ToolGraph) -> None:
         reply = write_instruction(sample, graph.library, graph.dependency_type)
         label, problems = labeller.label(raw_record(sample, graph.library, reply))
         assert label is not None, problems
-        gold = Gold.of(label)
+        gold = label
         findings = [one for gate in gates for one in gate.check(gold) if one.state != "not applicable"]
         assert not findings, (findings, gold.request)
 

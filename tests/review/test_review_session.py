@@ -12,7 +12,7 @@ from reviewing import folder_of, folder_with, label, say, session_of
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
-from toolassay.review.outcome import markdown, verification
+from toolassay.review.outcome import DecisionCount, markdown, verification
 from toolassay.review.session import Findings, Session, draw_plan, read_findings
 from toolassay.stages.review import review_session
 from toolassay.tools import ToolLibrary
@@ -24,12 +24,12 @@ def session(tmp_path: Path) -> Session:
 
 
 def test_it_opens_at_the_first_sample_that_is_not_decided(session: Session) -> None:
-    assert session.overview("Ann", "all")["first"] == 0
+    assert session.overview("Ann", "all").first == 0
     for number in (0, 1, 3):
         say(session, "Ann", number, "correct")
-    assert session.overview("Ann", "all")["first"] == 2
-    assert session.overview("Bob", "all")["first"] == 0
-    assert session.overview("Bob", "all")["progress"]["reviewers"] == {"Ann": 3}
+    assert session.overview("Ann", "all").first == 2
+    assert session.overview("Bob", "all").first == 0
+    assert session.overview("Bob", "all").progress.reviewers == {"Ann": 3}
 
 
 def test_a_sample_that_changed_is_shown_as_stale_and_open_again(session: Session, tmp_path: Path) -> None:
@@ -38,11 +38,11 @@ def test_a_sample_that_changed_is_shown_as_stale_and_open_again(session: Session
     changed = [label(number) for number in range(6)]
     changed[0]["user_request"] += " Please."
     again = session_of(folder_of(tmp_path / "d", changed))
-    assert again.overview("Ann", "all")["first"] == 0
-    assert again.overview("Ann", "all")["items"][0]["stale"]
-    assert again.show(0, "Ann", "all")["mine"]["stale"]
-    row = verification(again.outcomes())["samples"]["all"]
-    assert (row["decided"], row["undecided"]) == (1, 5)
+    assert again.overview("Ann", "all").first == 0
+    assert again.overview("Ann", "all").items[0].stale
+    assert (mine := again.show(0, "Ann", "all").mine) is not None and mine.stale
+    row = verification(again.outcomes()).samples["all"]
+    assert (row.decided, row.undecided) == (1, 5)
     with pytest.raises(ChangedSample, match="has changed"):
         say(again, "Ann", 0, "correct", fingerprint=session.samples[0].fingerprint)
 
@@ -57,7 +57,7 @@ def test_a_fix_is_held_against_the_gates(session: Session) -> None:
     record = session.store.log("Ann").standing("reviewer")[0]
     assert record.insisted == ("schema: 'Paintr' is no tool",)
     assert record.parts == {"task_nodes": parts["task_nodes"]}
-    assert verification(session.outcomes())["samples"]["all"]["insisted"] == 1
+    assert verification(session.outcomes()).samples["all"].insisted == 1
 
 
 @pytest.mark.parametrize(
@@ -79,14 +79,14 @@ def test_decisions_that_make_no_sense(
 
 
 def test_a_fixed_plan_replaces_the_sampled_one(session: Session) -> None:
-    record = session.samples[0].record
+    gold = session.samples[0].gold
     nodes = [{"task": "Summariser", "arguments": ["bonjour 0"]}]
-    made = edited(record, {"task_nodes": nodes, "task_links": []})
+    made = edited(gold, {"task_nodes": nodes, "task_links": []}).record
     assert (made["type"], made["n_tools"], made["check_by_teacher"]) == ("single", 1, None)
     assert (made["sampled_nodes"], made["sampled_links"]) == ([{"task": "Summariser"}], [])
-    assert edited(record, {}) == record
-    words = edited(record, {"user_request": "Hi"})
-    assert words["sampled_nodes"] == record["sampled_nodes"]
+    assert edited(gold, {}) == gold
+    words = edited(gold, {"user_request": "Hi"})
+    assert words.sampled_nodes == gold.sampled_nodes
 
 
 def test_reviewers_who_differ_wait_for_an_adjudicator_whose_word_counts(session: Session) -> None:
@@ -94,16 +94,16 @@ def test_reviewers_who_differ_wait_for_an_adjudicator_whose_word_counts(session:
         say(session, name, 0, first)
         say(session, name, 1, second)
     queue = session.overview("Cem", "conflicts")
-    assert [item["id"] for item in queue["items"]] == ["s1"]
-    votes = session.show(1, "Cem", "conflicts")["votes"]
-    assert {name: vote["action"] for name, vote in votes.items()} == {"Ann": "discard", "Bob": "correct"}
-    assert session.show(1, "Ann", "all")["votes"] == {}  # reviewers decide blind
-    assert verification(session.outcomes())["samples"]["all"]["conflicts"] == 1
+    assert [item.id for item in queue.items] == ["s1"]
+    votes = session.show(1, "Cem", "conflicts").votes
+    assert {name: vote.action for name, vote in votes.items()} == {"Ann": "discard", "Bob": "correct"}
+    assert session.show(1, "Ann", "all").votes == {}  # reviewers decide blind
+    assert verification(session.outcomes()).samples["all"].conflicts == 1
     say(session, "Cem", 1, "correct", queue="conflicts")
     decisions = [item.decision.action if item.decision else None for item in session.outcomes()]
     assert decisions == ["correct", "correct", None, None, None, None]
     assert session.outcomes()[1].settled is not None
-    assert session.progress()["conflicts"] == 0
+    assert session.progress().conflicts == 0
 
 
 def test_the_table_adds_up(session: Session) -> None:
@@ -113,14 +113,14 @@ def test_the_table_adds_up(session: Session) -> None:
     say(session, "Ann", 2, "fix_instruction", parts=fix)
     say(session, "Bob", 1, "correct")
     table = verification(session.outcomes())
-    for row in table["samples"].values():
-        said = sum(decision["count"] for decision in row["decisions"].values())
-        assert said == row["decided"]
-        assert row["decided"] + row["undecided"] + row["conflicts"] == row["samples"]
-    every = table["samples"]["all"]
-    assert (every["samples"], every["decided"], every["undecided"], every["conflicts"]) == (6, 2, 3, 1)
-    assert every["decisions"]["correct"] == {"count": 1, "share": 0.5}
-    assert table["samples"]["dag"]["decisions"]["correct"] == {"count": 0, "share": None}
+    for row in table.samples.values():
+        said = sum(decision.count for decision in row.decisions.values())
+        assert said == row.decided
+        assert row.decided + row.undecided + row.conflicts == row.samples
+    every = table.samples["all"]
+    assert (every.samples, every.decided, every.undecided, every.conflicts) == (6, 2, 3, 1)
+    assert every.decisions["correct"] == DecisionCount(1, 0.5)
+    assert table.samples["dag"].decisions["correct"] == DecisionCount(0, None)
     text = markdown(table)[0][1].splitlines()
     assert text[0].count("|") == text[2].count("|")
     assert "| all | 6 | 2 | 1 (50.0 %) | 0 (0.0 %) | 0 (0.0 %) | 1 (50.0 %) | 0 (0.0 %) | 3 | 1 |" in text
@@ -130,17 +130,17 @@ def test_agreement_of_pairs_and_of_all(session: Session) -> None:
     for number in range(4):
         say(session, "Ann", number, "correct" if number < 2 else "discard")
         say(session, "Bob", number, "correct" if number < 3 else "discard")
-    found = verification(session.outcomes())["agreement"]
-    assert (found["reviewers"], found["all"]) == ({"Ann": 4, "Bob": 4}, None)
-    (pair,) = found["pairs"]
-    assert (pair["samples"], pair["raw"]) == (4, 0.75) and pair["kappa"] == pytest.approx(0.5)
+    found = verification(session.outcomes()).agreement
+    assert (found.reviewers, found.all) == ({"Ann": 4, "Bob": 4}, None)
+    (pair,) = found.pairs
+    assert (pair.samples, pair.raw) == (4, 0.75) and pair.kappa == pytest.approx(0.5)
     say(session, "Cem", 5, "correct")
-    pairs = verification(session.outcomes())["agreement"]["pairs"]
-    nothing = {pair["reason"] for pair in pairs if "Cem" in pair["reviewers"]}
+    pairs = verification(session.outcomes()).agreement.pairs
+    nothing = {pair.reason for pair in pairs if pair.reviewers and "Cem" in pair.reviewers}
     assert nothing == {"no sample was decided by two or more of them"}
     say(session, "Cem", 0, "correct")
-    found = verification(session.outcomes())["agreement"]
-    assert (found["all"]["kind"], found["all"]["samples"]) == ("fleiss", 4)
+    found = verification(session.outcomes()).agreement
+    assert found.all is not None and (found.all.kind, found.all.samples) == ("fleiss", 4)
 
 
 def test_search_reads_requests_steps_tools_and_ids(session: Session) -> None:
@@ -164,11 +164,11 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     session.findings = Findings(read_findings(path), session.gates)
     shown = session.show(0, "Ann", "all")
-    assert shown["level"] == "quarantine"
-    assert [(item["gate"], item["state"]) for item in shown["findings"]] == [("near", "quarantine")]
-    assert [item["state"] for item in session.show(3, "Ann", "all")["findings"]] == ["not applicable"]
-    assert session.overview("Ann", "all")["items"][2]["level"] is None
-    assert session.show(2, "Ann", "all")["level"] == "pass"
+    assert shown.level == "quarantine"
+    assert [(item["gate"], item["state"]) for item in shown.findings] == [("near", "quarantine")]
+    assert [item["state"] for item in session.show(3, "Ann", "all").findings] == ["not applicable"]
+    assert session.overview("Ann", "all").items[2].level is None
+    assert session.show(2, "Ann", "all").level == "pass"
     path.write_text('{"id": 0}\n')
     with pytest.raises(UsageError, match=r":1: .*level"):
         read_findings(path)
@@ -189,9 +189,9 @@ def test_a_drawing_has_links_references_and_missing_tools(session: Session) -> N
         "task_links": [{"source": one, "target": other} for one, other in links],
     }
     drawn = draw_plan(Gold.of(plan), library)
-    kinds = [(node["place"], node["known"], node["missing"]) for node in drawn["nodes"]]
+    kinds = [(node.place, node.known, node.missing) for node in drawn.nodes]
     assert kinds[2:] == [(2, True, False), (3, False, False), (-1, True, True)]
-    assert [(line["from"], line["to"], line["kind"]) for line in drawn["lines"]] == [
+    assert [(line.start, line.end, line.kind) for line in drawn.lines] == [
         *((1, 2, "link"), (2, -1, "link"), (0, 3, "reference")),
     ]
 
@@ -216,6 +216,6 @@ def test_what_the_gates_said_of_a_folder_in_quarantine_lies_beside_it(tmp_path: 
     finding = {"gate": "near duplicate", "state": "quarantine", "reason": "as s9", "where": "user_request"}
     line = {"id": 0, "level": "quarantine", "findings": [finding]}
     (tmp_path / "out" / "gates.jsonl").write_text(json.dumps(line) + "\n")
-    assert review_session(folder).show(0, "Ann", "all")["findings"] != [finding]  # any folder of that name
+    assert review_session(folder).show(0, "Ann", "all").findings != [finding]  # any folder of that name
     (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "checked": {"level": "quarantine"}}')
-    assert review_session(folder).show(0, "Ann", "all")["findings"] == [finding]
+    assert review_session(folder).show(0, "Ann", "all").findings == [finding]

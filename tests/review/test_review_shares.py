@@ -59,11 +59,11 @@ def test_shares_that_cannot_be_made(names: tuple[str, ...], each: int, wrong: st
 def test_the_queue_holds_the_share(tmp_path: Path) -> None:
     session = session_of(folder_with(tmp_path / "d", 12))
     session.shares = Shares(NAMES[:3], 2)
-    seen = Counter(item["id"] for name in NAMES[:3] for item in session.overview(name, "all")["items"])
+    seen = Counter(item.id for name in NAMES[:3] for item in session.overview(name, "all").items)
     assert set(seen.values()) == {2} and len(seen) == 12
     with pytest.raises(UsageError, match="'Zoë' is none of the reviewers"):
         session.overview("Zoë", "all")
-    assert session.overview("Zoë", "conflicts")["items"] == []  # an adjudicator may be anybody
+    assert session.overview("Zoë", "conflicts").items == []  # an adjudicator may be anybody
 
 
 def test_a_sheet_holds_the_share(tmp_path: Path) -> None:

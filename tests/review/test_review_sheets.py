@@ -74,7 +74,7 @@ def test_a_sheet_goes_out_is_filled_in_and_comes_back(session: Session, tmp_path
     assert standing[0].note == "good"
     assert standing[2].parts == {"task_nodes": nodes}
     assert standing["s3"].parts == {"user_request": "- paint\nit"}
-    assert session.show(4, "Ann", "all")["note"] == "not sure"
+    assert session.show(4, "Ann", "all").note == "not sure"
     before = files(session)
     assert take(session, sheet) == take(session, export(session, tmp_path / f"again.{kind}")) == 0
     assert files(session) == before

@@ -44,9 +44,9 @@ def test_the_last_decision_counts_and_undo_goes_back_step_by_step(tmp_path: Path
         return {key: record.action for key, record in session.store.log("Ann").standing("reviewer").items()}
 
     assert standing() == {0: "discard", "s1": "discard"}
-    assert session.undo("Ann", "all")["number"] == 0
+    assert session.undo("Ann", "all").number == 0
     assert standing() == {0: "correct", "s1": "discard"}
-    assert [session.undo("Ann", "all")["number"] for _ in range(3)] == [1, 0, None]
+    assert [session.undo("Ann", "all").number for _ in range(3)] == [1, 0, None]
     assert standing() == {}
     assert [action for _, action in actions(session.store.path("Ann"))][3:] == [UNDO] * 3
 
@@ -55,8 +55,8 @@ def test_undo_is_of_one_person_in_one_role(tmp_path: Path) -> None:
     session = session_of(folder_with(tmp_path / "d"))
     say(session, "Ann", 0, "correct")
     say(session, "Ann", 1, "discard", queue="conflicts")
-    assert session.undo("Bob", "all")["number"] is None
-    assert session.undo("Ann", "all")["number"] == 0
+    assert session.undo("Bob", "all").number is None
+    assert session.undo("Ann", "all").number == 0
     assert list(session.store.log("Ann").standing("adjudicator")) == ["s1"]
 
 
@@ -67,7 +67,7 @@ def test_a_torn_last_line_is_cut_off_and_the_rest_counts(tmp_path: Path) -> None
     whole = path.read_bytes()
     path.write_bytes(whole + whole[: len(whole) // 2])
     again = session_of(tmp_path / "d")
-    assert again.overview("Ann", "all")["first"] == 1
+    assert again.overview("Ann", "all").first == 1
     say(again, "Ann", 1, "discard")
     assert list(actions(path)) == [(0, "correct"), ("s1", "discard")]
 

@@ -100,9 +100,9 @@ def test_a_plan_of_its_own_then_the_words(tmp_path: Path) -> None:
     assert (record["result"]["user_request"], record["goal"], record["follow"]) == (ASKED, GOAL, "seed")
     label, problems = Labeller(GRAPH.library, "schema").label(record)
     assert label is not None and not problems
-    assert (label["type"], label["n_tools"]) == ("chain", 2), "of the written plan"
+    assert (label.record["type"], label.record["n_tools"]) == ("chain", 2), "of the written plan"
     sample = Sampler(GRAPH, 3).sample(0)
-    assert [node["task"] for node in label["sampled_nodes"]] == list(sample.nodes), "of the seed"
+    assert [node["task"] for node in label.record["sampled_nodes"]] == list(sample.nodes), "of the seed"
     shown = writer.last(0)
     assert all(name in shown for name in offered_tools(GRAPH, sample))
 

@@ -9,12 +9,13 @@ The LLM critic is the teacher model's review, parsed from its text; a review tha
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict, read_review
-from toolassay.dataset import SHAPES
+from toolassay.dataset import SHAPES, RequestId, Shape
+from toolassay.gold import Gold
 
 FOLLOW = "follow"
 """Key of a record and of a label: "seed" if the plan was only inspired by the sampled tools."""
@@ -132,7 +133,7 @@ class Alignment:
         links: Total number of links.
     """
 
-    ids: dict[str, dict[str, list[Any]]] = field(
+    ids: dict[str, dict[str, list[RequestId]]] = field(
         default_factory=lambda: {f"{mode}_alignment_id": {shape: [] for shape in SHAPES} for mode in MODES}
     )
     labels: Counter[str] = field(default_factory=Counter)
@@ -140,15 +141,15 @@ class Alignment:
     nodes: int = 0
     links: int = 0
 
-    def add(self, label: Mapping[str, Any], said: Verdicts) -> None:
-        """Add one label with its verdicts."""
-        self.labels[label["type"]] += 1
+    def add(self, gold: Gold, shape: Shape, said: Verdicts) -> None:
+        """Add one label with its shape and its verdicts."""
+        self.labels[shape] += 1
         self.teacher[said.teacher] += 1
-        self.nodes += len(label["task_nodes"])
-        self.links += len(label["task_links"])
+        self.nodes += len(gold.nodes)
+        self.links += len(gold.links)
         for mode, passed in passes(said).items():
             if passed:
-                self.ids[f"{mode}_alignment_id"][label["type"]].append(label["id"])
+                self.ids[f"{mode}_alignment_id"][shape].append(gold.id)
 
     def by_shape(self) -> Iterable[tuple[str, list[int]]]:
         """Yield rows (critic, [single, chain, dag, overall]): all samples, then those a critic passes."""
@@ -159,14 +160,14 @@ class Alignment:
             yield _CRITIC_NAMES[mode], [*counts, sum(counts)]
 
 
-def verdicts_of(label: Mapping[str, Any]) -> Verdicts:
-    """The verdicts of both critics on a label."""
+def verdicts_of(gold: Gold) -> Verdicts:
+    """The verdicts of both critics on a label that has the sampled graph."""
     return verdicts(
-        (node["task"] for node in label["sampled_nodes"]),
-        ((link["source"], link["target"]) for link in label["sampled_links"]),
-        (node["task"] for node in label["task_nodes"]),
-        ((link["source"], link["target"]) for link in label["task_links"]),
-        label.get("check_by_teacher"),
+        gold.sampled_nodes or (),
+        gold.sampled_links or (),
+        (node.tool for node in gold.nodes),
+        gold.links,
+        gold.record.get("check_by_teacher"),
     )
 
 

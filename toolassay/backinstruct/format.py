@@ -85,23 +85,23 @@ def format_data(
                 raise UsageError(
                     "not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
                 )
-            label, problems = labeller.label(record)
+            gold, problems = labeller.label(record)
             if record["id"] in seen:
-                label, problems = None, ["the id occurs twice"]
+                gold, problems = None, ["the id occurs twice"]
             seen.add(record["id"])
-            if label is None:
+            if gold is None:
                 refused += 1
                 reasons.update(dict.fromkeys(map(_kind_of, problems), 1))
                 errors.write(line({**record, "errors": problems}) + "\n")
                 continue
-            verdicts = verdicts_of(label)
+            verdicts = verdicts_of(gold)
             if critics is not None and not passes(verdicts)[critics]:
                 left_out += 1
                 continue
             kept += 1
-            alignment.add(label, verdicts)
-            data.write(line(label) + "\n")
-            requests.write(line({key: label[key] for key in ("id", "user_request")}) + "\n")
+            alignment.add(gold, gold.record["type"], verdicts)
+            data.write(line(gold.record) + "\n")
+            requests.write(line({"id": gold.id, "user_request": gold.request}) + "\n")
         if not kept:
             # Raised inside the block, so that no file is replaced.
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+import msgspec
 import networkx as nx
 
 from toolassay.argument_schemas import Schema, as_meant
@@ -26,9 +27,11 @@ from toolassay.dataset import (
     renumbered,
     shape_of,
 )
+from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
+Part = TypeVar("Part")
 # A name with a wrapping around it: matches "<Text Search>" and "output of Text Search", not "Text Search".
 _WRAPPED = re.compile(r"<(?P<bracketed>.+)>|output[_ ]of[_ ](?P<named>.+)", re.IGNORECASE)
 # A step number: matches "Step 2" in "Step 2: use it", not "2 steps".
@@ -136,8 +139,8 @@ def _as_meant(argument: Any, schema: Schema) -> Iterator[Any]:
 
 
 def in_order(
-    nodes: list[dict[str, Any]], steps: list[str], problems: list[str]
-) -> tuple[list[dict[str, Any]], list[str]]:
+    nodes: list[LabelNode], steps: list[str], problems: list[str]
+) -> tuple[list[LabelNode], list[str]]:
     """Sort nodes and their steps so that every reference points to an earlier node.
 
     They are unchanged if they are in such an order, or if the references form a cycle, which is added to
@@ -146,7 +149,7 @@ def in_order(
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(len(nodes)))
     for place, node in enumerate(nodes):
-        sources = (reference.node for reference in references_in(node["arguments"]))
+        sources = (reference.node for reference in references_in(node.arguments))
         graph.add_edges_from((source, place) for source in sources if source < len(nodes))
     try:
         order = list(nx.lexicographical_topological_sort(graph))
@@ -156,10 +159,8 @@ def in_order(
     if order == sorted(order):
         return nodes, steps
     position = {place: number for number, place in enumerate(order)}
-    return [
-        {"task": nodes[place]["task"], "arguments": _moved(nodes[place]["arguments"], position)}
-        for place in order
-    ], steps_in_order(steps, order, position)
+    moved = [LabelNode(nodes[place].task, _moved(nodes[place].arguments, position)) for place in order]
+    return moved, steps_in_order(steps, order, position)
 
 
 def _moved(value: Any, position: Mapping[int, int]) -> Any:
@@ -196,6 +197,36 @@ def steps_in_order(steps: list[str], order: list[int], position: Mapping[int, in
     return [_STEP.sub(renumbered, steps[place]) for place in order]
 
 
+class LabelNode(msgspec.Struct):
+    """A node of a label: its tool, and its arguments as their dependency type has them."""
+
+    task: str
+    arguments: list[Any]
+
+
+class _SampledTool(msgspec.Struct):
+    id: str = ""
+    task: str = ""
+
+    def __post_init__(self) -> None:
+        if not (self.id or self.task):
+            raise ValueError
+
+
+class _SampledLink(msgspec.Struct):
+    source: str
+    target: str
+
+
+def _read(value: Any, kind: type[Part], wrong: str, problems: list[str]) -> Part:
+    """A part of a record; of another form it is empty, and `wrong` is added to `problems`."""
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        problems.append(wrong)
+        return kind()
+
+
 WrittenNode = tuple[str, Any]
 Ends = tuple[str, str]
 
@@ -213,22 +244,20 @@ class Labeller:
         self._names = Spellings(library.ids)
         self._schemas = {tool.id: tool.input_schema for tool in library}
 
-    def label(self, record: Mapping[str, Any]) -> tuple[dict[str, Any] | None, list[str]]:
+    def label(self, record: Mapping[str, Any]) -> tuple[Gold | None, list[str]]:
         """The label of a record and no problems, or None and the problems."""
         result = record.get("result")
         if not isinstance(result, Mapping):
             return None, ["there is no result"]
         problems: list[str] = []
-        steps, request = result.get("task_steps"), result.get("user_request")
+        request = result.get("user_request")
         if not isinstance(request, str) or not request.strip():
             problems.append("user_request is not a text")
-        if not isinstance(steps, list) or not all(isinstance(step, str) for step in steps):
-            problems.append("task_steps is not a list of texts")
-            steps = []
+        steps = _read(result.get("task_steps"), list[str], "task_steps is not a list of texts", problems)
         written, ends = plan_of(result)
         links = [(self._names.read(source), self._names.read(target)) for source, target in ends]
         nodes = self._nodes(result, written, links, problems)
-        tools = {node["task"] for node in nodes}
+        tools = {node.task for node in nodes}
         problems += [
             f"a link names '{name}', which is no node"
             for link, names in zip(links, ends, strict=True)
@@ -237,33 +266,39 @@ class Labeller:
         ]
         if steps and len(steps) != len(nodes):
             problems.append(f"{len(steps)} steps for {len(nodes)} nodes")
-        sampled_nodes, sampled_links = _sampled(record, problems)
+        kind, wrong = list[str | _SampledTool], "sampled_nodes is not a list of tools"
+        drawn = _read(record.get("sampled_nodes") or [], kind, wrong, problems)
+        sampled = [one if isinstance(one, str) else one.id or one.task for one in drawn]
+        wrong = "sampled_links is not a list of links"
+        ends_drawn = _read(record.get("sampled_links") or [], list[_SampledLink], wrong, problems)
         if self._kind == "schema":
             problems += [
                 f"node {place} refers to <node-{reference.node}>, which is no other node"
                 for place, node in enumerate(nodes)
-                for reference in references_in(node["arguments"])
+                for reference in references_in(node.arguments)
                 if reference.node >= len(nodes) or reference.node == place
             ]
         if self._kind != "temporal" and not problems:
             nodes, steps = in_order(nodes, steps, problems)
         if problems:
             return None, problems
-        return {
+        pairs = [(link.source, link.target) for link in ends_drawn]
+        label = {
             "id": record.get("id"),
             "seed": record.get("seed"),
-            "type": _shape(nodes, links, sampled_nodes, sampled_links, follow=record.get(FOLLOW)),
+            "type": _shape(nodes, links, len(sampled), pairs, follow=record.get(FOLLOW)),
             "n_tools": len(nodes),
-            "sampled_nodes": sampled_nodes,
-            "sampled_links": sampled_links,
+            "sampled_nodes": [{"task": name} for name in sampled],
+            "sampled_links": record.get("sampled_links") or [],
             "user_request": request,
             "task_steps": steps,
-            "task_nodes": nodes,
+            "task_nodes": msgspec.to_builtins(nodes),
             "task_links": [{"source": source, "target": target} for source, target in links],
             "check_by_teacher": result.get("check_by_teacher"),
             **form_of(request),
             **{key: record[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in record},
-        }, []
+        }
+        return Gold.of(label), []
 
     def _nodes(
         self,
@@ -271,7 +306,7 @@ class Labeller:
         written: Sequence[WrittenNode],
         links: Sequence[Ends],
         problems: list[str],
-    ) -> list[dict[str, Any]]:
+    ) -> list[LabelNode]:
         graph = result.get("invoking_graph")
         raw = graph.get("nodes") if isinstance(graph, Mapping) else None
         if not isinstance(raw, list) or not written:
@@ -284,21 +319,21 @@ class Labeller:
             f"unknown tool '{name}'" for (name, _), tool in zip(written, tools, strict=True) if tool is None
         ]
         references = References(tools, links)
-        nodes: list[dict[str, Any]] = []
+        nodes: list[LabelNode] = []
         for place, (name, values) in enumerate(written):
             if self._kind == "resource":
                 arguments = references.resource_arguments(values, place, problems)
             else:
                 arguments = temporal_arguments(name, values, problems, self._schemas.get(tools[place] or ""))
-            nodes.append({"task": tools[place] or name, "arguments": arguments})
+            nodes.append(LabelNode(tools[place] or name, arguments))
         return nodes
 
 
 def _shape(
-    nodes: Sequence[Mapping[str, Any]],
+    nodes: Sequence[LabelNode],
     links: Sequence[Ends],
-    sampled_nodes: Sequence[Any],
-    sampled_links: Sequence[Mapping[str, Any]],
+    sampled: int,
+    sampled_links: Sequence[Ends],
     *,
     follow: Any,
 ) -> Shape:
@@ -308,37 +343,18 @@ def _shape(
     only if they were sampled as one, or if references in arguments connect them to a branch. A plan that only
     was inspired by its sample has the shape of its own links.
     """
-    tools = [node["task"] for node in nodes]
+    tools = [node.task for node in nodes]
     shape = shape_of(len(tools), links, tools=tools)
     if follow == "seed" or shape != "dag" or not is_paths(len(tools), links, tools=tools):
         return shape
-    drawn = [(link["source"], link["target"]) for link in sampled_links]
-    if sampled_nodes and shape_of(len(sampled_nodes), drawn) == "dag":
+    if sampled and shape_of(sampled, sampled_links) == "dag":
         return "dag"
     if len(set(tools)) < len(tools):
         return "chain"
     fed = {
-        (tools[reference.node], node["task"])
+        (tools[reference.node], node.task)
         for node in nodes
-        for reference in references_in(node["arguments"])
+        for reference in references_in(node.arguments)
         if reference.node < len(tools)
     }
     return "chain" if is_paths(len(tools), {*links, *fed}) else "dag"
-
-
-def _sampled(record: Mapping[str, Any], problems: list[str]) -> tuple[list[dict[str, str]], list[Any]]:
-    """`sampled_nodes` (objects or plain names) and `sampled_links` of a record; [] if missing."""
-    nodes, links = record.get("sampled_nodes"), record.get("sampled_links")
-    nodes, links = [] if nodes is None else nodes, [] if links is None else links
-    names: list[Any] = []
-    if isinstance(nodes, list):
-        names = [node.get("id", node.get("task")) if isinstance(node, Mapping) else node for node in nodes]
-    if not isinstance(nodes, list) or not all(isinstance(name, str) for name in names):
-        problems.append("sampled_nodes is not a list of tools")
-    if not isinstance(links, list) or not all(map(_is_link, links)):
-        problems.append("sampled_links is not a list of links")
-    return [{"task": name} for name in names], links
-
-
-def _is_link(value: Any) -> bool:
-    return isinstance(value, Mapping) and all(isinstance(value.get(end), str) for end in ("source", "target"))

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.dataset import Shape, reference_index, shape_of
 from toolassay.files import readable
 from toolassay.gold import Fault, Gold, GoldNode
@@ -39,6 +41,21 @@ _READS_AS: dict[str, tuple[type, ...]] = {
 # "https://x.org", "www.x.org"; not "x.org".
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 MEDIA = frozenset({"image", "audio", "video"})
+
+
+class FunctionSchema(msgspec.Struct, frozen=True):
+    """OpenAI's value of `function`; `parameters` is a JSON Schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+
+class NamedFunction(msgspec.Struct, frozen=True):
+    """An entry of `names.json`: the tool of a function, and the parameter of each of its properties."""
+
+    tool: str
+    parameters: dict[str, str]
 
 
 class ArgumentSlot(NamedTuple):
@@ -187,41 +204,13 @@ class Names:
             parameters[tool.id] = {name: name for name in slots} if is_kept else _valid(slots, "argument")
         return cls(_valid(library.ids, "tool"), parameters)
 
-    def to_json(self) -> dict[str, Any]:
-        """The object of `names.json`: for each function its tool, and the parameter of each property."""
-        return {
-            "functions": {
-                function: {
-                    "tool": tool,
-                    "parameters": {name: slot for slot, name in self.parameters[tool].items()},
-                }
-                for tool, function in self.functions.items()
-            }
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Names:
-        """Parse the object of `names.json`."""
-        functions = value["functions"]
-        return cls(
-            {entry["tool"]: function for function, entry in functions.items()},
-            {
-                entry["tool"]: {slot: name for name, slot in entry["parameters"].items()}
-                for entry in functions.values()
-            },
-        )
-
     @cached_property
-    def _tools(self) -> dict[str, str]:
-        return {name: tool for tool, name in self.functions.items()}
-
-    def tool(self, function: str) -> str:
-        """The tool of a function.
-
-        Raises:
-            KeyError: no tool has this function.
-        """
-        return self._tools[function]
+    def by_function(self) -> dict[str, NamedFunction]:
+        """The functions, as in `names.json`."""
+        return {
+            function: NamedFunction(tool, {name: slot for slot, name in self.parameters[tool].items()})
+            for tool, function in self.functions.items()
+        }
 
 
 def _valid(names: Iterable[str], fallback: str) -> dict[str, str]:
@@ -255,8 +244,8 @@ def _schema_of(tool: Tool, kind: DependencyType) -> Mapping[str, Any] | None:
 _FORMATS = frozenset({"date", "time", "date-time"})
 
 
-def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any]:
-    """The JSON schema of a tool, `{"name", "description", "parameters"}`: OpenAI's value of `function`.
+def function_of(tool: Tool, kind: DependencyType, names: Names) -> FunctionSchema:
+    """A tool as a function.
 
     The `parameters` of an imported tool are its `input_schema`.
 
@@ -268,23 +257,21 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> dict[str, Any
     >>> from toolassay.tools import ToolLibrary
     >>> tool = Tool("Paint it", "Paints.", inputs=("text",), outputs=("image",))
     >>> function = function_of(tool, "resource", Names.of(ToolLibrary([tool]), "resource"))
-    >>> function["name"], function["parameters"]["required"], function["description"]
+    >>> function.name, function.parameters["required"], function.description
     ('Paint_it', ['text'], 'Paints. Gives image.')
     """
     slots, called = slots_of(tool, kind), names.parameters[tool.id]
     if (given := _schema_of(tool, kind)) is not None:
         schema = {"type": "object", "properties": {}, **given}
-        return {"name": names.functions[tool.id], "description": tool.description, "parameters": schema}
+        return FunctionSchema(names.functions[tool.id], tool.description, schema)
     gives = f"Gives {', '.join(tool.outputs)}." if kind == "resource" and tool.outputs else ""
-    return {
-        "name": names.functions[tool.id],
-        "description": " ".join(text for text in (tool.description.strip(), gives) if text),
-        "parameters": {
-            "type": "object",
-            "properties": {called[slot.name]: _property(slot) for slot in slots},
-            "required": [called[slot.name] for slot in slots if slot.required],
-        },
+    schema = {
+        "type": "object",
+        "properties": {called[slot.name]: _property(slot) for slot in slots},
+        "required": [called[slot.name] for slot in slots if slot.required],
     }
+    description = " ".join(text for text in (tool.description.strip(), gives) if text)
+    return FunctionSchema(names.functions[tool.id], description, schema)
 
 
 def _property(slot: ArgumentSlot) -> dict[str, Any]:

@@ -21,6 +21,10 @@ SIMULATOR = "simulate"
 Outcome = Literal["ran", "failed", "not_allowed", "in_doubt", "provider_error"]
 
 
+Arguments = Mapping[str, Any]
+"""The arguments of a call by name; the values are JSON, and only the tool's schema knows their form."""
+
+
 class ExecutedCall(msgspec.Struct, frozen=True):
     """One call that was executed.
 
@@ -37,7 +41,7 @@ class ExecutedCall(msgspec.Struct, frozen=True):
 
     node: int
     tool: str
-    arguments: Mapping[str, Any]
+    arguments: Arguments
     result: Any = None
     error: str | None = None
     seconds: float = 0.0

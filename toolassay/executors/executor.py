@@ -13,6 +13,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple, Protocol
 
+import msgspec
+
+from toolassay.calls.execution_record import Arguments
 from toolassay.data_folder import DataFolder
 from toolassay.extras import NoOptions, Option
 from toolassay.runs.items import Unsent
@@ -84,10 +87,17 @@ class CallResult(NamedTuple):
         return cls(value, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
+class ListedResource(msgspec.Struct, frozen=True):
+    """A resource of a server."""
+
+    uri: str
+    name: str = ""
+
+
 class Environment(Protocol):
     """A place in which the calls of a plan run, one after the other."""
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+    async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """Run one call.
 
         Args:
@@ -200,8 +210,8 @@ class OpenExecutor(ABC):
         """The files and the folders in which calls work, as arguments name them."""
         return (), ()
 
-    async def resources(self) -> Sequence[Mapping[str, Any]]:
-        """What a server lists beside its tools, each with `uri` and `name`, unchecked.
+    async def resources(self) -> Sequence[ListedResource]:
+        """What a server lists beside its tools.
 
         Raises:
             EnvironmentFailure: The server does not work.
@@ -209,7 +219,7 @@ class OpenExecutor(ABC):
         return ()
 
 
-async def call_tool(environment: Environment, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+async def call_tool(environment: Environment, tool: Tool, arguments: Arguments) -> CallResult:
     """Run one call; a result that reports a failure (`is_refusal`) is a refusal.
 
     Raises:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, TypeVar
 
-from toolassay.argument_schemas import ArgumentValidator
+import msgspec
+
+from toolassay.argument_schemas import ArgumentValidator, Schema
+from toolassay.calls.execution_record import Arguments
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -20,6 +23,7 @@ from toolassay.executors.executor import (
     EnvironmentFailure,
     ExecutionContext,
     Executor,
+    ListedResource,
     NotCalled,
     OpenExecutor,
     Refusal,
@@ -185,7 +189,7 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
             reuses=self.is_shared or source is None,
         )
         self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
-        self._tools: dict[str, dict[str, Mapping[str, Any]]] = {}
+        self._tools: dict[str, dict[str, _ListedTool]] = {}
         self.identity = {
             "servers": {name: config.shown for name, config in configs.items()},
             "workspace": content,
@@ -198,8 +202,7 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
             async with self.environment() as environment:
                 for name in self.configs:
                     listed = await environment.on(name, lambda connection: connection.list_tools())
-                    named = {tool.get("name"): tool for tool in listed if isinstance(tool, dict)}
-                    self._tools[name] = {key: tool for key, tool in named.items() if isinstance(key, str)}
+                    self._tools[name] = {tool.name: tool for tool in _valid(listed, _ListedTool)}
         except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
@@ -228,7 +231,7 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
             cwd=str(workspace.path) if config.cwd is None else fill(config.cwd),
         )
 
-    def find(self, tool: Tool) -> tuple[str, str, Mapping[str, Any]] | None:
+    def find(self, tool: Tool) -> tuple[str, str, _ListedTool] | None:
         """The server of a tool, its name there, and how the server lists it; None if no server has it."""
         name = tool.source.get("name")
         name = name if isinstance(name, str) else tool.id
@@ -238,30 +241,29 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
             ((one, name, self._tools[one][name]) for one in servers if name in self._tools[one]), None
         )
 
-    def _hint(self, tool: Tool, hint: str) -> bool:
+    def _hints(self, tool: Tool) -> _ToolHints:
         found = self.find(tool)
-        annotations = found[2].get("annotations") if found else None
-        return isinstance(annotations, Mapping) and annotations.get(hint) is True
+        return (found[2].annotations if found else None) or _ToolHints()
 
     def is_read_only(self, tool: Tool) -> bool:
         """By the server's own annotations, not by those in the folder."""
-        return self._hint(tool, "readOnlyHint")
+        return self._hints(tool).read_only_hint is True
 
     def is_idempotent(self, tool: Tool) -> bool:
         """By the server's own annotations."""
-        return self._hint(tool, "idempotentHint") or self.is_read_only(tool)
+        return self._hints(tool).idempotent_hint is True or self.is_read_only(tool)
 
     def missing(self, tool: Tool) -> str:
         """Whether no server has the tool."""
         return "" if self.find(tool) else f"the server has no tool '{tool.id}'"
 
-    async def resources(self) -> Sequence[Mapping[str, Any]]:
+    async def resources(self) -> Sequence[ListedResource]:
         """The resources of all servers."""
-        found: list[Mapping[str, Any]] = []
+        found: list[ListedResource] = []
         async with self.environment() as environment:
             for name in self.configs:
                 listed = await environment.on(name, lambda connection: connection.list_resources())
-                found += [one for one in listed if isinstance(one, Mapping)]
+                found += _valid(listed, ListedResource)
         return found
 
 
@@ -281,7 +283,7 @@ class _McpEnvironment(CopiedEnvironment):
             return False
         return not self.has_failed and all(session.is_alive for session in self._sessions.values())
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+    async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """See `Environment.call`."""
         found = self._opened.find(tool)
         if found is None:
@@ -292,7 +294,7 @@ class _McpEnvironment(CopiedEnvironment):
         limits = self._opened.limits
         try:
             answer = await self.on(
-                server, lambda connection: connection.call_tool(name, given, seconds=limits.seconds)
+                server, lambda connection: connection.call_tool(name, dict(given), seconds=limits.seconds)
             )
         except _Answered as error:
             raise Refusal(self._shown(error)) from None
@@ -450,7 +452,54 @@ class _Session:
                 self._ready.exception()  # asyncio reports one that is never read
 
 
-def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits, secrets: Sequence[str]) -> CallResult:
+class _ToolHints(msgspec.Struct, rename="camel"):
+    read_only_hint: bool | None = None
+    idempotent_hint: bool | None = None
+
+
+class _ListedTool(msgspec.Struct, rename="camel"):
+    name: str
+    annotations: _ToolHints | None = None
+    output_schema: Schema | None = None
+
+
+class _EmbeddedText(msgspec.Struct):
+    text: str | None = None
+
+
+class _Content(msgspec.Struct, rename="camel"):
+    """A block of content; `seen` is what a model reads of it."""
+
+    type: str | None = None
+    text: str | None = None
+    mime_type: str | None = None
+    resource: _EmbeddedText | None = None
+
+    @property
+    def seen(self) -> str:
+        inner = self.resource.text if self.resource and self.text is None else self.text
+        return f"[{self.mime_type or self.type or 'content'}]" if inner is None else inner
+
+
+class _ToolAnswer(msgspec.Struct, rename="camel"):
+    """A result of `tools/call`."""
+
+    content: list[_Content] | None = None
+    structured_content: Any = None
+    is_error: bool | None = None
+
+
+Listed = TypeVar("Listed")
+
+
+def _valid(listed: Iterable[Any], kind: type[Listed]) -> Iterator[Listed]:
+    """The entries of a listing that have the form of the protocol."""
+    for one in listed:
+        with suppress(msgspec.ValidationError):
+            yield msgspec.convert(one, kind)
+
+
+def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Sequence[str]) -> CallResult:
     """The result of a call, checked against what the server says of the tool.
 
     Args:
@@ -463,28 +512,27 @@ def _result(answer: Any, listed: Mapping[str, Any], limits: CallLimits, secrets:
         Refusal: The tool reports an error.
         EnvironmentFailure: It is no result of MCP, too large, or not as the tool's output schema says.
     """
-    content = answer.get("content") if isinstance(answer, Mapping) else None
-    structured = answer.get("structuredContent") if isinstance(answer, Mapping) else None
-    if not isinstance(content, list) and structured is None:
+    try:
+        found = msgspec.convert(answer, _ToolAnswer)
+    except msgspec.ValidationError:
+        found = _ToolAnswer()
+    structured = found.structured_content
+    if found.content is None and structured is None:
         raise EnvironmentFailure("the server answered tools/call with something else than a result")
-    blocks = [block for block in content or () if isinstance(block, Mapping)]
-    text = "\n".join(map(_block_text, blocks))
+    text = "\n".join(block.seen for block in found.content or ())
     value = structured if structured is not None else parsed_text(text)
-    if answer.get("isError") is True or is_refusal(value):
+    if found.is_error or is_refusal(value):
         words = one_line(without(secrets, text or CallResult.of(value).text))
         raise Refusal(words or "the tool reports an error without a text")
-    schema = listed.get("outputSchema")
-    if isinstance(schema, Mapping):
-        problem = _mismatch(structured, schema)
-        if problem:
-            problem = one_line(without(secrets, problem))
-            raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
+    if listed.output_schema is not None and (problem := _mismatch(structured, listed.output_schema)):
+        problem = one_line(without(secrets, problem))
+        raise EnvironmentFailure(f"the result is not as its output schema says: {problem}")
     result = CallResult(value, text or CallResult.of(value).text)
     limits.check(result.text, "" if structured is None else json.dumps(structured, ensure_ascii=False))
     return result
 
 
-def _mismatch(structured: Any, schema: Mapping[str, Any]) -> str:
+def _mismatch(structured: Any, schema: Schema) -> str:
     if structured is None:
         return "there is no structured content"
     try:
@@ -492,13 +540,3 @@ def _mismatch(structured: Any, schema: Mapping[str, Any]) -> str:
     except ValueError:
         return ""  # a schema that is not valid says nothing
     return f"{problems[0].path} {problems[0].reason}".strip() if problems else ""
-
-
-def _block_text(block: Mapping[str, Any]) -> str:
-    """A block of content as a model reads it."""
-    kind = block.get("type")
-    resource = block.get("resource")
-    text = block.get("text", resource.get("text") if isinstance(resource, Mapping) else None)
-    if isinstance(text, str):
-        return text
-    return f"[{block.get('mimeType') or kind or 'content'}]"

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from toolassay.argument_schemas import Schema, kinds_of, schema_at
 from toolassay.calls.call_plan import CallPlan
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome, StateSummary
+from toolassay.calls.execution_record import Arguments, ExecutedCall, Execution, Outcome, StateSummary
 from toolassay.dataset import RequestId
 from toolassay.executors.executor import (
     CallResult,
@@ -49,8 +49,8 @@ class Unresolvable(Exception):
 
 
 def resolve_arguments(
-    arguments: Mapping[str, Any], results: Mapping[int, CallResult], schema: Schema | None
-) -> dict[str, Any]:
+    arguments: Arguments, results: Mapping[int, CallResult], schema: Schema | None
+) -> Arguments:
     """The arguments with values in place of references.
 
     A value takes the type that the schema of its place asks for: a number in place of a text of digits, a
@@ -583,7 +583,7 @@ def result_of(call: ExecutedCall) -> CallResult:
     return made if call.text is None else CallResult(call.result, call.text)
 
 
-def with_mistake(arguments: Mapping[str, Any], tool: Tool, rng: random.Random) -> dict[str, Any] | None:
+def with_mistake(arguments: Arguments, tool: Tool, rng: random.Random) -> Arguments | None:
     """The arguments with one mistake such as models make; None if this draw gives none.
 
     A required argument is missing, a value is misspelled, or it has another type.

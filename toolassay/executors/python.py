@@ -19,6 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from toolassay.calls.execution_record import Arguments
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -176,6 +179,26 @@ class _OpenPython(PooledExecutor["_PythonEnvironment"]):
         return "" if name in self._names else f"the module has no function '{name}'"
 
 
+class _Source(msgspec.Struct):
+    """The first message: where the functions are, and the bytes of memory for them."""
+
+    functions: str
+    memory: int
+
+
+class _FunctionCall(msgspec.Struct):
+    function: str
+    arguments: Arguments
+
+
+class _Answer(msgspec.Struct, omit_defaults=True):
+    """The names of the functions after the first message, a result, or an error in words."""
+
+    names: list[str] = []
+    result: Any = None
+    error: str | None = None
+
+
 class _PythonEnvironment(CopiedEnvironment):
     def __init__(self, opened: _OpenPython, workspace: Workspace | None) -> None:
         super().__init__(workspace, opened.keys)
@@ -205,23 +228,23 @@ class _PythonEnvironment(CopiedEnvironment):
         )
         try:
             self._server = await ServerProcess.start(config, stderr=asyncio.subprocess.DEVNULL)
-            source = {"functions": opened.functions, "memory": opened.limits.memory_bytes}
+            source = _Source(str(opened.functions), opened.limits.memory_bytes)
             ready = await self._answer(source, _START_SECONDS)
-            if "names" not in ready:
-                raise EnvironmentFailure(str(ready.get("error", "the process did not start")))
-            self.names = list(ready["names"])
+            if ready.error:
+                raise EnvironmentFailure(ready.error)
+            self.names = ready.names
         except BaseException:
             await self.close()
             raise
 
-    async def _answer(self, message: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+    async def _answer(self, message: _Source | _FunctionCall, seconds: float) -> _Answer:
         """Send a message; the answer."""
         assert self._server is not None
         calls, results = self._server.process.stdin, self._server.process.stdout
         assert calls is not None and results is not None
         text, piece = bytearray(), b""
         longest = _LONGEST_ESCAPE * self._opened.limits.result_bytes + 2**16
-        calls.write(json.dumps(message).encode(errors="surrogatepass") + b"\n")
+        calls.write(json.dumps(msgspec.to_builtins(message)).encode(errors="surrogatepass") + b"\n")
         try:
             async with asyncio.timeout(seconds):
                 while not piece.endswith(b"\n") and (piece := await results.read(_READ)):
@@ -229,8 +252,7 @@ class _PythonEnvironment(CopiedEnvironment):
                     if len(text) > longest:
                         raise EnvironmentFailure("the result is larger than --max_result allows")
             if piece:
-                answer: dict[str, Any] = self.stored(json.loads(text))
-                return answer
+                return msgspec.convert(self.stored(json.loads(text)), _Answer)
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
         with contextlib.suppress(TimeoutError):
@@ -239,18 +261,18 @@ class _PythonEnvironment(CopiedEnvironment):
         how = self._server.status or "closed its output"
         raise EnvironmentFailure(f"the process of the functions {how}")
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+    async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """See `Environment.call`."""
         assert self._server is not None
         self.has_failed = True  # until there is an answer
         if has_ended(self._server.process):
             raise NotCalled("the process of the functions ended before the call")
-        message = {"function": _function_name(tool), "arguments": self.given(arguments)}
+        message = _FunctionCall(_function_name(tool), self.given(arguments))
         answer = await self._answer(message, self._opened.limits.seconds)
         self.has_failed = False
-        if "error" in answer:
-            raise Refusal(one_line(answer["error"]))
-        result = CallResult.of(answer["result"])
+        if answer.error is not None:
+            raise Refusal(one_line(answer.error))
+        result = CallResult.of(answer.result)
         self._opened.limits.check(result.text)
         return result
 
@@ -286,35 +308,35 @@ def main() -> None:
     os.dup2(null, 1)
     process = os.getpid()
 
-    def answer(value: Mapping[str, Any]) -> None:
+    def answer(value: _Answer) -> None:
         if os.getpid() != process:  # a fork of a function that returned as well
             os._exit(1)
         with open(results, "wb", closefd=False) as stream:
-            stream.write(json.dumps(value, ensure_ascii=True).encode() + b"\n")
+            stream.write(json.dumps(msgspec.to_builtins(value), ensure_ascii=True).encode() + b"\n")
 
     import pydantic  # noqa: F401  # before the limit, which is for the functions
     import pydantic_core  # noqa: F401
 
     from toolassay.importers.python import imported_module
 
-    first = json.loads(calls.readline())
+    first = msgspec.convert(json.loads(calls.readline()), _Source)
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        limit = first["memory"] + _address_space()
+        limit = first.memory + _address_space()
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     with contextlib.ExitStack() as stack:
         try:
-            module = stack.enter_context(imported_module(first["functions"]))
+            module = stack.enter_context(imported_module(first.functions))
         except UsageError as error:
-            answer({"error": str(error)})
+            answer(_Answer(error=str(error)))
             return
         functions = {name: value for name, value in vars(module).items() if callable(value)}
-        answer({"names": [name for name in functions if not name.startswith("_")]})
+        answer(_Answer([name for name in functions if not name.startswith("_")]))
         for line in calls:
-            call = json.loads(line)
-            answer(_called(functions.get(call["function"]), call["arguments"]))
+            call = msgspec.convert(json.loads(line), _FunctionCall)
+            answer(_called(functions.get(call.function), call.arguments))
 
 
 def _end_with_parent() -> None:
@@ -338,13 +360,13 @@ def _address_space() -> int:
         return 0
 
 
-def _called(function: Callable[..., Any] | None, arguments: dict[str, Any]) -> dict[str, Any]:
+def _called(function: Callable[..., Any] | None, arguments: Arguments) -> _Answer:
     """The result of a function as JSON, or its error in words."""
     from pydantic import ConfigDict, ValidationError, validate_call
     from pydantic_core import to_jsonable_python
 
     if function is None:
-        return {"error": "there is no such function"}
+        return _Answer(error="there is no such function")
     try:
         typed = validate_call(config=ConfigDict(arbitrary_types_allowed=True))(function)
         result = typed(**arguments)
@@ -352,15 +374,15 @@ def _called(function: Callable[..., Any] | None, arguments: dict[str, Any]) -> d
             result = asyncio.run(_awaited(result))
         value = to_jsonable_python(result, fallback=str, inf_nan_mode="null")
         json.dumps(value)  # some values are nested too deeply for it
-        return {"result": value}
+        return _Answer(result=value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"]))
-        return {"error": f"{place}: {first['msg']}"}
+        return _Answer(error=f"{place}: {first['msg']}")
     except MemoryError:
         os._exit(137)  # as a process that is killed for its memory
     except BaseException as error:  # also of `sys.exit`, with which functions report wrong arguments
-        return {"error": _shown(error)}
+        return _Answer(error=_shown(error))
 
 
 def _shown(error: BaseException) -> str:

@@ -6,14 +6,15 @@ Schemas come from outside: every walk is bounded, and `jsonschema` decides wheth
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, kinds_of, properties_at
+from toolassay.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at
 from toolassay.argument_values.drawn_values import drawn_value
 from toolassay.argument_values.places import SchemaWalk
+from toolassay.executors.executor import State
 from toolassay.graph.derive import fields
 from toolassay.graph.derive.fields import (
     IDENTITIES,
@@ -140,6 +141,10 @@ def _identifiers(tool: Tool, route: Route | None, thing: Words) -> tuple[str, st
     return best[1], best[2], tuple(others)
 
 
+Values = dict[str, Any]
+"""JSON values by name: what calls and results say of an object."""
+
+
 @dataclass
 class Resource:
     """An object of the world."""
@@ -148,19 +153,19 @@ class Resource:
     thing: Words
     attribute: str  # what the key is
     key: Any  # "" for the only one of its kind
-    scope: dict[str, Any]  # values within which the key is unique
-    fields: dict[str, Any] = field(default_factory=dict)  # all that is known
-    written: dict[str, Any] = field(default_factory=dict)  # what calls of the plan have set
+    scope: Values  # values within which the key is unique
+    fields: Values = field(default_factory=dict)  # all that is known
+    written: Values = field(default_factory=dict)  # what calls of the plan have set
     is_new: bool = False
     is_deleted: bool = False
 
     @property
-    def own(self) -> dict[str, Any]:
+    def own(self) -> Values:
         """Its fields with the key under the names that results use."""
         names = () if self.key == "" else (self.attribute, "_".join((*self.thing, self.attribute)))
         return self.fields | dict.fromkeys(names, self.key)
 
-    def write(self, values: dict[str, Any]) -> None:
+    def write(self, values: Values) -> None:
         """Set fields by a call of the plan."""
         self.fields, self.written = self.fields | values, self.written | values
 
@@ -181,7 +186,7 @@ class ResourceStore:
         """The objects of a kind, in the order in which they became known."""
         return self._resources.setdefault(resource, [])
 
-    def find(self, resource: str, attribute: str, value: Any, scope: Mapping[str, Any]) -> Resource | None:
+    def find(self, resource: str, attribute: str, value: Any, scope: Values) -> Resource | None:
         """The object with an attribute; a deleted one only if no other has it."""
 
         def fits(one: Resource) -> bool:
@@ -191,9 +196,9 @@ class ResourceStore:
 
         return min(filter(fits, self.all(resource)), key=lambda one: one.is_deleted, default=None)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> State:
         """What differs from the start, by place."""
-        places: dict[str, Any] = {}
+        places: dict[str, object] = {}
         for name in sorted(self._resources):
             for one in self._resources[name]:
                 own = {} if one.key == "" else {one.attribute: one.key}
@@ -258,7 +263,7 @@ class ResultMaker:
                         around.pop(str(parts[-1]), None)
         raise UnmakeableError(reason)
 
-    def fill(self, value: Any, *wanted: tuple[Sequence[str | int], Mapping[str, Any]]) -> None:
+    def fill(self, value: Any, *wanted: tuple[Sequence[str | int], Values]) -> None:
         """Set fields of the objects at paths in a valid result, where names match and it stays valid."""
         changes: list[tuple[Any, Any, Any]] = []
         for path, given in wanted:
@@ -288,7 +293,7 @@ class ResultMaker:
 class _Draw:
     """Draws one result; its methods raise UnmakeableError if there is none."""
 
-    def __init__(self, root: Mapping[str, Any], rng: Random, attempt: int, *, small: bool) -> None:
+    def __init__(self, root: Schema, rng: Random, attempt: int, *, small: bool) -> None:
         self.walk = SchemaWalk(root, self._alternative)
         self.rng, self.attempt, self.small = rng, attempt, small
         self.left = _MOST_VALUES
@@ -331,7 +336,7 @@ class _Draw:
         self.taken.add(str(value))
         return value
 
-    def _list(self, schema: Mapping[str, Any], path: Path) -> list[Any]:
+    def _list(self, schema: Schema, path: Path) -> list[Any]:
         """A list of 2 or 3 items, fewer deep inside."""
         first, further = schema.get("prefixItems"), schema.get("items", True)
         first = first if isinstance(first, list) else []
@@ -350,9 +355,9 @@ class _Draw:
             made.append(one)
         return made
 
-    def _object(self, schema: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    def _object(self, schema: Schema, path: Path) -> Values:
         """An object: required properties, and optional ones where there is room."""
-        values: dict[str, Any] = {}
+        values: Values = {}
         properties = properties_at(schema, self.walk.root)
         required = {one.name for one in properties if one.required}
         missing = [name for name in schema.get("required", ()) if name not in required]
@@ -413,7 +418,7 @@ def identity_in(value: Any, thing: Words, attribute: str = "id") -> Any:
     return next(found, None)
 
 
-def matching_fields(target: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+def matching_fields(target: Any, fields: Values) -> Values:
     """The fields that an object has under the same or a similar name, in its types; all if it is empty.
 
     >>> matching_fields({"customerId": "1", "n": 1}, {"customer_id": 7, "size": 2})

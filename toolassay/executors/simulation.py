@@ -9,12 +9,13 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
 from toolassay.argument_schemas import ArgumentValidator
+from toolassay.calls.execution_record import Arguments
 from toolassay.executors import simulated_results as results
 from toolassay.executors.executor import (
     CallResult,
@@ -32,6 +33,7 @@ from toolassay.executors.simulated_results import (
     ResourceStore,
     ResultMaker,
     UnmakeableError,
+    Values,
 )
 from toolassay.graph.derive.fields import IDENTITIES, meaning_of, name_words, words_of
 from toolassay.tool_results import is_refusal
@@ -45,9 +47,9 @@ _QUERIES = frozenset({"keyword", "keywords", "q", "query", "search", "search_ter
 _FILES = {"image": "png", "audio": "mp3", "video": "mp4", "document": "pdf", "pdf": "pdf", "table": "csv"}
 
 # Values with which a result says that the call worked.
-_SUCCESS: Mapping[str, Any] = {"success": True, "ok": True, "error": "", "errors": []}
+_SUCCESS: Values = {"success": True, "ok": True, "error": "", "errors": []}
 
-_Fields = tuple[Sequence[str | int], Mapping[str, Any]]  # of the object at a path in a result
+_Fields = tuple[Sequence[str | int], Values]  # of the object at a path in a result
 
 
 class _SimulatedTool:
@@ -115,7 +117,7 @@ class _Simulation:
         """What was created, changed or deleted."""
         return self.store.state()
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+    async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """See `Environment.call`."""
         simulated = self.opened.simulated(tool)
         if problems := simulated.validator.problems(dict(arguments)):
@@ -142,7 +144,7 @@ def _successful(value: Any, maker: ResultMaker | None) -> Any:
 class _Call:
     """One call."""
 
-    def __init__(self, world: _Simulation, tool: _SimulatedTool, given: dict[str, Any]) -> None:
+    def __init__(self, world: _Simulation, tool: _SimulatedTool, given: Values) -> None:
         self._opened, self._store, self._given = world.opened, world.store, given
         self._tool, self._action, self._maker = tool.tool, tool.action, tool.maker
         self._thing, self._primary = " ".join(self._action.thing), tool.primary
@@ -278,7 +280,7 @@ class _Call:
                 return False
         return True
 
-    def _repeated(self) -> dict[str, Any]:
+    def _repeated(self) -> Values:
         """The arguments that objects of a result repeat: no ids, and nothing that chooses among results."""
         return {
             name: one

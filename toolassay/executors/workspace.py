@@ -22,7 +22,7 @@ from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, 
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from toolassay.calls.execution_record import Change
+from toolassay.calls.execution_record import Arguments, Change
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -273,7 +273,7 @@ def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
     return map_texts(named, lambda text: without(keys, text), _DEEPEST)
 
 
-def state_of(folder: Path, named: Callable[[str], str] = str) -> dict[str, Any]:
+def state_of(folder: Path, named: Callable[[str], str] = str) -> State:
     """The content of a folder as comparable places. Nothing is written to the folder.
 
     A file is its hash, a folder ends in "/". Of an SQLite database each row is a place, with the number of
@@ -287,7 +287,7 @@ def state_of(folder: Path, named: Callable[[str], str] = str) -> dict[str, Any]:
     Raises:
         OSError: Something cannot be read.
     """
-    state: dict[str, Any] = {}
+    state: dict[str, str | int] = {}
     for path in _walk(folder):
         # Names of files are bytes; those that are not UTF-8 would not survive a file of JSON.
         place = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
@@ -324,7 +324,7 @@ def _is_database(path: Path) -> bool:
         return False
 
 
-def _database_places(path: Path, place: str, named: Callable[[str], str]) -> dict[str, Any]:
+def _database_places(path: Path, place: str, named: Callable[[str], str]) -> dict[str, str | int]:
     """The rows of a database; its hash if it cannot be read, e.g. for an extension that is missing here."""
     try:
         return {f"{place}/{row}": count for row, count in _rows(path, named)}
@@ -332,7 +332,7 @@ def _database_places(path: Path, place: str, named: Callable[[str], str]) -> dic
         return {place: f"sha256:{_hash(path, named)}"}
 
 
-def _rows(path: Path, named: Callable[[str], str]) -> Iterator[tuple[str, Any]]:
+def _rows(path: Path, named: Callable[[str], str]) -> Iterator[tuple[str, str | int]]:
     """The places of a database: its tables, and the rows of each with their number."""
     with _opened(path) as base:
         base.text_factory = lambda text: named(text.decode(errors="replace"))
@@ -365,7 +365,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             yield base
 
 
-def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = ()) -> dict[str, Any]:
+def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = ()) -> Mapping[str, str | int]:
     """The rows of a table as places of a state, each with the number of its occurrences.
 
     Args:
@@ -455,7 +455,7 @@ class CopiedEnvironment(Environment, ABC):
     async def close(self) -> None:
         """End its processes and delete its copy."""
 
-    def given(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def given(self, arguments: Arguments) -> Arguments:
         """Arguments with the path of the copy for `/workspace`."""
         given = dict(arguments)
         return given if self.workspace is None else dict(self.workspace.with_real_paths(given))

@@ -82,14 +82,14 @@ def signature_of(tool: Tool) -> CallSignature:
     slots = slots_of(tool, "resource")
     names = Names({tool.id: tool.id}, {tool.id: {slot.name: slot.name for slot in slots}})
     function = function_of(tool, "resource", names)
-    schema: dict[str, Any] = function["parameters"]
+    schema = dict(function.parameters)
     losses = []
     if tool.is_resource:
         lost = {"input-type": "each type is a text argument of that name"}
         lost |= {"output-type": "is a sentence of the description"} if tool.outputs else {}
         lost |= {"parameters": "the types are written instead"} if tool.parameters else {}
         notes = [ToolNote(tool.id, field, reason) for field, reason in lost.items()]
-        return CallSignature(function["description"], schema, notes)
+        return CallSignature(function.description, schema, notes)
     for slot in slots:
         written = type_name(schema["properties"][slot.name], schema)
         if written != normal_type(slot.kind):
@@ -100,7 +100,7 @@ def signature_of(tool: Tool) -> CallSignature:
             for key in slot.source
             if key not in _PARAMETER_KEYS
         ]
-    return CallSignature(function["description"], schema, losses)
+    return CallSignature(function.description, schema, losses)
 
 
 # Keywords that the APIs of OpenAI and Anthropic refuse beside the arguments.

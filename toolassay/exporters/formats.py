@@ -22,8 +22,12 @@ from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple, Protocol, get_args
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Names, Unfit, function_of
-from toolassay.exporters.executed_results import PlanResults, grounded_answer
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from toolassay.calls.call_plan import Argument, Call, CallPlan, FunctionSchema, Names, Unfit, function_of
+from toolassay.dataset import Shape
+from toolassay.exporters.executed_results import Marking, PlanResults, grounded_answer
 from toolassay.extras import needed
 from toolassay.files import HALF_PAIRS, safe_name, values_in, write_json
 from toolassay.graph import DependencyType
@@ -60,6 +64,116 @@ class ChatStyle:
     parallel: bool = False
     as_objects: bool = False
     calls_only: bool = False
+
+
+class CalledFunction(msgspec.Struct, frozen=True):
+    """A function and its arguments: an object, or its JSON text."""
+
+    name: str
+    arguments: Any
+
+
+class MessageCall(msgspec.Struct, frozen=True):
+    """A call in a message of an assistant."""
+
+    id: str
+    type: Literal["function"]
+    function: CalledFunction
+
+
+class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
+    """A message; one of a tool has the id of its call."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    tool_call_id: str | UnsetType = UNSET
+    content: str
+    tool_calls: list[MessageCall] | UnsetType = UNSET
+
+
+class ChatFunction(msgspec.Struct, frozen=True):
+    """A function that a chat offers."""
+
+    type: Literal["function"]
+    function: FunctionSchema
+
+
+class ChatLine(msgspec.Struct, frozen=True):
+    """A line of the format "openai"."""
+
+    messages: list[ChatMessage]
+    tools: list[ChatFunction]
+    parallel_tool_calls: bool
+
+
+class ConversationTurn(msgspec.Struct, frozen=True, rename={"who": "from"}):
+    """A turn of a conversation."""
+
+    who: Literal["human", "function_call", "observation", "gpt"]
+    value: str
+
+
+class ConversationLine(msgspec.Struct, frozen=True):
+    """A line of the format "sharegpt"; `system` may be empty, `tools` is JSON text."""
+
+    conversations: list[ConversationTurn]
+    system: str
+    tools: str
+
+
+class RowArgument(msgspec.Struct, frozen=True):
+    """An argument in a row; see the module."""
+
+    name: str
+    kind: Literal["text", "reference", "json"]
+    value: str
+
+
+class RowCall(msgspec.Struct, frozen=True):
+    """A call in a row, with its result as a model reads it; "" without results."""
+
+    tool: str
+    arguments: list[RowArgument]
+    result: str
+
+
+class RowLink(msgspec.Struct, frozen=True):
+    """A link in a row, by the numbers of the calls."""
+
+    source: int
+    target: int
+
+
+class PlanRow(msgspec.Struct, frozen=True):
+    """A line of the formats "hf" and "jsonl"; `columns.json` says what the fields mean."""
+
+    id: str
+    request: str
+    shape: Shape
+    size: int
+    steps: tuple[str, ...]
+    calls: list[RowCall]
+    links: list[RowLink]
+    has_arguments: bool
+    answer: str
+    results: ResultForm | Marking
+
+
+class IndexLine(msgspec.Struct, frozen=True):
+    """A line of the index of a split of chats.
+
+    Attributes:
+        id: the id of the sample.
+        links: pairs of numbers of calls.
+        has_arguments: whether the label has arguments.
+        results: how the results are marked; absent without results.
+        recovery: true if the chat has a refused call; else absent.
+    """
+
+    id: str
+    links: Sequence[tuple[int, int]]
+    has_arguments: bool
+    results: Marking | UnsetType = UNSET
+    recovery: bool | UnsetType = UNSET
 
 
 class ChatCall(NamedTuple):
@@ -160,68 +274,59 @@ def arguments_of(call: Call, names: Names) -> dict[str, Any]:
 
 def chat_of(
     plan: CallPlan,
-    functions: Sequence[Mapping[str, Any]],
+    functions: Sequence[FunctionSchema],
     names: Names,
     style: ChatStyle,
     results: PlanResults | None = None,
-) -> dict[str, Any]:
-    """One line of the file: `messages`, `tools` and `parallel_tool_calls`.
+) -> ChatLine:
+    """One line of the file.
 
     `content` of a message with calls is an empty text, because templates render null as "None".
 
     Args:
         plan: the sample.
-        functions: the functions of the chat, each as `toolassay.calls.call_plan.function_of`
-            returns it.
+        functions: the functions of the chat.
         names: names of functions and parameters.
         style: options of the chat formats.
         results: what the calls returned; None for references.
     """
-    return {
-        "messages": messages_of(plan, names, style, results),
-        "tools": [{"type": "function", "function": function} for function in functions],
-        "parallel_tool_calls": style.parallel or style.calls_only,
-    }
+    return ChatLine(
+        messages_of(plan, names, style, results),
+        [ChatFunction("function", function) for function in functions],
+        style.parallel or style.calls_only,
+    )
 
 
 def messages_of(
     plan: CallPlan, names: Names, style: ChatStyle, results: PlanResults | None = None
-) -> list[dict[str, Any]]:
+) -> list[ChatMessage]:
     """The messages of a chat: each turn of calls is followed by its results, one message per call.
 
     >>> from toolassay.tools import Tool, ToolLibrary
     >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
     >>> plan = CallPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
-    >>> for message in messages_of(plan, names, ChatStyle()):
-    ...     print(message["role"], message["content"], *message.get("tool_calls", []))
-    ... # doctest: +NORMALIZE_WHITESPACE
-    user Paint a cat
-    assistant  {'id': '6b86b2000', 'type': 'function',
-        'function': {'name': 'Paint_it', 'arguments': '{"text": "cat"}'}}
-    tool <node-0>
-    assistant Done: <node-0>
+    >>> messages = messages_of(plan, names, ChatStyle())
+    >>> [(one.role, one.content) for one in messages]
+    [('user', 'Paint a cat'), ('assistant', ''), ('tool', '<node-0>'), ('assistant', 'Done: <node-0>')]
+    >>> messages[1].tool_calls[0].function
+    CalledFunction(name='Paint_it', arguments='{"text": "cat"}')
     """
-    messages: list[dict[str, Any]] = []
-    if style.system:
-        messages.append({"role": "system", "content": style.system})
-    messages.append({"role": "user", "content": plan.request})
+
+    def called(one: ChatCall) -> MessageCall:
+        arguments = arguments_of(one.call, names)
+        written = arguments if style.as_objects else _text(arguments)
+        return MessageCall(one.id, "function", CalledFunction(names.functions[one.call.tool], written))
+
+    messages = [ChatMessage(role="system", content=style.system)] if style.system else []
+    messages.append(ChatMessage(role="user", content=plan.request))
     turns = chat_turns(plan, style, results)
     for turn in turns:
-        calls = [_call(one, names, style) for one in turn]
-        messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+        messages.append(ChatMessage(role="assistant", content="", tool_calls=[*map(called, turn)]))
         if turn is not turns[-1] or style.closing is not None:
-            messages += [{"role": "tool", "tool_call_id": one.id, "content": one.result} for one in turn]
+            messages += [ChatMessage(role="tool", tool_call_id=one.id, content=one.result) for one in turn]
     if style.closing is not None:
-        messages.append({"role": "assistant", "content": closing_of(plan, style.closing, results)})
+        messages.append(ChatMessage(role="assistant", content=closing_of(plan, style.closing, results)))
     return messages
-
-
-def _call(one: ChatCall, names: Names, style: ChatStyle) -> dict[str, Any]:
-    arguments: Any = arguments_of(one.call, names)
-    if not style.as_objects:
-        arguments = json.dumps(arguments, ensure_ascii=False)
-    function = {"name": names.functions[one.call.tool], "arguments": arguments}
-    return {"id": one.id, "type": "function", "function": function}
 
 
 def check_objects(calls: Sequence[Call]) -> None:
@@ -240,62 +345,35 @@ def check_objects(calls: Sequence[Call]) -> None:
                     )
 
 
-def calls_of(messages: Sequence[Mapping[str, Any]], names: Names) -> tuple[Call, ...]:
-    """The calls in the messages of a chat, with the library's names: the inverse of `messages_of`.
-
-    With executed results, the arguments are the executed ones, and a refused call is among the calls.
-
-    Raises:
-        KeyError: `names` does not have a function or parameter.
-    """
-    slots = {tool: {name: slot for slot, name in called.items()} for tool, called in names.parameters.items()}
-    found = []
-    for message in messages:
-        for item in message.get("tool_calls") or ():
-            tool, arguments = names.tool(item["function"]["name"]), item["function"]["arguments"]
-            if isinstance(arguments, str):
-                arguments = json.loads(arguments)
-            found.append(
-                Call(tool, tuple(Argument(slots[tool][name], value) for name, value in arguments.items()))
-            )
-    return tuple(found)
-
-
 def conversation_of(
     plan: CallPlan,
-    functions: Sequence[Mapping[str, Any]],
+    functions: Sequence[FunctionSchema],
     names: Names,
     style: ChatStyle,
     results: PlanResults | None = None,
-) -> dict[str, Any]:
-    """One line of the file: `conversations`, `system` (may be empty), and `tools` as JSON text.
+) -> ConversationLine:
+    """One line of the file.
 
     Args:
         plan: the sample.
-        functions: the functions of the chat, each as `toolassay.calls.call_plan.function_of`
-            returns it.
+        functions: the functions of the chat.
         names: names of functions and parameters.
         style: options of the chat formats.
         results: what the calls returned; None for references.
     """
     turns = chat_turns(plan, style, results)
-    messages = [("human", plan.request)]
+    said = [ConversationTurn("human", plan.request)]
     for turn in turns:
         calls = [
-            {"name": names.functions[one.call.tool], "arguments": arguments_of(one.call, names)}
-            for one in turn
+            CalledFunction(names.functions[one.call.tool], arguments_of(one.call, names)) for one in turn
         ]
-        messages.append(("function_call", _text(calls[0] if len(calls) == 1 else calls)))
+        said.append(ConversationTurn("function_call", _text(calls[0] if len(calls) == 1 else calls)))
         if turn is not turns[-1] or style.closing is not None:
             texts = [one.result for one in turn]
-            messages.append(("observation", texts[0] if len(texts) == 1 else _text(texts)))
+            said.append(ConversationTurn("observation", texts[0] if len(texts) == 1 else _text(texts)))
     if style.closing is not None:
-        messages.append(("gpt", closing_of(plan, style.closing, results)))
-    return {
-        "conversations": [{"from": who, "value": text} for who, text in messages],
-        "system": style.system,
-        "tools": _text(list(functions)),
-    }
+        said.append(ConversationTurn("gpt", closing_of(plan, style.closing, results)))
+    return ConversationLine(said, style.system, _text(list(functions)))
 
 
 def dataset_info(files: Iterable[str], name: str) -> dict[str, Any]:
@@ -320,13 +398,11 @@ def dataset_info(files: Iterable[str], name: str) -> dict[str, Any]:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(msgspec.to_builtins(value), ensure_ascii=False)
 
 
-def row_of(
-    plan: CallPlan, results: PlanResults | None = None, *, form: ResultForm = "references"
-) -> dict[str, Any]:
-    """The row of a plan; each argument has `name`, `kind` and `value`.
+def row_of(plan: CallPlan, results: PlanResults | None = None, *, form: ResultForm = "references") -> PlanRow:
+    """The row of a plan.
 
     Args:
         plan: the sample.
@@ -334,59 +410,49 @@ def row_of(
         form: the column `results` of a row without results.
 
     >>> call = Call("Book", (Argument("seats", 2), Argument("film", "<node-0>")))
-    >>> row_of(CallPlan("1", "Two seats", (), (call,), ()))["calls"][0]["arguments"][0]
-    {'name': 'seats', 'kind': 'json', 'value': '2'}
+    >>> row_of(CallPlan("1", "Two seats", (), (call,), ())).calls[0].arguments[0]
+    RowArgument(name='seats', kind='json', value='2')
     """
     texts = ("",) * plan.size if results is None else results.texts
-    return {
-        "id": plan.id,
-        "request": plan.request,
-        "shape": plan.shape,
-        "size": plan.size,
-        "steps": list(plan.steps),
-        "calls": [
-            {
-                "tool": call.tool,
-                "arguments": [_argument(argument) for argument in call.arguments],
-                "result": text,
-            }
+    return PlanRow(
+        plan.id,
+        plan.request,
+        plan.shape,
+        plan.size,
+        plan.steps,
+        [
+            RowCall(call.tool, [*map(_argument, call.arguments)], text)
             for call, text in zip(plan.calls, texts, strict=True)
         ],
-        "links": [{"source": source, "target": target} for source, target in plan.links],
-        "has_arguments": plan.has_arguments,
-        "answer": "" if results is None else grounded_answer([texts[call] for call in plan.results()]),
-        "results": form if results is None else results.marking,
-    }
-
-
-def plan_of_row(row: Mapping[str, Any]) -> CallPlan:
-    """The plan of a row: `plan_of_row(row_of(plan)) == plan`."""
-    return CallPlan(
-        row["id"],
-        row["request"],
-        tuple(row["steps"]),
-        tuple(
-            Call(
-                call["tool"],
-                tuple(Argument(argument["name"], _value(argument)) for argument in call["arguments"]),
-            )
-            for call in row["calls"]
-        ),
-        tuple((link["source"], link["target"]) for link in row["links"]),
-        row["has_arguments"],
+        [RowLink(*link) for link in plan.links],
+        plan.has_arguments,
+        "" if results is None else grounded_answer([texts[call] for call in plan.results()]),
+        form if results is None else results.marking,
     )
 
 
-def _argument(argument: Argument) -> dict[str, str]:
+def plan_of_row(line: object) -> CallPlan:
+    """The plan of a row, which is a `PlanRow` or its JSON object."""
+    row = msgspec.convert(line, PlanRow, from_attributes=True)
+
+    def named(one: RowArgument) -> Argument:
+        return Argument(one.name, json.loads(one.value) if one.kind == "json" else one.value)
+
+    return CallPlan(
+        row.id,
+        row.request,
+        row.steps,
+        tuple(Call(call.tool, tuple(map(named, call.arguments))) for call in row.calls),
+        tuple((link.source, link.target) for link in row.links),
+        row.has_arguments,
+    )
+
+
+def _argument(argument: Argument) -> RowArgument:
     name, value = argument
     if not isinstance(value, str):
-        return {"name": name, "kind": "json", "value": json.dumps(value, ensure_ascii=False)}
-    kind = "text" if parse_reference(value) is None else "reference"
-    return {"name": name, "kind": kind, "value": value}
-
-
-def _value(argument: Mapping[str, str]) -> Any:
-    return json.loads(argument["value"]) if argument["kind"] == "json" else argument["value"]
+        return RowArgument(name, "json", _text(value))
+    return RowArgument(name, "text" if parse_reference(value) is None else "reference", value)
 
 
 def columns(what: Literal["fields", "types"], form: str) -> Sequence[Any]:
@@ -407,7 +473,7 @@ ROWS_OF_A_GROUP = 1_000
 class Writer(Protocol):
     """Writes rows one by one; the file is complete after `close`."""
 
-    def write(self, row: Mapping[str, Any]) -> None: ...
+    def write(self, row: object) -> None: ...
 
     def close(self) -> None: ...
 
@@ -419,9 +485,10 @@ class JsonLinesWriter:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._stream = open_regular(path, "w", encoding="utf-8", errors=HALF_PAIRS, newline="\n")
 
-    def write(self, row: Mapping[str, Any]) -> None:
+    def write(self, row: object) -> None:
         """Append a line."""
-        self._stream.write(json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
+        line = json.dumps(msgspec.to_builtins(row), ensure_ascii=False, allow_nan=False)
+        self._stream.write(line + "\n")
 
     def close(self) -> None:
         """Close the file."""
@@ -435,23 +502,26 @@ class ParquetWriter:
         arrow, parquet = parquet_libraries()
         plain = {"string": arrow.string(), "int64": arrow.int64(), "bool": arrow.bool_()}
 
-        def type_of(column: Mapping[str, Any]) -> Any:
-            if (items := column.get("list")) is None:
-                return plain[column["dtype"]]
-            return arrow.list_(plain[items] if isinstance(items, str) else arrow.struct(types_of(items)))
-
-        def types_of(table: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-            return {column["name"]: type_of(column) for column in table}
+        def types_of(table: Sequence[Any]) -> Any:
+            for column in table:
+                items = column.get("list")
+                if items is None:
+                    kind = plain[column["dtype"]]
+                else:
+                    kind = arrow.list_(
+                        plain[items] if isinstance(items, str) else arrow.struct(types_of(items))
+                    )
+                yield column["name"], kind
 
         self._schema = arrow.schema(types_of(columns("types", "hf")))
         path.parent.mkdir(parents=True, exist_ok=True)
         self._table_of = arrow.Table.from_pylist
         self._writer = parquet.ParquetWriter(path, self._schema, compression="zstd")
-        self._rows: list[Mapping[str, Any]] = []
+        self._rows: list[Any] = []
 
-    def write(self, row: Mapping[str, Any]) -> None:
+    def write(self, row: object) -> None:
         """Append a row."""
-        self._rows.append(row)
+        self._rows.append(msgspec.to_builtins(row))
         if len(self._rows) >= ROWS_OF_A_GROUP:
             self._flush()
 
@@ -507,10 +577,10 @@ class Chats:
         return Names.of(self.library, self.kind)
 
     @cached_property
-    def _functions(self) -> list[dict[str, Any]]:
+    def _functions(self) -> list[FunctionSchema]:
         return [function_of(tool, self.kind, self.names) for tool in self.library]
 
-    def offered(self, plan: CallPlan) -> Sequence[dict[str, Any]]:
+    def offered(self, plan: CallPlan) -> Sequence[FunctionSchema]:
         """The functions of the chat for a plan, in the order of the library."""
         if self.tools == "all" or (isinstance(self.tools, int) and self.tools >= len(self.library)):
             return self._functions
@@ -565,16 +635,10 @@ class Rows:
         self._splits.add(split)
         self._writer(self._place(split)).write(self._row_of(plan, results))
         if self._to in CHAT_FORMATS:
-            beside: dict[str, Any] = {
-                "id": plan.id,
-                "links": [list(link) for link in plan.links],
-                "has_arguments": plan.has_arguments,
-            }
-            if results is not None:
-                beside["results"] = results.marking
-                if results.refused is not None:
-                    beside["recovery"] = True
-            self._writer(f"index/{split}.jsonl").write(beside)
+            marking = UNSET if results is None else results.marking
+            recovery = UNSET if results is None or results.refused is None else True
+            line = IndexLine(plan.id, plan.links, plan.has_arguments, marking, recovery)
+            self._writer(f"index/{split}.jsonl").write(line)
 
     def _writer(self, name: str) -> Writer:
         if name not in self._writers:
@@ -593,7 +657,8 @@ class Rows:
         """
         self.close()
         if self._to in CHAT_FORMATS:
-            write_json(self._folder / "names.json", self._chats.names.to_json())
+            named = {"functions": msgspec.to_builtins(self._chats.names.by_function)}
+            write_json(self._folder / "names.json", named)
         if self._to == "sharegpt":
             info = dataset_info(self.files.values(), safe_name(name))
             write_json(self._folder / "dataset_info.json", info)
@@ -604,7 +669,7 @@ class Rows:
             self._writers.popitem()[1].close()
 
 
-_RowOf = Callable[[CallPlan, PlanResults | None], dict[str, Any]]
+_RowOf = Callable[[CallPlan, PlanResults | None], PlanRow | ChatLine | ConversationLine]
 _ROWS: Mapping[Format, Callable[[Chats, ResultForm], _RowOf]] = {
     "hf": lambda chats, form: partial(row_of, form=form),
     "jsonl": lambda chats, form: partial(row_of, form=form),

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+import msgspec
+
 from toolassay.calls.call_plan import CallPlan, Unfit, plan_of
 from toolassay.dataset import LastLabels, RequestId
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
@@ -35,6 +37,15 @@ class SelectedPlan(NamedTuple):
     results: PlanResults | None = None
 
 
+class RefusedLine(msgspec.Struct, frozen=True):
+    """A line of `refused.jsonl`."""
+
+    id: RequestId
+    line: int
+    reason: str
+    where: str
+
+
 class RefusedSample(NamedTuple):
     """A sample that cannot be exported, with the reason and the path in its label."""
 
@@ -42,9 +53,10 @@ class RefusedSample(NamedTuple):
     reason: str
     where: str
 
-    def to_json(self) -> dict[str, object]:
+    @property
+    def written(self) -> RefusedLine:
         """The line of `refused.jsonl`."""
-        return {"id": self.gold.id, "line": self.gold.line, "reason": self.reason, "where": self.where}
+        return RefusedLine(self.gold.id, self.gold.line, self.reason, self.where)
 
     @property
     def sentence(self) -> str:

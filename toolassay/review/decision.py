@@ -11,20 +11,21 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from toolassay.backinstruct.critics import REVIEWS
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, Gate
 from toolassay.gold import Gold
-from toolassay.review.samples import PARTS, ReviewSample, drawn_shape
+from toolassay.review.samples import PARTS, Part, Parts, ReviewSample, drawn_shape
 from toolassay.runs.journal import AppendOnlyLines
 from toolassay.version import __version__
 
@@ -40,8 +41,7 @@ Role = Literal["reviewer", "adjudicator"]
 LONGEST_NOTE = 20_000  # characters; a cell of Excel holds 32,767
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """One action of a reviewer: an entry of `reviews/<reviewer>.jsonl`.
 
     Attributes:
@@ -64,7 +64,7 @@ class Record:
     action: Action
     reviewer: str
     role: Role = "reviewer"
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Parts = {}
     note: str = ""
     insisted: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -83,7 +83,25 @@ class Record:
 
 def stamped(record: Record) -> Record:
     """The record with the current time as `when`."""
-    return replace(record, when=datetime.now(UTC).isoformat(timespec="seconds"))
+    return msgspec.structs.replace(record, when=datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+class EditProblems(msgspec.Struct, frozen=True):
+    """What the page gets of a checked or a refused edit.
+
+    Attributes:
+        faults: as in `CheckedLabel`.
+        findings: as in `gates.jsonl`.
+        rejected: whether it is saved only if the reviewer insists.
+        changed: the changed parts; absent from a refusal.
+        error: the refusal, for people; absent from an edit that was only checked.
+    """
+
+    faults: tuple[str, ...]
+    findings: list[dict[str, str]]
+    rejected: bool
+    changed: tuple[Part, ...] | UnsetType = UNSET
+    error: str | UnsetType = UNSET
 
 
 class CheckedLabel(NamedTuple):
@@ -104,23 +122,25 @@ class CheckedLabel(NamedTuple):
             f"{finding.gate}: {finding.reason}" for finding in self.findings if finding.state == "reject"
         )
 
+    def problems(
+        self, changed: tuple[Part, ...] | UnsetType = UNSET, error: str | UnsetType = UNSET
+    ) -> EditProblems:
+        """The problems as the page gets them."""
+        findings = [finding.to_json() for finding in self.findings]
+        return EditProblems(self.faults, findings, bool(self.rejections), changed, error)
 
-def changed_parts(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+
+def changed_parts(gold: Gold, parts: Parts) -> Parts:
     """The parts that differ from the label.
 
-    Raises:
-        UsageError: a key is not one of the four `PARTS`.
-
-    >>> changed_parts({"user_request": "Hi", "task_links": []}, {"user_request": "Ho", "task_links": []})
+    >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_links": []})
+    >>> changed_parts(gold, {"user_request": "Ho", "task_links": []})
     {'user_request': 'Ho'}
     """
-    strange = [key for key in parts if key not in PARTS]
-    if strange:
-        raise UsageError(f"'{strange[0]}' cannot be edited", fix=f"edit {', '.join(PARTS)}")
-    return {key: parts[key] for key in PARTS if key in parts and parts[key] != record.get(key)}
+    return {key: parts[key] for key in PARTS if key in parts and parts[key] != gold.record.get(key)}
 
 
-def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any]:
+def edited(before: Gold, parts: Parts) -> Gold:
     """The label with changed parts, and with the entries that depend on them updated.
 
     The shape and the number of tools become those of the fixed plan. `sampled_nodes` and `sampled_links` are
@@ -128,18 +148,18 @@ def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any
     replaced. The critic's verdict on the earlier version (`check_by_teacher`, `reviews`) is removed.
 
     Args:
-        record: the label.
+        before: the label.
         parts: the changed parts, by key.
     """
-    label = {**record, **parts}
     if not parts:
-        return label
+        return before
+    label = {**before.record, **{str(part): value for part, value in parts.items()}}
     if "check_by_teacher" in label:
         label["check_by_teacher"] = None
     label.pop(REVIEWS, None)
+    gold = Gold.of(label, before.line)
     if "task_nodes" not in parts and "task_links" not in parts:
-        return label
-    gold = Gold.of(label)
+        return gold
     tools = [node.tool for node in gold.nodes]
     if "type" in label:
         label["type"] = drawn_shape(gold)
@@ -156,12 +176,11 @@ def edited(record: Mapping[str, Any], parts: Mapping[str, Any]) -> dict[str, Any
         label["sampled_links"] = [
             known.get(link, {"source": link[0], "target": link[1]}) for link in gold.links
         ]
-    return label
+    return Gold.of(label, before.line)
 
 
-def check(label: Mapping[str, Any], gates: Sequence[Gate]) -> CheckedLabel:
+def check(gold: Gold, gates: Sequence[Gate]) -> CheckedLabel:
     """Check the form of a label, and run the gates on it."""
-    gold = Gold.of(label)
     findings = [finding for gate in gates for finding in gate.check(gold)]
     return CheckedLabel(tuple(f"{fault.where} {fault.reason}" for fault in gold.faults), tuple(findings))
 
@@ -192,7 +211,7 @@ class RequestedEdit:
     """
 
     number: int
-    parts: Mapping[str, Any]
+    parts: Parts
 
 
 @dataclass(frozen=True)
@@ -212,7 +231,7 @@ class RequestedDecision:
     number: int
     fingerprint: str
     action: str
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
     note: str | None = None
     insist: bool = False
     seconds: float = 0.0
@@ -246,12 +265,12 @@ def decision_record(
         raise UsageError(
             f"a comment of {len(wanted.note):,} characters", fix=f"write {LONGEST_NOTE:,} at most"
         )
-    changed = changed_parts(sample.record, wanted.parts)
+    changed = changed_parts(sample.gold, wanted.parts)
     insisted: tuple[str, ...] = ()
     if wanted.action in FIXES:
         if not changed:
             raise UsageError("nothing was changed", fix="change something, or decide correct or discard")
-        checked = check(edited(sample.record, changed), gates)
+        checked = check(edited(sample.gold, changed), gates)
         if checked.faults:
             raise RejectedEdit(f"cannot be saved: {checked.faults[0]}", checked)
         if checked.rejections and not wanted.insist:
@@ -272,15 +291,6 @@ def decision_record(
         seconds=round(min(wanted.seconds, _LONGEST_TIME), 1),
         role=role,
     )
-
-
-def checked_json(checked: CheckedLabel) -> dict[str, Any]:
-    """The problems of an edit as a JSON object, for the page."""
-    return {
-        "faults": list(checked.faults),
-        "findings": [finding.to_json() for finding in checked.findings],
-        "rejected": bool(checked.rejections),
-    }
 
 
 FOLDER = "reviews"
@@ -393,7 +403,7 @@ class ReviewStore:
             _check_owner(lines.path, log.reviewer, checked_name(reviewer))
             records = [stamped(record) for record in make(log)]
             if records:
-                whole = [asdict(record) for record in records]
+                whole = msgspec.to_builtins(records)
                 lines.append(whole[0] if len(whole) == 1 else {"batch": whole})
                 lines.force()
         finally:

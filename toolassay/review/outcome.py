@@ -10,11 +10,14 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, combinations
-from typing import Any, Literal
+from typing import Literal
 
-from toolassay.backinstruct.critics import Alignment, verdicts
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from toolassay.backinstruct.critics import Alignment, verdicts_of
 from toolassay.backinstruct.format import FINGERPRINT, tables
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import SHAPES
@@ -22,7 +25,7 @@ from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.files import atomic_writer, copy_file, refuse_to_replace, sha256_of
 from toolassay.gold import Gold
 from toolassay.metrics.agreement import Agreement, agreement_of
-from toolassay.review.decision import DECISIONS, Log, Record, edited
+from toolassay.review.decision import DECISIONS, Decision, Log, Record, edited
 from toolassay.review.samples import ReviewSample, plan_shape
 from toolassay.tables import Table, percent
 from toolassay.text_formatting import some_of
@@ -92,7 +95,7 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-_DECISION_NAMES = {
+_DECISION_NAMES: Mapping[Decision, str] = {
     "correct": "correct",
     "discard": "discarded",
     "fix_syntax": "fixed for syntax",
@@ -102,101 +105,154 @@ _DECISION_NAMES = {
 _ALL = "all"
 
 
-def verification(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Counts of decisions for each shape and for all samples, and the agreement of the reviewers.
+class DecisionCount(msgspec.Struct, frozen=True):
+    """The samples with one decision; `share` is of the decided samples, None where there are none."""
 
-    In each group the five decisions, the undecided and the conflicts add up to the samples. `share` is of the
-    decided samples, None where there are none. `stale` counts the undecided samples with decisions on an
-    earlier version only.
+    count: int
+    share: float | None
+
+
+class DecisionCounts(msgspec.Struct, frozen=True):
+    """The samples of a group; the five decisions, the undecided and the conflicts add up to `samples`.
+
+    `stale` counts the undecided samples with decisions on an earlier version only.
     """
+
+    samples: int
+    decided: int
+    undecided: int
+    stale: int
+    conflicts: int
+    adjudicated: int
+    insisted: int
+    decisions: dict[Decision, DecisionCount]
+
+
+class DecisionAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """The agreement of some reviewers on the decision.
+
+    Attributes:
+        reviewers: a pair; absent if it is of all.
+        samples: the number of samples that two or more of them decided.
+        raw: as in `Agreement`.
+        kappa: as in `Agreement`; None where it is not defined, with a `reason`.
+        kind: `cohen` or `fleiss`.
+        reason: why there is no kappa.
+    """
+
+    reviewers: tuple[str, ...] | UnsetType = UNSET
+    samples: int
+    raw: float | None
+    kappa: float | None
+    kind: str
+    reason: str | UnsetType = UNSET
+
+
+class ReviewerAgreement(msgspec.Struct, frozen=True):
+    """The decided samples of each reviewer; Cohen's kappa of each pair, Fleiss' of three or more."""
+
+    reviewers: dict[str, int]
+    pairs: list[DecisionAgreement]
+    all: DecisionAgreement | None
+
+
+class HumanVerification(msgspec.Struct, frozen=True):
+    """`reviews/table.json`: the counts by shape and of all samples, and the agreement of the reviewers."""
+
+    samples: dict[str, DecisionCounts]
+    agreement: ReviewerAgreement
+
+
+def verification(outcomes: Sequence[Outcome]) -> HumanVerification:
+    """The table of all decisions."""
     groups = {
         shape: [item for item in outcomes if item.sample.shape == shape or shape == _ALL]
         for shape in (*SHAPES, _ALL)
     }
-    return {
-        "samples": {name: _row(items) for name, items in groups.items()},
-        "agreement": agreements(outcomes),
-    }
+    return HumanVerification({name: _counts(items) for name, items in groups.items()}, agreements(outcomes))
 
 
-def _row(items: Sequence[Outcome]) -> dict[str, Any]:
+def _counts(items: Sequence[Outcome]) -> DecisionCounts:
     actions = Counter(item.decision.action for item in items if item.decision is not None)
     decided = actions.total()
-    return {
-        "samples": len(items),
-        "decided": decided,
-        "undecided": sum(item.state == "undecided" for item in items),
-        "stale": sum(item.state == "undecided" and bool(item.stale) for item in items),
-        "conflicts": sum(item.state == "conflict" for item in items),
-        "adjudicated": sum(item.settled is not None for item in items),
-        "insisted": sum(item.decision is not None and bool(item.decision.insisted) for item in items),
-        "decisions": {
-            name: {"count": actions[name], "share": actions[name] / decided if decided else None}
+    return DecisionCounts(
+        samples=len(items),
+        decided=decided,
+        undecided=sum(item.state == "undecided" for item in items),
+        stale=sum(item.state == "undecided" and bool(item.stale) for item in items),
+        conflicts=sum(item.state == "conflict" for item in items),
+        adjudicated=sum(item.settled is not None for item in items),
+        insisted=sum(item.decision is not None and bool(item.decision.insisted) for item in items),
+        decisions={
+            name: DecisionCount(actions[name], actions[name] / decided if decided else None)
             for name in DECISIONS
         },
-    }
+    )
 
 
-def agreements(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Agreement on the decision: Cohen's kappa of each pair, and Fleiss' kappa of three or more reviewers.
-
-    Decisions of adjudicators do not count. `kappa` is None, with a `reason`, where it is not defined.
-    """
+def agreements(outcomes: Sequence[Outcome]) -> ReviewerAgreement:
+    """Agreement of the reviewers on the decision; decisions of adjudicators do not count."""
     votes = [{name: vote.action for name, vote in item.votes.items()} for item in outcomes]
     names = sorted({name for item in votes for name in item})
     pairs = []
     for pair in combinations(names, 2):
         both = [{name: item[name] for name in pair} for item in votes if all(n in item for n in pair)]
-        pairs.append({"reviewers": list(pair), **_figures(agreement_of(both))})
+        pairs.append(_figures(agreement_of(both), pair))
     overall = agreement_of(votes)
-    return {
-        "reviewers": {name: sum(name in item for item in votes) for name in names},
-        "pairs": pairs,
-        "all": _figures(overall) if overall.kind == "fleiss" else None,
-    }
+    return ReviewerAgreement(
+        {name: sum(name in item for item in votes) for name in names},
+        pairs,
+        _figures(overall) if overall.kind == "fleiss" else None,
+    )
 
 
-def _figures(agreement: Agreement) -> dict[str, Any]:
-    figures = agreement.to_json("samples")
+def _figures(agreement: Agreement, reviewers: tuple[str, ...] | UnsetType = UNSET) -> DecisionAgreement:
+    reason: str | UnsetType = UNSET
     if agreement.kappa is None:
-        figures["reason"] = (
+        reason = (
             "no sample was decided by two or more of them"
             if not agreement.items
             else "all decisions are the same, so agreement beyond chance is not defined"
         )
-    return figures
+    return DecisionAgreement(
+        reviewers=reviewers,
+        samples=agreement.items,
+        raw=agreement.raw,
+        kappa=agreement.kappa,
+        kind=agreement.kind,
+        reason=reason,
+    )
 
 
-def markdown(table: dict[str, Any]) -> list[tuple[str, str]]:
+def markdown(table: HumanVerification) -> list[tuple[str, str]]:
     """The tables of `verification` in Markdown, each with its heading."""
     headings = ("samples", "all", "decided", *_DECISION_NAMES.values(), "undecided", "conflicts")
     rows = []
-    for name, row in table["samples"].items():
-        cells = [_counted(**row["decisions"][decision]) for decision in DECISIONS]
-        counts = (row["samples"], row["decided"], *cells, row["undecided"], row["conflicts"])
+    for name, row in table.samples.items():
+        cells = [
+            str(one.count) if one.share is None else f"{one.count} ({percent(one.share)})"
+            for one in row.decisions.values()
+        ]
+        counts = (row.samples, row.decided, *cells, row.undecided, row.conflicts)
         rows.append((name, *map(str, counts)))
     title = "Human verification, by shape; shares are of the decided samples"
     tables = [(title, Table(headings, rows).markdown())]
-    agreement = table["agreement"]
-    if agreement["pairs"]:
+    found = table.agreement
+    if found.pairs:
         headings = ("reviewers", "samples of both", "same decision", "kappa")
-        rows = [_agreement_row(" and ".join(pair["reviewers"]), pair, "Cohen") for pair in agreement["pairs"]]
-        if agreement["all"] is not None:
-            rows.append(_agreement_row("all", agreement["all"], "Fleiss"))
+        rows = [
+            (
+                " and ".join(one.reviewers or ["all"]),
+                str(one.samples),
+                percent(one.raw, unknown="-"),
+                str(one.reason) if one.kappa is None else f"{one.kappa:.3f} ({one.kind.capitalize()})",
+            )
+            for one in (*found.pairs, *([found.all] if found.all else ()))
+        ]
         tables.append(
             ("Agreement of the reviewers on the decision", Table(headings, rows, align="lrrl").markdown())
         )
     return tables
-
-
-def _counted(count: int, share: float | None) -> str:
-    return str(count) if share is None else f"{count} ({percent(share)})"
-
-
-def _agreement_row(who: str, figures: dict[str, Any], statistic: str) -> tuple[str, ...]:
-    """A row of the table of agreement; `statistic` is whose kappa it is."""
-    kappa = figures["reason"] if figures["kappa"] is None else f"{figures['kappa']:.3f} ({statistic})"
-    return who, str(figures["samples"]), percent(figures["raw"], unknown="-"), kappa
 
 
 TABLES = "alignment_tables.md"
@@ -224,8 +280,8 @@ def apply_reviews(
     target: DataFolder,
     *,
     keep_undecided: bool = False,
-    passed: Iterable[Mapping[str, Any]] = (),
-    about: Mapping[str, Any] | None = None,
+    passed: Iterable[Gold] = (),
+    about: Mapping[str, object] | None = None,
 ) -> Applied:
     """Apply the decisions of a review to a data folder, and write the result to another one.
 
@@ -268,16 +324,16 @@ def apply_reviews(
                 *(target.alignment_ids, target.path / TABLES),
             )
         )
-        for label in chain(passed, map(_label, kept)):
+        for gold in chain(passed, map(_reviewed, kept)):
             written += 1
-            data.write(_line(label))
-            gold = Gold.of(label)
+            data.write(_line(gold.record))
             requests.write(_line({"id": gold.id, "user_request": gold.request}))
-            _align(alignment, gold)
+            if gold.sampled_nodes is not None and gold.sampled_links is not None:
+                alignment.add(gold, plan_shape(gold), verdicts_of(gold))
         for item, fate in zip(outcomes, fates, strict=True):
             if fate == "discard":
                 note = f": {item.decision.note}" if item.decision and item.decision.note else ""
-                errors.write(_line({**item.sample.record, "errors": [f"discarded in review{note}"]}))
+                errors.write(_line({**item.sample.gold.record, "errors": [f"discarded in review{note}"]}))
         if not written:
             # Inside of the block, so that no file is replaced.
             raise ToolassayError(
@@ -306,26 +362,15 @@ def _check_target(source: DataFolder, target: DataFolder) -> None:
         )
 
 
-def _label(item: Outcome) -> dict[str, Any]:
+def _reviewed(item: Outcome) -> Gold:
     """The label in the new set, with its fix and its decision."""
     record = item.decision
     if record is None:
-        return dict(item.sample.record)
+        return item.sample.gold
     said = {"decision": record.action, "reviewers": len(item.votes), "adjudicated": item.settled is not None}
-    return {**edited(item.sample.record, record.parts), "review": said}
+    gold = edited(item.sample.gold, record.parts)
+    return replace(gold, record={**gold.record, "review": said})
 
 
-def _align(alignment: Alignment, gold: Gold) -> None:
-    """Record which critics pass a label. A label without the sampled graph is not recorded."""
-    if gold.sampled_nodes is None or gold.sampled_links is None:
-        return
-    tools = [node.tool for node in gold.nodes]
-    said = verdicts(
-        gold.sampled_nodes, gold.sampled_links, tools, gold.links, gold.record.get("check_by_teacher")
-    )
-    label = {"id": gold.id, "type": plan_shape(gold), "task_nodes": tools, "task_links": gold.links}
-    alignment.add(label, said)
-
-
-def _line(value: Mapping[str, Any]) -> str:
+def _line(value: Mapping[str, object]) -> str:
     return json.dumps(value, ensure_ascii=False) + "\n"

@@ -13,15 +13,18 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from toolassay.dataset import SHAPES, RequestId, Shape, read_labels, shape_of
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of, stamp_of
 from toolassay.gold import Gold
 
-PARTS = ("user_request", "task_steps", "task_nodes", "task_links")
+Part = Literal["user_request", "task_steps", "task_nodes", "task_links"]
+PARTS: tuple[Part, ...] = get_args(Part)
 """The parts of a label that are reviewed and can be fixed."""
+Parts = Mapping[Part, Any]
+"""Some of the parts, as a person wrote them: their form is checked by `Gold`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +49,9 @@ class ReviewSample:
         return self.gold.id
 
     @property
-    def record(self) -> Mapping[str, Any]:
-        """The whole label, as in the file."""
-        return self.gold.record
-
-    @property
-    def parts(self) -> dict[str, Any]:
+    def parts(self) -> Parts:
         """The parts that can be fixed, by key."""
-        return {part: self.record.get(part) for part in PARTS}
+        return {part: self.gold.record.get(part) for part in PARTS}
 
 
 def read_samples(path: Path) -> tuple[ReviewSample, ...]:
@@ -74,7 +72,7 @@ def read_samples(path: Path) -> tuple[ReviewSample, ...]:
             )
         seen.add(record["id"])
         gold = Gold.of(record, line)
-        samples.append(ReviewSample(number, gold, fingerprint_of(record), plan_shape(gold)))
+        samples.append(ReviewSample(number, gold, fingerprint_of(gold), plan_shape(gold)))
     if not samples:
         raise UsageError("holds no samples to review", file=path, fix="choose a folder with samples")
     return tuple(samples)
@@ -97,15 +95,15 @@ class Unchanged:
         return True
 
 
-def fingerprint_of(record: Mapping[str, Any]) -> str:
+def fingerprint_of(gold: Gold) -> str:
     """A hash of a label's `PARTS`: "s" and 15 digits of the SHA-256.
 
     With the letter, no spreadsheet takes it for a number.
 
-    >>> fingerprint_of({"user_request": "Hi"}) == fingerprint_of({"user_request": "Hi", "seed": 3})
+    >>> fingerprint_of(Gold.of({"id": 1})) == fingerprint_of(Gold.of({"id": 1, "seed": 3}))
     True
     """
-    parts = [record.get(part) for part in PARTS]
+    parts = [gold.record.get(part) for part in PARTS]
     return f"s{hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:15]}"
 
 

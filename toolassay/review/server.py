@@ -10,26 +10,25 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import msgspec
 from aiohttp import web
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.review.decision import (
-    UNDO,
     ChangedSample,
+    EditProblems,
     RejectedEdit,
     RequestedDecision,
     RequestedEdit,
-    checked_json,
     checked_name,
 )
-from toolassay.review.session import Queue, Session
+from toolassay.review.session import AfterAction, Queue, Session, ShownSample
 from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
 __all__ = ["ReviewServer"]
@@ -46,7 +45,6 @@ BIGGEST = 2**24  # bytes of a request; a sample of megabytes can be edited
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
 _LIBRARIES = ("cytoscape.min.js", "cytoscape-dagre.min.js")
 
-Answer = dict[str, Any]
 Wanted = TypeVar("Wanted")
 
 
@@ -76,14 +74,15 @@ class ReviewServer(Loopback):
         router.add_get("/", self._page)
         router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
         router.add_get("/api/start", self._answer(lambda request: self._start))
-        router.add_get("/api/overview", self._answer(lambda asked: session.overview(*_who(asked.query))))
+        overview = self._answer(lambda asked: session.overview(*_who(dict(asked.query))))
+        router.add_get("/api/overview", overview)
         router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
         found = self._answer(lambda asked: {"numbers": session.search(asked.query.get("text", ""))})
         router.add_get("/api/search", found)
         router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
         router.add_post("/api/check", self._posted(self._check))
         router.add_post("/api/decide", self._posted(self._decide))
-        router.add_post("/api/undo", self._posted(lambda body: {"action": UNDO, **session.undo(*_who(body))}))
+        router.add_post("/api/undo", self._posted(lambda body: session.undo(*_who(body))))
 
     @property
     def address(self) -> str:
@@ -129,26 +128,27 @@ class ReviewServer(Loopback):
         except FileNotFoundError:
             raise web.HTTPNotFound from None
 
-    def _answer(self, work: Callable[[web.Request], Mapping[str, Any]]) -> Handler:
+    def _answer(self, work: Callable[[web.Request], object]) -> Handler:
         async def handler(request: web.Request) -> web.Response:
             return await self._response_of(lambda: work(request))
 
         return handler
 
-    def _posted(self, work: Callable[[Answer], Mapping[str, Any]]) -> Handler:
+    def _posted(self, work: Callable[[object], object]) -> Handler:
         async def handler(request: web.Request) -> web.Response:
             body = await json_object(request)
             return await self._response_of(lambda: work(body))
 
         return handler
 
-    async def _response_of(self, work: Callable[[], Mapping[str, Any]]) -> web.Response:
+    async def _response_of(self, work: Callable[[], object]) -> web.Response:
         """Run `work` in a thread; the response is its result, or the error as JSON."""
         async with self._one:
             try:
-                return web.json_response(await asyncio.to_thread(work))
+                return web.json_response(msgspec.to_builtins(await asyncio.to_thread(work)))
             except RejectedEdit as error:
-                return web.json_response({"error": str(error), **checked_json(error.checked)}, status=409)
+                problems = error.checked.problems(error=str(error))
+                return web.json_response(msgspec.to_builtins(problems), status=409)
             except ChangedSample as error:
                 return web.json_response({"error": str(error), "changed": True}, status=409)
             except UsageError as error:
@@ -156,14 +156,14 @@ class ReviewServer(Loopback):
             except (ToolassayError, OSError) as error:
                 return web.json_response({"error": str(error)}, status=500)
 
-    def _show(self, request: web.Request) -> Mapping[str, Any]:
-        return self.session.show(int(request.match_info["number"]), *_who(request.query))
+    def _show(self, request: web.Request) -> ShownSample:
+        return self.session.show(int(request.match_info["number"]), *_who(dict(request.query)))
 
-    def _check(self, body: Answer) -> Mapping[str, Any]:
+    def _check(self, body: object) -> EditProblems:
         wanted = _converted(body, RequestedEdit)
         return self.session.check(wanted.number, wanted.parts)
 
-    def _decide(self, body: Answer) -> Mapping[str, Any]:
+    def _decide(self, body: object) -> AfterAction:
         return self.session.decide(*_who(body), _converted(body, RequestedDecision))
 
 
@@ -179,12 +179,12 @@ class Viewer:
     queue: Queue = "all"
 
 
-def _who(given: Mapping[str, Any]) -> tuple[str, Queue]:
-    viewer = _converted(dict(given), Viewer)
+def _who(given: object) -> tuple[str, Queue]:
+    viewer = _converted(given, Viewer)
     return checked_name(viewer.reviewer), viewer.queue
 
 
-def _converted(body: Mapping[str, Any], kind: type[Wanted]) -> Wanted:
+def _converted(body: object, kind: type[Wanted]) -> Wanted:
     try:
         return msgspec.convert(body, kind)
     except (ValueError, OverflowError) as error:

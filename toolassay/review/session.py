@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
-from toolassay.dataset import RequestId, references_in
+from toolassay.dataset import RequestId, Shape, references_in
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, record_of
 from toolassay.gates.gate import (
@@ -23,11 +24,14 @@ from toolassay.gates.gate import (
     level_of,
 )
 from toolassay.gold import Gold
+from toolassay.graph import DependencyType
 from toolassay.report.style import given_type, type_colours, types_by_use
 from toolassay.review.decision import (
     COMMENT,
     UNDO,
+    Action,
     ChangedSample,
+    EditProblems,
     Log,
     Record,
     RequestedDecision,
@@ -35,18 +39,173 @@ from toolassay.review.decision import (
     Role,
     changed_parts,
     check,
-    checked_json,
     decision_record,
     edited,
 )
-from toolassay.review.outcome import Outcome, markdown, outcomes, verification
-from toolassay.review.samples import ReviewSample, Shares
+from toolassay.review.outcome import HumanVerification, Outcome, markdown, outcomes, verification
+from toolassay.review.samples import Parts, ReviewSample, Shares
 from toolassay.signatures import details_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools import Tool, ToolLibrary
+
+Queue = Literal["all", "conflicts"]
+QUEUES: tuple[Queue, ...] = ("all", "conflicts")
 
 
-def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
-    """The nodes of a plan and the lines between them.
+class DrawnNode(msgspec.Struct, frozen=True):
+    """A node of a drawn plan.
+
+    Attributes:
+        place: its number in the plan; negative for a missing one.
+        tool: the tool.
+        known: whether the library has it.
+        missing: whether only a link names it.
+        colour: that of its output type.
+    """
+
+    place: int
+    tool: str
+    known: bool
+    missing: bool
+    colour: str
+
+
+class DrawnLine(msgspec.Struct, frozen=True, rename={"start": "from", "end": "to"}):
+    """A line between two places, of the types that the source gives and the target takes; "" without."""
+
+    start: int
+    end: int
+    kind: Literal["link", "reference"]
+    type: str
+
+
+class PlanDrawing(msgspec.Struct, frozen=True):
+    """The nodes of a plan and the lines between them."""
+
+    nodes: list[DrawnNode]
+    lines: list[DrawnLine]
+
+
+class ToolCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A tool as the page describes it.
+
+    Attributes:
+        name: its name.
+        known: whether the library has it.
+        description: of `tool_desc.json`.
+        takes: its input types.
+        gives: its output types.
+        parameters: name, type and description of each.
+        required: of an imported tool: the page lists an optional argument only if it is given.
+        signature: of an imported tool, and the further `details_of` it.
+    """
+
+    name: str
+    known: bool
+    description: str
+    takes: tuple[str, ...]
+    gives: tuple[str, ...]
+    parameters: list[tuple[str, str, str]]
+    signature: str | UnsetType = UNSET
+    result: str | UnsetType = UNSET
+    annotations: dict[str, str | float] = {}
+    tags: list[str] = []
+    source: dict[str, str] = {}
+    required: list[str] | UnsetType = UNSET
+
+
+class ShownPlan(msgspec.Struct, frozen=True):
+    """The drawing of a plan, and its tools by name."""
+
+    plan: PlanDrawing
+    cards: dict[str, ToolCard]
+
+
+class ShownRecord(Record, frozen=True):
+    """A decision, and whether it was on an earlier version of the sample."""
+
+    stale: bool = False
+
+
+class ShownSample(ShownPlan, frozen=True, kw_only=True):
+    """A sample with everything that the page shows.
+
+    Attributes:
+        number: its place in the file, from 0.
+        id: the id of the request.
+        line: its line in the file, from 1.
+        shape: its shape.
+        fingerprint: of this version.
+        parts: the parts that can be edited.
+        level: the level of its findings.
+        findings: as in `gates.jsonl`.
+        mine: the reviewer's own decision.
+        note: the reviewer's comment.
+        votes: the decisions of all, for an adjudicator only.
+        edited: the plan after the reviewer's own fix.
+    """
+
+    number: int
+    id: RequestId
+    line: int
+    shape: Shape
+    fingerprint: str
+    parts: Parts
+    level: Level
+    findings: list[dict[str, str]]
+    mine: ShownRecord | None
+    note: str
+    votes: dict[str, ShownRecord]
+    edited: ShownPlan | None
+
+
+class QueueItem(msgspec.Struct, frozen=True):
+    """A sample in a queue; `level` is None while it is not known, `decision` until the reviewer decides."""
+
+    number: int
+    id: RequestId
+    shape: Shape
+    level: Level | None
+    decision: Action | None
+    stale: bool
+
+
+class ReviewProgress(msgspec.Struct, frozen=True):
+    """The number of samples, of those that each reviewer decided, and of open conflicts."""
+
+    samples: int
+    reviewers: dict[str, int]
+    conflicts: int
+
+
+class ReviewOverview(msgspec.Struct, frozen=True):
+    """The samples of a queue, the progress, and the place of the first undecided one (`first`)."""
+
+    name: str
+    queue: Queue
+    items: list[QueueItem]
+    first: int
+    progress: ReviewProgress
+    tools: list[str]
+    kind: DependencyType
+
+
+class AfterAction(msgspec.Struct, frozen=True):
+    """The sample of an action and the progress after it; `number` is None if nothing was done."""
+
+    number: int | None
+    item: QueueItem | UnsetType = UNSET
+    progress: ReviewProgress | UnsetType = UNSET
+    action: Action | UnsetType = UNSET
+
+
+class ReviewSummary(HumanVerification, frozen=True):
+    """The verification, and its tables with their headings."""
+
+    markdown: tuple[tuple[str, str], ...] = ()
+
+
+def draw_plan(gold: Gold, library: ToolLibrary) -> PlanDrawing:
+    """Draw a plan.
 
     A line is a `link` of the label, or a `reference`: an argument takes the output of a node, and no link
     says so. A link names tools. Where the plan uses a tool more than once, the link joins the nodes that a
@@ -56,49 +215,46 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> dict[str, Any]:
     Args:
         gold: the plan.
         library: describes its tools; gives the colour of a node (its output type) and the type of a line.
-
-    Returns:
-        `nodes`, each with `place` (its number in the plan; negative for a missing one), `tool`, `known`,
-        `missing` and `colour`; and `lines`, each with `from` and `to` (places), `kind` and `type`.
     """
     tools = {node.place: node.tool for node in gold.nodes}
     lines, missing = _lines(gold, tools, _references(gold))
     names = {**tools, **{place: tool for tool, place in missing.items()}}
     colours = type_colours([*types_by_use(library), ""])
-    return {
-        "nodes": [
-            {
-                "place": place,
-                "tool": name,
-                "known": name in library,
-                "missing": place not in tools,
-                "colour": colours[given_type(library[name]) if name in library else ""],
-            }
-            for place, name in names.items()
-        ],
-        "lines": [{**line, "type": _flowing_types(line, names, library)} for line in lines],
-    }
+
+    def flowing(source: str, target: str) -> str:
+        if source not in library or target not in library:
+            return ""
+        taken = library[target].inputs
+        return ", ".join(dict.fromkeys(kind for kind in library[source].outputs if kind in taken))
+
+    nodes = [
+        DrawnNode(
+            place,
+            name,
+            name in library,
+            place not in tools,
+            colours[given_type(library[name]) if name in library else ""],
+        )
+        for place, name in names.items()
+    ]
+    return PlanDrawing(
+        nodes, [DrawnLine(one, other, kind, flowing(names[one], names[other])) for one, other, kind in lines]
+    )
 
 
-def tool_card(name: str, library: ToolLibrary) -> dict[str, Any]:
-    """A tool as the page describes it; `known` is False if the library lacks the tool.
-
-    An imported tool also has its signature, what it gives, and its required arguments: the page lists an
-    optional one only if it is given.
-    """
-    if name not in library:
-        return {"name": name, "known": False, "description": "", "takes": [], "gives": [], "parameters": []}
-    tool = library[name]
+def tool_card(name: str, library: ToolLibrary) -> ToolCard:
+    """A tool as the page describes it."""
+    tool = library[name] if name in library else Tool(name)
     required = [item.name for item in tool.parameters if item.required]
-    return {
-        "name": name,
-        "known": True,
-        "description": tool.description,
-        "takes": list(tool.inputs),
-        "gives": list(tool.outputs),
-        "parameters": [[item.name, item.type, item.description] for item in tool.parameters],
+    return ToolCard(
+        name=name,
+        known=name in library,
+        description=tool.description,
+        takes=tool.inputs,
+        gives=tool.outputs,
+        parameters=[(item.name, item.type, item.description) for item in tool.parameters],
         **({} if tool.input_schema is None else details_of(tool) | {"required": required}),
-    }
+    )
 
 
 def _references(gold: Gold) -> list[tuple[int, int]]:
@@ -114,14 +270,14 @@ def _references(gold: Gold) -> list[tuple[int, int]]:
 
 def _lines(
     gold: Gold, tools: dict[int, str], references: list[tuple[int, int]]
-) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The lines of a plan, and the place of each missing tool."""
+) -> tuple[list[tuple[int, int, Literal["link", "reference"]]], dict[str, int]]:
+    """The lines of a plan as (from, to, kind), and the place of each missing tool."""
     places: defaultdict[str, list[int]] = defaultdict(list)
     for place, tool in tools.items():
         places[tool].append(place)
     missing: dict[str, int] = {}
     left = [pair for pair in references if pair[0] in tools]
-    lines: list[dict[str, Any]] = []
+    lines: list[tuple[int, int, Literal["link", "reference"]]] = []
     for source, target in gold.links:
         joined = next((p for p in left if (tools[p[0]], tools[p[1]]) == (source, target)), None)
         if joined is not None:
@@ -133,18 +289,8 @@ def _lines(
                     missing.setdefault(tool, -1 - len(missing))
             start = places[source][0] if source in places else missing[source]
             end = places[target][-1] if target in places else missing[target]
-        lines.append({"from": start, "to": end, "kind": "link"})
-    lines += [{"from": start, "to": end, "kind": "reference"} for start, end in left]
-    return lines, missing
-
-
-def _flowing_types(line: dict[str, Any], names: dict[int, str], library: ToolLibrary) -> str:
-    """The types that the source gives and the target takes; empty if there are none."""
-    source, target = names[line["from"]], names[line["to"]]
-    if source not in library or target not in library:
-        return ""
-    taken = library[target].inputs
-    return ", ".join(dict.fromkeys(kind for kind in library[source].outputs if kind in taken))
+        lines.append((start, end, "link"))
+    return [*lines, *((start, end, "reference") for start, end in left)], missing
 
 
 FILE = "gates.jsonl"
@@ -166,7 +312,7 @@ class Findings:
         """The level of a sample, and its findings."""
         key = sample.id
         if key not in self._found:
-            checked = check(sample.record, self._gates)
+            checked = check(sample.gold, self._gates)
             findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
             self._found[key] = level_of(finding.state for finding in findings), findings
         return self._found[key]
@@ -217,10 +363,6 @@ def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...
     return found
 
 
-Queue = Literal["all", "conflicts"]
-QUEUES: tuple[Queue, ...] = ("all", "conflicts")
-
-
 @dataclass(eq=False)
 class Session:
     """The review of one data folder.
@@ -252,7 +394,7 @@ class Session:
         """The outcome of every sample, by the current content of the files of decisions."""
         return outcomes(self.samples, self.store.logs())
 
-    def overview(self, reviewer: str, queue: Queue) -> dict[str, Any]:
+    def overview(self, reviewer: str, queue: Queue) -> ReviewOverview:
         """The samples of a queue, each reviewer's progress, and the place of the first undecided sample."""
         log, role = self.store.log(reviewer), role_of(queue)
         if queue == "all":
@@ -264,33 +406,33 @@ class Session:
             for item in every
             if self._is_in(queue, item, reviewer)
         ]
-        open_ones = [place for place, item in enumerate(items) if not item["decision"] or item["stale"]]
-        return {
-            "name": self.name,
-            "queue": queue,
-            "items": items,
-            "first": open_ones[0] if open_ones else 0,
-            "progress": self.progress(every),
-            "tools": sorted(self.background.library.ids),
-            "kind": self.background.kind,
-        }
+        open_ones = [place for place, item in enumerate(items) if not item.decision or item.stale]
+        return ReviewOverview(
+            self.name,
+            queue,
+            items,
+            open_ones[0] if open_ones else 0,
+            self.progress(every),
+            sorted(self.background.library.ids),
+            self.background.kind,
+        )
 
     def _is_in(self, queue: Queue, item: Outcome, reviewer: str) -> bool:
         if queue == "conflicts":
             return item.disputed or item.settled is not None
         return self.shares.holds(reviewer, item.sample.id)
 
-    def progress(self, every: Sequence[Outcome] | None = None) -> dict[str, Any]:
+    def progress(self, every: Sequence[Outcome] | None = None) -> ReviewProgress:
         """The number of samples that each reviewer has decided, and the number of open conflicts."""
         every = self._decided() if every is None else every
         names = sorted({name for item in every for name in item.votes})
-        return {
-            "samples": len(self.samples),
-            "reviewers": {name: sum(name in item.votes for item in every) for name in names},
-            "conflicts": sum(item.state == "conflict" for item in every),
-        }
+        return ReviewProgress(
+            len(self.samples),
+            {name: sum(name in item.votes for item in every) for name in names},
+            sum(item.state == "conflict" for item in every),
+        )
 
-    def show(self, number: int, reviewer: str, queue: Queue) -> dict[str, Any]:
+    def show(self, number: int, reviewer: str, queue: Queue) -> ShownSample:
         """A sample with everything that the page shows.
 
         Raises:
@@ -300,32 +442,33 @@ class Session:
         log = self.store.log(reviewer)
         level, findings = self.findings.of(sample)
         record = log.standing(role).get(sample.id)
-        shown = edited(sample.record, record.parts) if record and not _stale(record, sample) else None
+        fix = record.parts if record and not _stale(record, sample) else None
+        drawn = self._drawn(sample.gold)
         votes = outcomes([sample], self.store.logs())[0].votes if queue == "conflicts" else {}
-        return {
-            "number": number,
-            "id": sample.id,
-            "line": sample.gold.line,
-            "shape": sample.shape,
-            "fingerprint": sample.fingerprint,
-            "parts": sample.parts,
-            "level": level,
-            "findings": [finding.to_json() for finding in findings],
-            "mine": _record_json(record, sample),
-            "note": log.notes.get((role, sample.id), ""),
-            "votes": {name: _record_json(vote, sample) for name, vote in votes.items()},
-            **self._drawn(sample.record),
-            "edited": None if shown is None or not record or not record.parts else self._drawn(shown),
-        }
+        return ShownSample(
+            number=number,
+            id=sample.id,
+            line=sample.gold.line,
+            shape=sample.shape,
+            fingerprint=sample.fingerprint,
+            parts=sample.parts,
+            level=level,
+            findings=[finding.to_json() for finding in findings],
+            mine=None if record is None else _shown_record(record, sample),
+            note=log.notes.get((role, sample.id), ""),
+            votes={name: _shown_record(vote, sample) for name, vote in votes.items()},
+            plan=drawn.plan,
+            cards=drawn.cards,
+            edited=self._drawn(edited(sample.gold, fix)) if fix else None,
+        )
 
-    def check(self, number: int, parts: Mapping[str, Any]) -> dict[str, Any]:
+    def check(self, number: int, parts: Parts) -> EditProblems:
         """Check an edit without saving it: its changed parts, faults and findings."""
         sample = self._sample(number)
-        changed = changed_parts(sample.record, parts)
-        checked = check(edited(sample.record, changed), self.gates)
-        return {"changed": list(changed), **checked_json(checked)}
+        changed = changed_parts(sample.gold, parts)
+        return check(edited(sample.gold, changed), self.gates).problems(tuple(changed))
 
-    def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> dict[str, Any]:
+    def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> AfterAction:
         """Save a decision or a comment; it is on the disk when this returns.
 
         One that changes nothing is not saved again.
@@ -353,12 +496,12 @@ class Session:
             )
             if unchanged and note == log.notes.get(key, ""):
                 return []
-            return [replace(record, note=note)]
+            return [msgspec.structs.replace(record, note=note)]
 
         self.store.append(reviewer, make)
         return self._after(sample, reviewer, queue)
 
-    def undo(self, reviewer: str, queue: Queue) -> dict[str, Any]:
+    def undo(self, reviewer: str, queue: Queue) -> AfterAction:
         """Take back the reviewer's last decision; `number` is its sample, or None if there is no decision."""
         role = role_of(queue)
         undone: list[ReviewSample] = []
@@ -374,28 +517,26 @@ class Session:
 
         self.store.append(reviewer, make)
         if not undone:
-            return {"number": None}
-        return self._after(undone[0], reviewer, queue)
+            return AfterAction(None, action=UNDO)
+        return self._after(undone[0], reviewer, queue, UNDO)
 
     def search(self, text: str) -> list[int]:
         """The numbers of the samples with a text in id, request, steps or tools, ignoring case."""
         wanted = text.casefold().strip()
         return [sample.number for sample in self.samples if wanted in _searched(sample)]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> ReviewSummary:
         """The human-verification table, as JSON and as Markdown."""
         table = verification(self.outcomes())
-        return {**table, "markdown": [list(pair) for pair in markdown(table)]}
+        return ReviewSummary(table.samples, table.agreement, tuple(markdown(table)))
 
-    def _after(self, sample: ReviewSample, reviewer: str, queue: Queue) -> dict[str, Any]:
+    def _after(
+        self, sample: ReviewSample, reviewer: str, queue: Queue, action: Action | UnsetType = UNSET
+    ) -> AfterAction:
         """The state of a sample and the progress, which the page gets after each action."""
-        logs = self.store.logs()
+        outcome = outcomes([sample], self.store.logs())[0]
         standing = self.store.log(reviewer).standing(role_of(queue)).get(sample.id)
-        return {
-            "number": sample.number,
-            "item": self._item(outcomes([sample], logs)[0], standing),
-            "progress": self.progress(),
-        }
+        return AfterAction(sample.number, self._item(outcome, standing), self.progress(), action)
 
     def _decided(self) -> list[Outcome]:
         """The outcomes of the samples with any decision."""
@@ -403,24 +544,20 @@ class Session:
         ids = {sample for log in logs.values() for _, sample in log.taken}
         return outcomes([self._by_id[sample] for sample in ids if sample in self._by_id], logs)
 
-    def _item(self, item: Outcome, record: Record | None) -> dict[str, Any]:
+    def _item(self, item: Outcome, record: Record | None) -> QueueItem:
         sample = item.sample
-        return {
-            "number": sample.number,
-            "id": sample.id,
-            "shape": sample.shape,
-            "level": self.findings.level(sample),
-            "decision": record.action if record else None,
-            "stale": record is not None and _stale(record, sample),
-        }
+        return QueueItem(
+            sample.number,
+            sample.id,
+            sample.shape,
+            self.findings.level(sample),
+            record.action if record else None,
+            record is not None and _stale(record, sample),
+        )
 
-    def _drawn(self, label: Mapping[str, Any]) -> dict[str, Any]:
-        gold = Gold.of(label)
-        names = dict.fromkeys(node.tool for node in gold.nodes)
-        return {
-            "plan": draw_plan(gold, self.background.library),
-            "cards": {name: tool_card(name, self.background.library) for name in names},
-        }
+    def _drawn(self, gold: Gold) -> ShownPlan:
+        library, names = self.background.library, dict.fromkeys(node.tool for node in gold.nodes)
+        return ShownPlan(draw_plan(gold, library), {name: tool_card(name, library) for name in names})
 
     def _sample(self, number: int) -> ReviewSample:
         if not 0 <= number < len(self.samples):
@@ -439,8 +576,8 @@ def _stale(record: Record, sample: ReviewSample) -> bool:
     return record.fingerprint != sample.fingerprint
 
 
-def _record_json(record: Record | None, sample: ReviewSample) -> dict[str, Any] | None:
-    return None if record is None else {**asdict(record), "stale": _stale(record, sample)}
+def _shown_record(record: Record, sample: ReviewSample) -> ShownRecord:
+    return ShownRecord(**msgspec.structs.asdict(record), stale=_stale(record, sample))
 
 
 def _searched(sample: ReviewSample) -> str:

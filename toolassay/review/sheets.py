@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from toolassay.errors import UsageError
 from toolassay.gold import Gold
@@ -20,7 +21,7 @@ from toolassay.review.decision import (
     decision_record,
     edited,
 )
-from toolassay.review.samples import ReviewSample
+from toolassay.review.samples import Part, Parts, ReviewSample
 from toolassay.review.session import Findings, Session
 from toolassay.spreadsheets import (
     Choices,
@@ -37,7 +38,7 @@ __all__ = ["COLUMNS", "read_sheet", "rows_of", "take_sheet", "write_sheet"]
 
 
 READ_ONLY = ("id", "fingerprint", "request", "steps", "plan", "findings")
-EDITS = {
+EDITS: Mapping[str, Part] = {
     "edited_request": "user_request",
     "edited_steps": "task_steps",
     "edited_nodes": "task_nodes",
@@ -77,7 +78,7 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
 
 def edit_cells(sample: ReviewSample, record: Record | None) -> dict[str, str]:
     """The cells of the columns `EDITS`."""
-    label = edited(sample.record, record.parts) if record else sample.record
+    label = (edited(sample.gold, record.parts) if record else sample.gold).record
     return {column: part_text(part, label.get(part)) for column, part in EDITS.items()}
 
 
@@ -269,7 +270,7 @@ def _record(
         raise UsageError(f"decision '{given}' is none of {', '.join(DECISIONS)}")
     parts = _parts(sample, before, cells)
     if not action:
-        if any(value != sample.record.get(part) for part, value in parts.items()) and before is None:
+        if any(value != sample.gold.record.get(part) for part, value in parts.items()) and before is None:
             raise UsageError("is edited, and has no decision (column 'decision')")
         if note == old_note:
             return None
@@ -286,17 +287,17 @@ def _record(
     record = decision_record(sample, reviewer, "reviewer", wanted, session.gates)
     if record.same_as(before) and note == old_note:
         return None
-    return replace(record, note=note)
+    return msgspec.structs.replace(record, note=note)
 
 
-def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str, Any]:
+def _parts(sample: ReviewSample, before: Record | None, cells: Mapping[str, str]) -> Parts:
     """The parts of the label that a row changes; an emptied cell changes nothing.
 
     Raises:
         UsageError: a cell is not JSON.
     """
     old = {**sample.parts, **(before.parts if before else {})}
-    parts: dict[str, Any] = {}
+    parts: dict[Part, Any] = {}
     written = edit_cells(sample, before)
     for column, part in EDITS.items():
         cell = cells[column]
@@ -311,7 +312,7 @@ def _parts(sample: ReviewSample, before: Record | None, cells: Any) -> dict[str,
                 value = json.loads(cell)
             except (ValueError, RecursionError):
                 raise UsageError(f"{column} is not JSON") from None
-        if value != sample.record.get(part):
+        if value != sample.gold.record.get(part):
             parts[part] = value
     return parts
 

@@ -277,7 +277,7 @@ def _write(
         for found in _samples(selection, rows):
             if isinstance(found, RefusedSample):
                 count += 1
-                refused.write(found.to_json())
+                refused.write(found.written)
                 if count <= _SHOWN:
                     screen.say(f"{WARNING}refused {found.sentence}")
             elif found is not None:

@@ -100,13 +100,13 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     samples = 0
     for _, record in read_json_lines(folder.data_raw):
         samples += 1
-        label, _ = labeller.label(record)
-        if label is None:
+        gold, _ = labeller.label(record)
+        if gold is None:
             held[NO_PLAN] += 1
-        elif label.get(EXECUTED) == FAILED:
+        elif gold.record.get(EXECUTED) == FAILED:
             held["execution"] += 1
         else:
-            labels.append(label)
+            labels.append(gold.record)
     coverage = Coverage(graph, left_out)
     if not labels:
         return Passing(samples, 0, held, coverage)

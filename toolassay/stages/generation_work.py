@@ -43,7 +43,6 @@ from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
-from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
 from toolassay.live_values.results import SeenCall
@@ -129,10 +128,9 @@ def judge_of(
     gates = rule_gates(background)
 
     async def judge(record: Mapping[str, Any], carried: Carried | None, ask: Ask | None) -> Judgement:
-        label, problems = labeller.label(record)
-        if label is None:
+        gold, problems = labeller.label(record)
+        if gold is None:
             return Judgement([Problem("plan", problem) for problem in problems])
-        gold = Gold.of(label)
         findings = [
             finding
             for gate in gates

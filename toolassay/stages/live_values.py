@@ -31,7 +31,6 @@ from toolassay.executors.executor import (
 )
 from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, result_of, run_plan
 from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
-from toolassay.gold import Gold
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
@@ -271,8 +270,8 @@ async def _known(opened: OpenExecutor) -> Known:
     files, folders = await asyncio.to_thread(opened.paths)
     known = Known(files=files, folders=folders)
     for resource in await opened.resources():
-        for key in ("uri", "name"):
-            if isinstance(value := resource.get(key), str):
+        for key, value in msgspec.structs.asdict(resource).items():
+            if value:
                 known.add([Fact(value, (key,), ("resource",), "")])
     return known
 
@@ -373,14 +372,14 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
                 return await run_plan(work, item, journal)
 
         async def review(sample: Sample, record: Mapping[str, Any]) -> Carried:
-            label, _ = labeller.label(record)
-            if label is None:
+            gold, _ = labeller.label(record)
+            if gold is None:
                 return Carried("")  # other gates say so
             try:
-                plan = plan_of(Gold.of(label), library, kind)
+                plan = plan_of(gold, library, kind)
             except Unfit:
                 return Carried("")
-            item = PlannedItem(label["id"], plan)
+            item = PlannedItem(gold.id, plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
             texts = [CallResult.of(call.result).text for call in execution.calls]
             if executor.name == SIMULATED:  # what it refuses says nothing about the service

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+
+import msgspec
 
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
@@ -15,8 +16,9 @@ from toolassay.files import copy_file, write_json, write_text
 from toolassay.gates.checked_folder import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import gate_pipeline
+from toolassay.gold import Gold
 from toolassay.review.decision import FOLDER, Log, ReviewStore, checked_name
-from toolassay.review.outcome import Applied, apply_reviews, markdown, verification
+from toolassay.review.outcome import Applied, HumanVerification, apply_reviews, markdown, verification
 from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samples
 from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session, read_findings
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
@@ -169,7 +171,7 @@ def publishable_by_people(data_dir: str | Path) -> tuple[int, int]:
     return decided.count("correct"), len(decided)
 
 
-def review_summary(data_dir: str | Path, *, screen: Screen = DEFAULT) -> dict[str, object]:
+def review_summary(data_dir: str | Path, *, screen: Screen = DEFAULT) -> HumanVerification:
     """Write the decisions and the agreement of the reviewers to `reviews/table.json` and `reviews/table.md`.
 
     Args:
@@ -188,16 +190,14 @@ def review_summary(data_dir: str | Path, *, screen: Screen = DEFAULT) -> dict[st
         screen.show(heading)
         screen.table(rows)
         screen.show("")
-    everything = table["samples"]["all"]
-    if everything["undecided"]:
-        stale = (
-            f", {everything['stale']} of them decided on an earlier version" if everything["stale"] else ""
-        )
-        screen.say(f"{count_of(everything['undecided'], 'sample')} undecided{stale}")
-    if everything["conflicts"]:
-        screen.say(f"{count_of(everything['conflicts'], 'conflict')}: settle with --queue conflicts")
+    everything = table.samples["all"]
+    if everything.undecided:
+        stale = f", {everything.stale} of them decided on an earlier version" if everything.stale else ""
+        screen.say(f"{count_of(everything.undecided, 'sample')} undecided{stale}")
+    if everything.conflicts:
+        screen.say(f"{count_of(everything.conflicts, 'conflict')}: settle with --queue conflicts")
     folder = Path(data_dir) / FOLDER
-    write_json(folder / "table.json", table)
+    write_json(folder / "table.json", msgspec.to_builtins(table))
     write_text(folder / "table.md", "\n".join(f"{heading}\n\n{rows}\n" for heading, rows in pieces))
     return table
 
@@ -300,7 +300,7 @@ def apply_review(
     return applied
 
 
-def _passed_beside(quarantine: DataFolder) -> Iterator[Mapping[str, Any]]:
+def _passed_beside(quarantine: DataFolder) -> Iterator[Gold]:
     """The passed labels of the check that wrote a quarantine folder.
 
     Raises:
@@ -314,7 +314,7 @@ def _passed_beside(quarantine: DataFolder) -> Iterator[Mapping[str, Any]]:
             file=quarantine.path,
             fix="omit --with_passed",
         )
-    return (label for _, label in read_labels(passed.data))
+    return (Gold.of(label, line) for line, label in read_labels(passed.data))
 
 
 def _copy_funnel(funnel: Path, copy: Path) -> None:

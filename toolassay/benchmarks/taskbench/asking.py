@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.taskbench.entries import PlanEntry
-from toolassay.calls.call_plan import Names, function_of
+from toolassay.calls.call_plan import FunctionSchema, NamedFunction, Names, function_of
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.dataset import Request
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
@@ -50,16 +52,16 @@ class OfferedFunction:
     """A tool as a function of a model API, with its whole description and schema."""
 
     name: str
-    function: Mapping[str, Any]
+    function: FunctionSchema
 
     @property
     def function_name(self) -> str:
         """The name of the function."""
-        return str(self.function["name"])
+        return self.function.name
 
     def to_openai(self) -> dict[str, Any]:
         """The function as an entry of `tools` in a chat request."""
-        return {"type": "function", "function": self.function}
+        return {"type": "function", "function": msgspec.to_builtins(self.function)}
 
 
 @dataclass
@@ -124,10 +126,10 @@ class CallItems(ItemWork[Request]):
         return [OfferedFunction(tool.id, function_of(tool, kind, names)) for tool in library]
 
     @cached_property
-    def _slots(self) -> Mapping[str, Mapping[str, Any]]:
+    def _slots(self) -> Mapping[str, NamedFunction]:
         """By the name of a function, and by the id of a tool: the tool, and the argument of each property."""
-        functions = Names.of(self.graph.library, self.graph.dependency_type).to_json()["functions"]
-        return {**functions, **{one["tool"]: one for one in functions.values()}}
+        functions = Names.of(self.graph.library, self.graph.dependency_type).by_function
+        return {**functions, **{one.tool: one for one in functions.values()}}
 
     @cached_property
     def form(self) -> CallFormat:
@@ -143,7 +145,11 @@ class CallItems(ItemWork[Request]):
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
             lines = (
-                json.dumps({**tool.function, "name": tool.name}, ensure_ascii=False) for tool in self.tools
+                json.dumps(
+                    msgspec.to_builtins(msgspec.structs.replace(tool.function, name=tool.name)),
+                    ensure_ascii=False,
+                )
+                for tool in self.tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)
@@ -203,9 +209,9 @@ class CallItems(ItemWork[Request]):
         except (ValueError, RecursionError):
             given = None
         if not isinstance(given, dict):
-            return ExecutedCall(number, known["tool"], {}, error="the arguments are not a JSON object")
-        arguments = {known["parameters"].get(name, name): value for name, value in given.items()}
-        return ExecutedCall(number, known["tool"], arguments)
+            return ExecutedCall(number, known.tool, {}, error="the arguments are not a JSON object")
+        arguments = {known.parameters.get(str(name), str(name)): value for name, value in given.items()}
+        return ExecutedCall(number, known.tool, arguments)
 
 
 def plan_of_calls(calls: Sequence[ExecutedCall], request: str, library: ToolLibrary) -> dict[str, Any]:
