@@ -10,6 +10,7 @@ from answering import Answering, served
 from builders import deep_tool, imported_folder, text_tools, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import lines_of
 
 from toolassay import build_graph, generate
 from toolassay.errors import UsageError
@@ -48,8 +49,7 @@ def run(folder: Path | None, model: Answering, **more: Any) -> tuple[Path, bool]
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
-    text = (folder / "data_raw.json").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    return lines_of(folder / "data_raw.json")
 
 
 def test_the_published_form_of_a_record(tmp_path: Path) -> None:

@@ -98,16 +98,9 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
 
 
 def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path, capsys: Capture) -> None:
-    arguments: list[str | Path] = [
-        "--server",
-        server(),
-        "--workspace",
-        workspace,
-        "--allow_writes",
-        "--fresh",
-        "worker",
-    ]
-    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", "--number_of_samples", "2", *arguments)
+    place = ("--data_dir", tmp_path / "data", "--workspace", workspace, "--server", server())
+    given = ("--number_of_samples", "2", "--allow_writes", "--fresh", "worker")
+    done = inside(capsys, "pipeline", *place, *given)
     assert done.code == 0, done.err
     assert "Without a model" in done.out and "No critic judged" in done.out
 
