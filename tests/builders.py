@@ -17,11 +17,13 @@ from typing import Any
 
 from toolassay import build_graph
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
-from toolassay.files import write_json, write_json_lines
+from toolassay.files import read_json, write_json, write_json_lines
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.testkit import FakeServer
 
 ROOT = Path(__file__).resolve().parents[1]
+DATA = ROOT / "tests/data"
+"""What was recorded, and tool files that many tests share."""
 
 TOOLS = [
     ("Text Translator", ["text"], ["text"]),
@@ -194,25 +196,6 @@ def bundled_plans(path: Path, name: str, count: int) -> Path:
 
 # Imported tools
 
-_MEMBER = {
-    "type": "object",
-    "properties": {
-        "name": {"type": "string", "description": "Full name."},
-        "email": {"type": "string", "format": "email"},
-        "phone": {"type": ["string", "null"]},
-    },
-    "required": ["name", "email"],
-}
-_LINE = {
-    "type": "object",
-    "properties": {
-        "material": {"type": "string", "description": "What to order, e.g. oak board."},
-        "amount": {"type": "number", "exclusiveMinimum": 0},
-        "unit": {"enum": ["piece", "metre", "litre"]},
-    },
-    "required": ["material", "amount", "unit"],
-}
-
 
 def imported_tool(
     name: str,
@@ -248,155 +231,14 @@ def deep_tool(name: str, levels: int) -> dict[str, Any]:
 
 def workshop_tools() -> dict[str, Any]:
     """The `tool_desc.json` of an imported server of a shared workshop: nested objects, enums, lists."""
-    day = {"type": "string", "format": "date", "description": "The day of the visit."}
-    found = {
-        "type": "object",
-        "properties": {"benches": {"type": "array", "items": {"type": "string"}}},
-        "required": ["benches"],
-    }
-    booked = {
-        "type": "object",
-        "properties": {"booking": {"type": "string"}, "price": {"type": "number"}},
-        "required": ["booking"],
-    }
-    nodes = [
-        imported_tool(
-            "find_benches",
-            "Finds workbenches that are free on a day.",
-            {"day": day, "kind": {"type": "string", "enum": ["wood", "metal", "paint"], "default": "wood"}},
-            ["day"],
-            output=found,
-            annotations={"readOnlyHint": True},
-        ),
-        imported_tool(
-            "book_bench",
-            "Books a workbench for a number of hours.",
-            {
-                "bench": {"type": "string", "description": "Code of the bench."},
-                "day": day,
-                "hours": {"type": "integer", "minimum": 1, "maximum": 8},
-                "guests": {"type": "array", "items": {"type": "string"}, "description": "Names of guests."},
-            },
-            ["bench", "day", "hours"],
-            output=booked,
-        ),
-        imported_tool(
-            "add_member",
-            "Adds a member to the workshop.",
-            {
-                "member": {"$ref": "#/$defs/Member"},
-                "plan": {"type": "string", "enum": ["monthly", "yearly"]},
-                "newsletter": {"type": "boolean", "default": False},
-            },
-            ["member", "plan"],
-            **{"$defs": {"Member": _MEMBER}},
-        ),
-        imported_tool(
-            "report_damage",
-            "Reports a damaged machine to the wardens.",
-            {
-                "machine": {"type": "string"},
-                "severity": {"enum": ["low", "high"]},
-                "parts": {"type": "array", "items": {"type": "string"}, "minItems": 1},
-                "photo": {"type": "object", "properties": {"path": {"type": "string"}}},
-            },
-            ["machine", "severity", "parts"],
-        ),
-        imported_tool(
-            "order_material",
-            "Orders material for a project.",
-            {
-                "project": {"type": "string"},
-                "lines": {"type": "array", "items": {"$ref": "#/$defs/Line"}, "minItems": 1},
-            },
-            ["project", "lines"],
-            **{"$defs": {"Line": _LINE}},
-        ),
-        imported_tool(
-            "search-notes",
-            "Searches the notes of earlier projects.",
-            {
-                "query": {"type": "string", "minLength": 2},
-                "limit": {"type": "integer", "minimum": 1, "maximum": 50, "default": 10},
-                "tags": {"type": "array", "items": {"type": "string"}},
-            },
-            ["query"],
-            annotations={"readOnlyHint": True},
-        ),
-        imported_tool(
-            "user.profile",
-            "Shows the profile of a member.",
-            {"user.name": {"type": "string"}, "with_bookings": {"type": "boolean"}},
-            ["user.name"],
-            annotations={"readOnlyHint": True},
-        ),
-        imported_tool(
-            "close_day",
-            "Closes the books of the day and switches all machines off.",
-            {},
-            annotations={"destructiveHint": True},
-        ),
-    ]
-    return {"nodes": nodes}
+    tools: dict[str, Any] = read_json(DATA / "workshop_tools.json")
+    return tools
 
 
 def difficult_tools() -> dict[str, Any]:
     """A `tool_desc.json` with one imported tool for each difficulty of schemas."""
-    tree = {
-        "type": "object",
-        "properties": {
-            "label": {"type": "string"},
-            "below": {"type": "array", "items": {"$ref": "#/$defs/Tree"}},
-        },
-        "required": ["label"],
-    }
-    many = {f"option_{number}": {"type": ["string", "integer"][number % 2]} for number in range(40)}
-    nodes = [
-        imported_tool("repo-path", "", {"repo-path": {"type": "string"}}, ["repo-path"]),
-        imported_tool("user.name", "Renames a user.", {"user.name": {"type": "string"}}, ["user.name"]),
-        imported_tool("set_options", "Sets options of the press.", many, ["option_0", "option_3"]),
-        imported_tool(
-            "查询", "查询城市的天气预报。", {"城市": {"type": "string", "description": "城市名称"}}
-        ),
-        imported_tool(
-            "maybe", "Sets a note or removes it.", {"note": {"type": ["string", "null"]}}, ["note"]
-        ),
-        imported_tool(
-            "either",
-            "Finds an entry by number or by title.",
-            {"key": {"anyOf": [{"type": "integer"}, {"type": "string"}]}},
-            ["key"],
-        ),
-        imported_tool(
-            "plant",
-            "Plants a tree of labels.",
-            {"tree": {"$ref": "#/$defs/Tree"}},
-            ["tree"],
-            **{"$defs": {"Tree": tree}},
-        ),
-        imported_tool(
-            "fixed", "Sends a fixed command.", {"command": {"const": "go"}, "speed": {}}, ["command", "speed"]
-        ),
-        imported_tool(
-            "anything", "Takes anything at all.", {"any": True, "none": False, "free": {}}, ["any"]
-        ),
-        imported_tool("nothing", "Waits for the press.", {}),
-        imported_tool(
-            "grid",
-            "Moves the press to points.",
-            {
-                "points": {
-                    "type": "array",
-                    "items": {"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2},
-                    "minItems": 1,
-                },
-                "settings": {"type": "object"},
-                "endless": {"type": "array", "items": {"$ref": "#"}},
-            },
-            ["points", "settings"],
-        ),
-    ]
-    return {"nodes": nodes}
+    tools: dict[str, Any] = read_json(DATA / "difficult_tools.json")
+    return tools
 
 
 def imported_folder(path: Path, tools: Mapping[str, Any] | None = None) -> Path:

@@ -5,86 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from builders import DATA
+
+from toolassay.files import read_json
+
 Complaint = Callable[[Mapping[str, Any]], tuple[int, Any] | None]
 
-LLAMA_CPP = (
-    500,
-    {
-        "error": {
-            "message": "1 validation error:\n  {'type': 'literal_error', 'loc': ('body', 'response_format',"
-            " 'type'), 'msg': \"Input should be 'text' or 'json_object'\", 'input': 'json_schema', 'ctx':"
-            " {'expected': \"'text' or 'json_object'\"}}\n\n  File \"/srv/llama_cpp/server/app.py\", line"
-            " 376, in create_chat_completion\n    POST /v1/chat/completions",
-            "type": "internal_server_error",
-            "param": None,
-            "code": None,
-        }
-    },
-)
-OLD_OPENAI = (
-    400,
-    {
-        "error": {
-            "message": "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this"
-            " model. Learn more about supported models at the Structured Outputs guide.",
-            "type": "invalid_request_error",
-            "param": None,
-            "code": None,
-        }
-    },
-)
-UNKNOWN_SCHEMA = (
-    400,
-    {"error": {"message": "Unknown parameter: 'response_format.schema'.", "param": "response_format.schema"}},
-)
-VLLM = (
-    400,
-    {
-        "error": {
-            "message": "The provided JSON schema contains features not supported by xgrammar.",
-            "type": "BadRequestError",
-            "param": None,
-            "code": 400,
-        }
-    },
-)
-LITELLM = (
-    400,
-    {
-        "error": {
-            "message": "litellm.UnsupportedParamsError: acme does not support parameters:"
-            " ['response_format'], for model=acme-1. To drop these, set `litellm.drop_params=True`.",
-            "type": "None",
-            "param": "None",
-            "code": "400",
-        }
-    },
-)
-PYDANTIC = (
-    422,
-    {
-        "detail": [
-            {
-                "type": "extra_forbidden",
-                "loc": ["body", "response_format"],
-                "msg": "Extra inputs are not permitted",
-                "input": {"type": "json_schema"},
-            }
-        ]
-    },
-)
-AZURE = (
-    400,
-    {
-        "error": {
-            "message": "Invalid schema for response_format 'plan': In context=('properties', 'task_steps'), "
-            "'maxItems' is not permitted.",
-            "type": "invalid_request_error",
-            "param": "response_format",
-            "code": None,
-        }
-    },
-)
+REFUSALS: dict[str, tuple[int, Any]] = {
+    name: (status, body) for name, (status, body) in read_json(DATA / "refused_schemas.json").items()
+}
+LLAMA_CPP, LITELLM = REFUSALS["LLAMA_CPP"], REFUSALS["LITELLM"]
 
 
 def taking(*forms: str, refusal: tuple[int, Any] = LLAMA_CPP) -> Complaint:

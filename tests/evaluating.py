@@ -1,4 +1,4 @@
-"""The stage *evaluate* on folders of one benchmark, with the type of its evaluations."""
+"""The stages *evaluate*, with the type of a benchmark's evaluations, and *verify*, with what it says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation
 from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
-from toolassay.stages.evaluate import evaluate
+from toolassay.screen import Screen
+from toolassay.stages.evaluate import evaluate, verify
 
 
 def evaluate_workbench(data_dir: str | Path, **settings: Any) -> list[AgentEvaluation]:
@@ -18,3 +19,17 @@ def evaluate_workbench(data_dir: str | Path, **settings: Any) -> list[AgentEvalu
 def evaluate_classic(data_dir: str | Path, **settings: Any) -> list[ClassicEvaluation]:
     """The scores of choices."""
     return cast("list[ClassicEvaluation]", evaluate(data_dir, **settings))
+
+
+def verified(folder: Path, llm: str = "offline", **more: Any) -> tuple[bool, str]:
+    """Whether all is equal, and what is said."""
+    lines: list[str] = []
+    found = verify(folder, llm=llm, screen=Screen(say=lines.append, show=lines.append), **more)
+    return found.is_equal, "\n".join(lines)
+
+
+def changed(path: Path, old: str, new: str) -> None:
+    """Replace the first occurrence of a text in a file, which must be there."""
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))

@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
-import sys
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from measurements import answer_parsing as benchmark
 from toolassay.answers import ECHO, ParsedAnswer, read_answer, without_reasoning
 
 KEYS = ("task_steps", "task_nodes", "task_links")
@@ -271,24 +269,12 @@ def test_nothing_raises_and_a_problem_is_always_named(pieces: list[str], before:
     ],
 )
 @pytest.mark.parametrize("before", ["", '{"task_nodes": '])
-@pytest.mark.parametrize("size", [1_000_000])
-def test_hostile_texts_end(piece: str, before: str, size: int) -> None:
-    answer = read(before + piece * (size // len(piece)))
+def test_hostile_texts_end(piece: str, before: str) -> None:
+    answer = read(before + piece * (200_000 // len(piece)))
     assert answer.problem
 
 
-def _benchmark(root: Path) -> ModuleType:
-    path = root / "measurements" / "answer_parsing.py"
-    spec = importlib.util.spec_from_file_location("answer_parsing", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["answer_parsing"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_real_predictions_survive_nineteen_corruptions(reference: Path, root: Path) -> None:
-    benchmark = _benchmark(root)
+def test_real_predictions_survive_nineteen_corruptions(reference: Path) -> None:
     plans = benchmark.sampled(reference, 40, 1)
     scores = {kind: benchmark.score(benchmark.by_toolassay, kind, plans) for kind in benchmark.CORRUPTIONS}
     answers = sum(score.answers for score in scores.values())

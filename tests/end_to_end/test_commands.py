@@ -21,7 +21,8 @@ def test_the_six_commands(tmp_path: Path, fake_server: FakeServer) -> None:
     shutil.copy(ROOT / "data_multimedia" / "tool_desc.json", tmp_path / "data_multimedia")
 
     def step(script: str, arguments: str, *more: str) -> Finished:
-        done = process(script, *arguments.split(), *more, cwd=tmp_path)
+        start = process if script == "visualize_graph.py" else shell  # pictures are empty in this process
+        done = start(script, *arguments.split(), *more, cwd=tmp_path)
         assert done.code == 0, done.err
         assert "Traceback" not in done.err
         return done

@@ -118,7 +118,6 @@ def writing(executor: str, place: Path, record: Path) -> Iterator[list[str]]:
     ("executor", "kills", "plans", "seed"),
     [
         ("http", 2, 16, 3),
-        ("stdio", 2, 16, 3),
         ("python", 2, 16, 3),
         pytest.param("http", 30, 260, 8, marks=pytest.mark.slow),
         pytest.param("stdio", 30, 200, 9, marks=pytest.mark.slow),

@@ -144,16 +144,8 @@ def test_an_answer_waiting_to_be_rewritten_survives_an_interruption(
     tmp_path: Path, fake_server: FakeServer, how: signal.Signals
 ) -> None:
     data_folder(tmp_path / "data", 1)
-    arguments = (
-        "--data_dir",
-        "data",
-        "--multiworker",
-        "1",
-        "--api_port",
-        str(fake_server.port),
-        "--reformat",
-        "true",
-    )
+    settings = f"--data_dir data --multiworker 1 --api_port {fake_server.port} --reformat true"
+    arguments = settings.split()
     fake_server.behaviour = lambda prompt, number: "hold" if number else "prose"
     process = started("inference.py", *arguments, cwd=tmp_path)
     fake_server.wait_for(2)

@@ -10,7 +10,7 @@ from killing import kill_often
 from toolassay.testkit import FakeServer
 
 
-@pytest.mark.parametrize(("kills", "requests"), [(4, 160), pytest.param(10, 600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("kills", "requests"), [(3, 120), pytest.param(10, 600, marks=pytest.mark.slow)])
 def test_kills_lose_nothing_and_repeat_nothing(
     tmp_path: Path, fake_server: FakeServer, kills: int, requests: int
 ) -> None:

@@ -21,7 +21,7 @@ QUICK_START = ROOT / "examples/quickstart.ipynb"
 
 def test_a_cell_infers_and_shows_progress_and_warnings(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", 12)
-    fake_server.behaviour = lambda prompt, number: "400" if number == 3 else "whole"
+    fake_server.behaviour = lambda prompt, number: "400" if "Request 3:" in prompt else "whole"
     quiet, silent, plain, loud = executed(
         notebook(
             "import toolassay\n"

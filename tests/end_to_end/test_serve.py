@@ -55,7 +55,7 @@ def test_inference_and_generation_over_the_network_are_those_of_the_offline_mode
     assert lines_of(predictions / "offline-served.json") == lines_of(predictions / "offline.json")
 
     more = ("--graph_desc", folder / "graph_desc.json", "--number_of_samples", "12", "--seed", "3", "--check")
-    served = ("--llm", "offline-served", "--api_base", serve().split()[0])
+    served = ("--llm", "offline-served", "--api_base", base)
     done = inside(capsys, "generate", "--data_dir", tmp_path / "served", *more, *served)
     assert done.code == 0, done.err
     assert inside(capsys, "generate", "--data_dir", tmp_path / "here", *more, "--llm", "offline").code == 0

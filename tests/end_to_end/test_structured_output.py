@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder
-from dialects import LITELLM, LLAMA_CPP, taking
+from dialects import LITELLM, taking
 from running import Capture, entries_of, generate, infer
 
 from toolassay.testkit import FakeServer
@@ -60,11 +60,10 @@ def test_a_llama_cpp_server_gets_its_own_form_from_the_second_request_on(
 
 
 @STAGES
-@pytest.mark.parametrize("refusal", [LLAMA_CPP, LITELLM])
 def test_where_no_form_is_taken_true_ends_the_run_in_one_line(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str, refusal: tuple[int, Any]
+    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
 ) -> None:
-    fake_server.complaint = taking(refusal=refusal)
+    fake_server.complaint = taking(refusal=LITELLM)
     folder = data_folder(tmp_path, 2)
     for _ in range(2):
         fake_server.forget()

@@ -7,11 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import DATA
 
-from graph.recorded_forms import ASK, CALLS, FORMS, OPENAI
 from toolassay.errors import UsageError
+from toolassay.files import read_json
 from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces
 
+# One recording in many forms: a search for a film, then its details by the id that was found.
+FORMS = read_json(DATA / "recorded_calls.json")
+OPENAI = FORMS["openai"][0]["messages"]
+CALLS = (("search", {"query": "heat"}, {"ids": [60312]}), ("details", {"id": 60312}, {"title": "Heat"}))
 NAMES = {"search", "details", "clock"}
 SEARCH = {"tool": "search", "arguments": {"query": "heat"}, "result": {"ids": [7]}}
 CHAT = [
@@ -33,7 +38,7 @@ CHAT = [
     },
     {"role": "tool", "tool_call_id": "a", "content": "A film."},
 ]
-READ = [RecordedTurn(ASK, [RecordedCall(*CALLS[0])]), RecordedTurn("", [RecordedCall(*CALLS[1])])]
+READ = [RecordedTurn("Find heat.", [RecordedCall(*CALLS[0])]), RecordedTurn("", [RecordedCall(*CALLS[1])])]
 
 
 def trace_file(path: Path, *lines: Any) -> Path:

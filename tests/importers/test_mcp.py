@@ -347,8 +347,15 @@ def test_what_cannot_be_read_at_all_is_one_line(source: str, options: dict[str, 
 
 
 @live
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize(
+    ("number", "times"),
+    [
+        (signal.SIGINT, 2),
+        (signal.SIGTERM, 1),
+        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 2, marks=pytest.mark.slow),
+    ],
+)
 def test_an_interrupt_ends_the_server_and_its_children(number: int, times: int, tmp_path: Path) -> None:
     pids, pipe = tmp_path / "pids", tmp_path / "pipe"
     os.mkfifo(pipe)

@@ -218,13 +218,13 @@ _SCHEMAS = st.recursive(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(_SCHEMAS)
 def test_the_result_is_always_a_valid_schema(schema: dict[str, Any]) -> None:
     Draft202012Validator.check_schema(Normaliser().convert(schema).schema)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(_SCHEMAS)
 @example({"type": ["string", "string"]})
 def test_converting_a_result_again_changes_nothing(schema: dict[str, Any]) -> None:

@@ -66,38 +66,26 @@ class Driver:
 
 
 class Endpoint:
-    """Bears `capacity` requests at once, each for about `seconds`; tells the others 429 after 1 ms."""
+    """Bears `capacity` requests at once, each for about 0.05 s; answers the others with 429 after 1 ms."""
 
-    def __init__(
-        self, capacity: int, seconds: float = 0.05, *, retry_after: float | None = None, ill: float = 0.0
-    ) -> None:
+    seconds = 0.05
+
+    def __init__(self, capacity: int) -> None:
         self.capacity = capacity
-        self.seconds = seconds
-        self.retry_after = retry_after
-        self.ill = ill  # share of 500
-        self.busy = self.most = self.answered = self.refused = self.failed = 0
+        self.busy = self.most = self.answered = self.refused = 0
         self._random = random.Random(1)
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         if self.busy >= self.capacity:
             self.refused += 1
             await asyncio.sleep(0.001)
-            raise ModelError(
-                "HTTP 429: slow down",
-                transient=True,
-                kind="HTTP 429",
-                status=429,
-                retry_after=self.retry_after,
-            )
+            raise http(429)
         self.busy += 1
         self.most = max(self.most, self.busy)
         try:
             await asyncio.sleep(self.seconds * self._random.uniform(0.8, 1.2))
         finally:
             self.busy -= 1
-        if self._random.random() < self.ill:
-            self.failed += 1  # never twice the same, or the client would give up
-            raise ModelError(f"HTTP 500: ill {self.failed}", transient=True, kind="HTTP 500", status=500)
         self.answered += 1
         return ChatResponse("yes", "stop", 1, 1)
 
@@ -105,12 +93,10 @@ class Endpoint:
 
 
 class PerMinute:
-    """Answers so many requests in a minute, each after `seconds`; tells the others 429, and when to come."""
+    """Answers so many requests in a minute, each after 0.5 s; answers the others with 429."""
 
-    def __init__(self, count: int, seconds: float = 0.5, *, tells: bool = False) -> None:
+    def __init__(self, count: int) -> None:
         self.count = count
-        self.seconds = seconds
-        self.tells = tells  # in Retry-After
         self.answered = self.refused = 0
         self._minute, self._taken = -1, 0
 
@@ -120,17 +106,10 @@ class PerMinute:
             self._minute, self._taken = minute, 0
         if self._taken >= self.count:
             self.refused += 1
-            left = 60 * (minute + 1) - now()
             await asyncio.sleep(0.01)
-            raise ModelError(
-                "HTTP 429: slow down",
-                transient=True,
-                kind="HTTP 429",
-                status=429,
-                retry_after=left if self.tells else None,
-            )
+            raise http(429)
         self._taken += 1
-        await asyncio.sleep(self.seconds)
+        await asyncio.sleep(0.5)
         self.answered += 1
         return ChatResponse("yes", "stop", 1, 1)
 

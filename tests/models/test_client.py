@@ -71,23 +71,23 @@ def options_of(server: FakeServer, client: str = "aiohttp", **settings: Any) -> 
     return ModelOptions(api_base=server.base, client=name, **settings)
 
 
-# Three seconds where nothing else runs; the timeout leaves a busy machine the time to answer.
-def test_two_thousand_requests_through_every_fault(fake_server: FakeServer) -> None:
+# The timeout leaves a busy machine the time to answer.
+def test_every_request_is_answered_through_every_fault(fake_server: FakeServer) -> None:
     chance, faults = random.Random(7), ["429", "500", "reset", "truncated", "hang"]
-    kinds = [fault for fault in faults for _ in range(100)] + ["whole"] * 1500
+    kinds = [fault for fault in faults for _ in range(30)] + ["whole"] * 450
     chance.shuffle(kinds)
     fake_server.behaviour = lambda prompt, number: kinds[number] if number < len(kinds) else "whole"
     books = Books()
-    requests = [question(number) for number in range(2000)]
+    requests = [question(number) for number in range(600)]
     options = options_of(fake_server, connections=100, max_tries=20, timeout=2.5)
     answers = ask(options, requests, books=books, workers=100)
-    assert len(answers) == 2000
+    assert len(answers) == 600
     for request in requests:
         assert f"Do {request.item}." in answers[request.item].text
     # The books say what the server's log says.
-    assert len(books.attempts) == books.announced == len(fake_server.received) == 2500
+    assert len(books.attempts) == books.announced == len(fake_server.received) == 750
     seen = Counter(attempt.outcome for attempt in books.attempts)
-    assert seen["answered"] == fake_server.kinds.count("whole") == 2000
+    assert seen["answered"] == fake_server.kinds.count("whole") == 600
     told = {
         "429": "HTTP 429",
         "500": "HTTP 500",
@@ -95,9 +95,9 @@ def test_two_thousand_requests_through_every_fault(fake_server: FakeServer) -> N
         "truncated": "truncated",
         "hang": "timeout",
     }
-    assert {kind: seen[outcome] for kind, outcome in told.items()} == dict.fromkeys(faults, 100)
+    assert {kind: seen[outcome] for kind, outcome in told.items()} == dict.fromkeys(faults, 30)
     assert (books.total("prompt_tokens"), books.total("completion_tokens")) == fake_server.whole_tokens
-    assert sum(answer.attempts for answer in answers.values()) == 2500
+    assert sum(answer.attempts for answer in answers.values()) == 750
 
 
 def test_what_the_books_say_of_one_request(fake_server: FakeServer) -> None:

@@ -7,8 +7,10 @@ import time
 from typing import Any
 
 import pytest
+from builders import DATA
 
 from toolassay.errors import UsageError
+from toolassay.files import read_json
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.dialects import DIALECTS
 from toolassay.models.dialects.dialect import Dialect
@@ -137,92 +139,9 @@ def read(api: Api, body: Any) -> ChatResponse:
     return DIALECTS[api].read(json.dumps(body))
 
 
-RESPONSE: dict[str, Any] = {
-    "id": "resp_1",
-    "object": "response",
-    "status": "completed",
-    "error": None,
-    "incomplete_details": None,
-    "output": [
-        {
-            "id": "rs_1",
-            "type": "reasoning",
-            "summary": [{"type": "summary_text", "text": "Both."}],
-            "encrypted_content": "gAAA",
-        },
-        {
-            "id": "msg_1",
-            "type": "message",
-            "role": "assistant",
-            "status": "completed",
-            "content": [{"type": "output_text", "annotations": [], "text": "I look."}],
-        },
-        {"id": "fc_1", "type": "function_call", "call_id": "c1", "name": "weather", "arguments": ARGUMENTS},
-        {"id": "fc_2", "type": "function_call", "call_id": "c2", "name": "weather", "arguments": "{}"},
-    ],
-    "usage": {
-        "input_tokens": 40,
-        "input_tokens_details": {"cached_tokens": 30},
-        "output_tokens": 20,
-        "output_tokens_details": {"reasoning_tokens": 12},
-        "total_tokens": 60,
-    },
-}
-MESSAGE: dict[str, Any] = {
-    "id": "msg_1",
-    "type": "message",
-    "role": "assistant",
-    "content": [
-        {"type": "thinking", "thinking": "Both.", "signature": "EqQB"},
-        {"type": "redacted_thinking", "data": "Emw"},
-        {"type": "text", "text": "I look."},
-        {"type": "tool_use", "id": "c1", "name": "weather", "input": {"city": "Rome"}},
-        {"type": "tool_use", "id": "c2", "name": "weather", "input": {}},
-    ],
-    "stop_reason": "tool_use",
-    "stop_sequence": None,
-    "usage": {
-        "input_tokens": 8,
-        "cache_creation_input_tokens": 2,
-        "cache_read_input_tokens": 30,
-        "output_tokens": 20,
-    },
-}
-EVENTS_OF_RESPONSE: list[dict[str, Any]] = [
-    {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "error": None}},
-    {"type": "response.reasoning_summary_text.delta", "delta": "Both."},
-    {"type": "response.output_text.delta", "delta": "I look."},
-    {"type": "response.completed", "response": RESPONSE},
-]
-EVENTS_OF_MESSAGE: list[dict[str, Any]] = [
-    {"type": "message_start", "message": {**MESSAGE, "content": [], "stop_reason": None}},
-    {"type": "ping"},
-    {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "Bo"}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "thinking_delta", "thinking": "th."}},
-    {"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "EqQB"}},
-    {"type": "content_block_start", "index": 1, "content_block": MESSAGE["content"][1]},
-    {"type": "content_block_start", "index": 2, "content_block": {"type": "text", "text": ""}},
-    {"type": "content_block_delta", "index": 2, "delta": {"type": "text_delta", "text": "I look."}},
-    {
-        "type": "content_block_start",
-        "index": 3,
-        "content_block": {"type": "tool_use", "id": "c1", "name": "weather", "input": {}},
-    },
-    {
-        "type": "content_block_delta",
-        "index": 3,
-        "delta": {"type": "input_json_delta", "partial_json": '{"city":'},
-    },
-    {
-        "type": "content_block_delta",
-        "index": 3,
-        "delta": {"type": "input_json_delta", "partial_json": ' "Rome"}'},
-    },
-    {"type": "content_block_start", "index": 4, "content_block": MESSAGE["content"][4]},
-    {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 20}},
-    {"type": "message_stop"},
-]
+RECORDED: dict[Api, Any] = read_json(DATA / "recorded_answers.json")
+RESPONSE, MESSAGE = RECORDED["responses"]["whole"], RECORDED["messages"]["whole"]
+EVENTS_OF_MESSAGE = RECORDED["messages"]["events"]
 
 
 def streamed(dialect: Dialect, events: list[dict[str, Any]]) -> ChatResponse:
@@ -234,15 +153,9 @@ def streamed(dialect: Dialect, events: list[dict[str, Any]]) -> ChatResponse:
     return stream.response()
 
 
-@pytest.mark.parametrize(
-    ("api", "whole", "events", "reasoning_tokens"),
-    [("responses", RESPONSE, EVENTS_OF_RESPONSE, 12), ("messages", MESSAGE, EVENTS_OF_MESSAGE, None)],
-    ids=["responses", "messages"],
-)
-def test_an_answer_whole_and_streamed_goes_back_as_it_came(
-    api: Api, whole: dict[str, Any], events: list[dict[str, Any]], reasoning_tokens: int | None
-) -> None:
-    answers = [read(api, whole), streamed(DIALECTS[api], events)]
+@pytest.mark.parametrize(("api", "reasoning_tokens"), [("responses", 12), ("messages", None)])
+def test_an_answer_whole_and_streamed_goes_back_as_it_came(api: Api, reasoning_tokens: int | None) -> None:
+    answers = [read(api, RECORDED[api]["whole"]), streamed(DIALECTS[api], RECORDED[api]["events"])]
     for answer in answers:
         assert (answer.text, answer.reasoning, answer.finish_reason) == ("I look.", "Both.", "tool_calls")
         assert [(call.id, call.name) for call in answer.tool_calls] == [("c1", "weather"), ("c2", "weather")]
@@ -349,15 +262,12 @@ def test_an_error_inside_an_answer(api: Api, body: dict[str, Any]) -> None:
     assert whole.value.transient and in_stream.value.transient
 
 
-@pytest.mark.parametrize(
-    ("api", "events"), [("responses", EVENTS_OF_RESPONSE), ("messages", EVENTS_OF_MESSAGE)]
-)
-def test_a_stream_that_ends_early(api: Api, events: list[dict[str, Any]]) -> None:
+@pytest.mark.parametrize("api", RECORDED)
+def test_a_stream_that_ends_early(api: Api) -> None:
+    lost = ("response.completed", "message_delta")
+    events = [event for event in RECORDED[api]["events"] if event["type"] not in lost]
     with pytest.raises(ModelError) as caught:
-        streamed(
-            DIALECTS[api],
-            [event for event in events if event["type"] not in ("response.completed", "message_delta")],
-        )
+        streamed(DIALECTS[api], events)
     assert caught.value.kind == "truncated" and caught.value.transient
 
 

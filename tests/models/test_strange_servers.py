@@ -193,7 +193,7 @@ async def test_proxies_of_the_environment_are_for_hosted_services(
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, size in (("ANSWER", 2**20), ("STREAM", 2**21), ("ERROR", 2**10)):
+    for name, size in (("ANSWER", 2**17), ("STREAM", 2**18), ("ERROR", 2**10)):
         monkeypatch.setattr(f"toolassay.models.response_body.MAX_{name}", size)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from answering import ask_of
+from answering import Answering, ask_of
 from builders import question
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,7 +19,7 @@ from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings, WorkbenchTasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.models import ChatRequest, ChatResponse
+from toolassay.models import ChatRequest
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.serving.offline_answers import conversation_task
@@ -35,46 +35,30 @@ CHATS = [
 ]
 
 
-class Overhears:
-    """The offline model, which also keeps the requests."""
-
-    name = "overhears"
-
-    def __init__(self) -> None:
-        self.requests: list[ChatRequest] = []
-        self._model = OfflineModel()
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.requests.append(request)
-        return await self._model.complete(request)
-
-    async def close(self) -> None: ...
-
-
 def body(request: ChatRequest) -> dict[str, Any]:
     tools = request.parameters.get("tools")
     return {"messages": list(request.messages), **({"tools": list(tools)} if tools else {})}
 
 
 def asked(question: Question, agent: str, reference: str = "") -> list[ChatRequest]:
-    model = Overhears()
+    model = Answering(OfflineModel().complete)
     chooser = ChatItems(ChooserSettings(agent), {}, reference=reference)
     asyncio.run(chooser.choose(question, ask_of(model)))
-    return model.requests
+    return model.asked
 
 
 @pytest.mark.parametrize("agent", ["native", "react", "react_published"])
 @pytest.mark.parametrize("toolkit", ["all", "domains"])
 def test_every_step_of_a_workplace_agent(sandbox: Sandbox, agent: str, toolkit: str) -> None:
-    model = Overhears()
+    model = Answering(OfflineModel().complete)
     work = WorkbenchTasks(WorkbenchAgentSettings(agent=agent, toolkit=toolkit), {}, lambda: sandbox)
     asyncio.run(work.answer(TASK, ask_of(model)))
-    assert len(model.requests) > 2
-    for request in model.requests:
+    assert len(model.asked) > 2
+    for request in model.asked:
         assert isinstance(request.task, AgentTask)
         # The tools themselves are not in the prompt; only the baselines use them.
         assert conversation_task(body(request)) == replace(request.task, tools=())
-    assert len(model.requests[-1].task.observations) >= 2
+    assert len(model.asked[-1].task.observations) >= 2
 
 
 @pytest.mark.parametrize("reference", ["", "QX7F3A-9C12J"])

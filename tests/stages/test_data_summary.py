@@ -56,23 +56,20 @@ def test_what_cannot_be_read_has_no_summary(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "title"),
+    ("name", "shown", "title"),
     [
-        ("data_multimedia", "TaskBench (multimedia)"),
-        ("data_huggingface", "TaskBench (huggingface)"),
-        ("data_dailylifeapis", "TaskBench (dailylifeapis)"),
-        ("data_workbench", "WorkBench"),
-        ("data_classic", "CLASSic"),
+        ("data_huggingface", "data_huggingface", "TaskBench (huggingface)"),
+        ("data_multimedia", "mine", "TaskBench (multimedia, mine)"),
+        ("data_workbench", "data_workbench", "WorkBench"),
+        ("data_workbench", "wb7", "WorkBench (wb7)"),
+        ("data_classic", "data_classic", "CLASSic"),
+        ("data_classic", "a/data_classic", "CLASSic (a/data_classic)"),
     ],
 )
-def test_bundled_data_are_called_by_their_benchmark(root: Path, name: str, title: str) -> None:
-    assert data_title(DataFolder(root / name), name) == title
-
-
-def test_a_library_in_a_folder_of_another_name_has_both(root: Path) -> None:
-    assert data_title(DataFolder(root / "data_multimedia"), "mine") == "TaskBench (multimedia, mine)"
-    assert data_title(DataFolder(root / "data_workbench"), "wb7") == "WorkBench (wb7)"
-    assert data_title(DataFolder(root / "data_classic"), "a/data_classic") == "CLASSic (a/data_classic)"
+def test_bundled_data_are_called_by_their_benchmark_and_a_name_of_ones_own(
+    root: Path, name: str, shown: str, title: str
+) -> None:
+    assert data_title(DataFolder(root / name), shown) == title
 
 
 def test_a_name_alone_makes_no_benchmark(tmp_path: Path) -> None:

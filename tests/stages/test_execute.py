@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, write_labels, write_predictions
+from builders import ROOT, workbench_folder, write_labels, write_predictions
 from own_workplace import workplace
 from running import Finished, inside, lines_of, process
 from wheels import installed
@@ -103,17 +103,12 @@ def test_functions_run_in_dependency_order_and_their_results_are_recorded(
     assert "No such file" in missing.reason
 
 
-def test_code_runs_only_with_consent(notes: Path, capsys: Capture) -> None:
+def test_code_runs_and_writes_only_with_consent(notes: Path, capsys: Capture) -> None:
     done = run(capsys, notes, consent=False)
-    assert done.code == 2
-    assert "--allow_tools" in done.error
+    assert done.code == 2 and "--allow_tools" in done.error
     assert not (notes / "executions.jsonl").exists()
-
-
-def test_tools_that_are_not_marked_read_only_need_consent(notes: Path, capsys: Capture) -> None:
     done = run(capsys, notes, "--allow_tools", consent=False)
-    assert done.code == 0
-    assert "--allow_writes" in done.err
+    assert done.code == 0 and "--allow_writes" in done.err
     assert {one.outcome for one in read_executions(notes / "executions.jsonl")} == {"not_allowed"}
 
 
@@ -179,17 +174,11 @@ def test_the_simulator_needs_no_server(notes: Path, capsys: Capture) -> None:
 
 
 def test_ground_truth_of_a_workplace_runs_on_its_sandbox(tmp_path: Path, capsys: Capture) -> None:
-    folder = tmp_path / "work"
-    folder.mkdir()
-    for name in ("benchmark.json", "sandbox.sqlite", "tasks.jsonl"):
-        if (ROOT / "data_workbench" / name).exists():
-            (folder / name).write_bytes((ROOT / "data_workbench" / name).read_bytes())
-    tasks = (folder / "tasks.jsonl").read_text(encoding="utf-8").splitlines()
-    (folder / "tasks.jsonl").write_text("\n".join(tasks[::60]) + "\n", encoding="utf-8")
+    folder = workbench_folder(tmp_path / "work", slice(None, None, 60))
     done = inside(capsys, "execute", "--data_dir", folder, "--executor", "workbench")
     assert done.code == 0, done.err
     executions = list(read_executions(folder / "executions.jsonl"))
-    assert len(executions) == len(tasks[::60])
+    assert len(executions) == 12
     assert {one.outcome for one in executions} == {"ran"}
     assert any(one.changes for one in executions)
 

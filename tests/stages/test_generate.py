@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
+from answering import Answering, served
 from builders import deep_tool, imported_folder, text_tools, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from running import lines_of
 
 from toolassay import build_graph, generate
 from toolassay.errors import UsageError
@@ -20,21 +20,6 @@ from toolassay.screen import Screen
 from toolassay.stages.generate import play
 
 NAMES = "ABCDEFGH"
-
-
-class Scripted:
-    """A back-instructor that answers by a function of the request."""
-
-    def __init__(self, answer: Callable[[ChatRequest], ChatResponse] | None = None) -> None:
-        self.name = "scripted"
-        self.answer = answer or written_for
-        self.asked: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.asked.append(request)
-        return self.answer(request)
-
-    async def close(self) -> None: ...
 
 
 def written_for(request: ChatRequest) -> ChatResponse:
@@ -58,18 +43,17 @@ def folder_at(path: Path) -> Path:
     return path
 
 
-def run(folder: Path | None, model: Scripted, **more: Any) -> tuple[Path, bool]:
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+def run(folder: Path | None, model: Answering, **more: Any) -> tuple[Path, bool]:
+    with served(model):
         return generate(folder, llm="scripted", **{"seed": 1, "number_of_samples": 5, **more})
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
-    text = (folder / "data_raw.json").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines()]
+    return lines_of(folder / "data_raw.json")
 
 
 def test_the_published_form_of_a_record(tmp_path: Path) -> None:
-    folder, complete = run(folder_at(tmp_path), Scripted(), method="chain", tool_number=3)
+    folder, complete = run(folder_at(tmp_path), Answering(written_for), method="chain", tool_number=3)
     assert (folder, complete) == (tmp_path, True)
     record = records(folder)[4]
     first = {"id": "1-00004", "seed": 1, "method": "chain", "number_of_tools": 3}
@@ -79,7 +63,7 @@ def test_the_published_form_of_a_record(tmp_path: Path) -> None:
 
 
 def test_what_is_sent(tmp_path: Path) -> None:
-    model = Scripted()
+    model = Answering(written_for)
     run(folder_at(tmp_path), model, temperature=1.0, top_p=0.5, number_of_samples=1)
     (request,) = model.asked
     parameters = dict(request.parameters)
@@ -96,7 +80,7 @@ def test_what_is_sent(tmp_path: Path) -> None:
 
 def test_check_asks_for_the_review(tmp_path: Path) -> None:
     for check in (False, True):
-        model = Scripted()
+        model = Answering(written_for)
         run(folder_at(tmp_path / str(check)), model, check=check)
         assert all(("check_by_teacher" in r.messages[0]["content"]) == check for r in model.asked)
 
@@ -133,13 +117,13 @@ answers = st.text(max_size=30) | st.builds(
 def test_whatever_a_model_says_is_either_a_record_or_asked_again(texts: list[str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = folder_at(Path(name))
-        model = Scripted(lambda request: ChatResponse(texts[(len(model.asked) - 1) % len(texts)]))
+        model = Answering(lambda request: ChatResponse(texts[(len(model.asked) - 1) % len(texts)]))
         small: dict[str, Any] = {"method": "chain", "tool_number": 2, "number_of_samples": len(texts)}
         _, complete = run(folder, model, **small)
         there = len(records(folder)) if (folder / "data_raw.json").exists() else 0
         assert complete == (there == len(texts))
         asked = len(model.asked)
-        again = Scripted()
+        again = Answering(written_for)
         assert run(folder, again, **small)[1]
         assert len(again.asked) == asked - there
         assert [record["id"] for record in records(folder)] == [f"1-{n:05d}" for n in range(len(texts))]
@@ -149,7 +133,7 @@ def test_a_template_of_ones_own(tmp_path: Path) -> None:
     folder = folder_at(tmp_path / "data")
     template = tmp_path / "t.txt"
     template.write_text("Only $$5: $nodes / $links")
-    model = Scripted()
+    model = Answering(written_for)
     run(folder, model, prompt_template=template)
     assert model.asked[0].messages[0]["content"].startswith("Only $5: Node 1: {")
     template.write_text("no such words")
@@ -162,7 +146,7 @@ def test_play_keeps_nothing(tmp_path: Path) -> None:
     folder = folder_at(tmp_path)
     before = sorted(tmp_path.rglob("*"))
     shown: list[str] = []
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: Scripted()):
+    with served(Answering(written_for)):
         record = play(folder, llm="scripted", method="dag", tool_number=4, screen=Screen(show=shown.append))
     assert record is not None
     assert json.loads(shown[0]) == record
@@ -175,7 +159,7 @@ def test_a_sample_the_model_declines_is_kept_and_not_asked_again(tmp_path: Path)
         text = written_for(request).text
         return ChatResponse(text, "content_filter", refused=len(model.asked) == 2)
 
-    model, folder = Scripted(answer), folder_at(tmp_path)
+    model, folder = Answering(answer), folder_at(tmp_path)
     for _ in range(2):
         _, complete = run(folder, model)
         assert not complete
@@ -192,7 +176,7 @@ def test_samples_that_were_cut_off_are_asked_for_again_with_a_higher_limit(tmp_p
         answer = written_for(request)
         return answer if len(first.asked) == 1 else ChatResponse(answer.text[:20], "length")
 
-    first, second = Scripted(short), Scripted()
+    first, second = Answering(short), Answering(written_for)
     assert not run(folder, first, number_of_samples=3, max_tokens=50)[1]
     kept = records(folder)
     assert run(folder, second, number_of_samples=3, max_tokens=5000)[1]

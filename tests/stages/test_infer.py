@@ -2,39 +2,21 @@ from __future__ import annotations
 
 import json
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
+from answering import Answering, served
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import entries_of
 
 from toolassay import build_graph, infer
 from toolassay.errors import UsageError
-from toolassay.models import ChatRequest, ChatResponse
+from toolassay.models import ChatResponse
 from toolassay.screen import Screen
 
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
-
-
-class Scripted:
-    """A model that answers by a function of the request."""
-
-    def __init__(self, answer: Callable[[ChatRequest], ChatResponse]) -> None:
-        self.name = "scripted"
-        self.answer = answer
-        self.asked: list[ChatRequest] = []
-        self.closed = 0
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.asked.append(request)
-        return self.answer(request)
-
-    async def close(self) -> None:
-        self.closed += 1
 
 
 def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
@@ -50,8 +32,8 @@ def folder_at(path: Path, texts: list[str], *, kind: str = "resource") -> Path:
     return path
 
 
-def run(folder: Path, model: Scripted, **more: Any) -> list[dict[str, Any]]:
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+def run(folder: Path, model: Answering, **more: Any) -> list[dict[str, Any]]:
+    with served(model):
         infer(folder, llm="scripted", **more)
     text = (folder / "predictions/scripted.json").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.split("\n")[:-1]]
@@ -85,7 +67,7 @@ def test_whatever_a_model_says_there_is_one_line_a_request_and_a_second_run_chan
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = folder_at(Path(name), [f"request {n}" for n in range(len(texts))], kind=kind)
-        model = Scripted(lambda request: ChatResponse(texts[len(model.asked) - 1], reason))
+        model = Answering(lambda request: ChatResponse(texts[len(model.asked) - 1], reason))
         lines = run(folder, model, dependency_type=kind)
         assert [line["id"] for line in lines] == list(range(len(texts)))
         assert all((line["result"] is None) == (line.get("outcome") == "malformed") for line in lines)
@@ -98,7 +80,7 @@ def test_whatever_a_model_says_there_is_one_line_a_request_and_a_second_run_chan
 
 def test_the_request_reaches_the_prompt_whole(tmp_path: Path) -> None:
     texts = ["pay $5 to $request and ${tools}", "line one\nline two", "café \u2028 \U0001f600"]
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     lines = run(folder_at(tmp_path, texts), model)
     for request, text in zip(model.asked, texts, strict=True):
         assert f"# REQUEST #\n{text}\n" in request.messages[0]["content"]
@@ -117,7 +99,7 @@ def test_a_template_of_ones_own(tmp_path: Path, template: str, prompt: str) -> N
     request = "put $tools in {x} for $$5"
     folder = folder_at(tmp_path / "data", [request])
     (tmp_path / "t.txt").write_text(template)
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     run(folder, model, prompt_template=tmp_path / "t.txt")
     tool = json.dumps(json.loads((folder / "tool_desc.json").read_text())["nodes"][0])
     expected = prompt.replace("TOOLS", tool).replace("REQUEST", request)
@@ -156,7 +138,7 @@ def test_the_original_text_as_a_template_gives_the_original_bytes(
     (folder / "data.json").write_text("".join(json.dumps(label) + "\n" for label in labels))
     build_graph(folder, dependency_type=kind)
     (tmp_path / "t.txt").write_text("# TOOLS #:\n$tools\n\nPlan.;$demos\n\nFor: $request\n# RESULT #:")
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     run(folder, model, prompt_template=tmp_path / "t.txt", use_demos=count, dependency_type=kind)
 
     # As published: escapes in ASCII, types spelled as in the file, names of parameters, demonstrations of the
@@ -188,7 +170,7 @@ def test_the_original_text_as_a_template_gives_the_original_bytes(
 def test_every_answer_that_is_not_the_requested_json_is_rewritten(
     tmp_path: Path, said: str, is_rewritten: bool
 ) -> None:
-    model = Scripted(lambda request: ChatResponse(PLAN if request.role == "reformat" else said))
+    model = Answering(lambda request: ChatResponse(PLAN if request.role == "reformat" else said))
     folder = folder_at(tmp_path, ["x"])
     for _ in range(2):
         run(folder, model, reformat=True)
@@ -198,7 +180,7 @@ def test_every_answer_that_is_not_the_requested_json_is_rewritten(
 
 def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
     folder = folder_at(tmp_path / "data", ["x"])
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     run(folder, model)
     manifest = folder / "predictions/runs/scripted/manifest.json"
     assert "prompt" not in json.loads(manifest.read_text())["settings"], "runs of before continue"
@@ -213,7 +195,7 @@ def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
 
 
 def test_what_is_sent(tmp_path: Path) -> None:
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     run(folder_at(tmp_path, ["x"]), model, temperature=0.3, top_p=0.4)
     (request,) = model.asked
     sent = {"presence_penalty": 1.05, "max_tokens": 2000, "temperature": 0.3, "top_p": 0.4}
@@ -224,7 +206,7 @@ def test_the_gold_is_never_shown(tmp_path: Path) -> None:
     folder = folder_at(tmp_path, ["x", "y"])
     label = {"id": 0, "user_request": "x", "task_steps": ["GOLD"], "task_nodes": [{"task": "A"}]}
     (folder / "data.json").write_text(json.dumps(label) + "\n")
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     run(folder, model)
     for request in model.asked:
         assert "GOLD" not in str(request.messages)
@@ -233,7 +215,7 @@ def test_the_gold_is_never_shown(tmp_path: Path) -> None:
 
 def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
     said: list[str] = []
-    model = Scripted(lambda request: ChatResponse(PLAN))
+    model = Answering(lambda request: ChatResponse(PLAN))
     run(folder_at(tmp_path, ["x", "y"]), model, log_first_detail=True, screen=Screen(say=said.append))
     (shown,) = [text for text in said if PLAN in text]
     assert "# REQUEST #\nx\n" in shown
@@ -241,7 +223,7 @@ def test_the_first_exchange_is_shown_once(tmp_path: Path) -> None:
 
 def test_a_refusal_is_kept_marked_and_not_asked_again(tmp_path: Path) -> None:
     folder = folder_at(tmp_path, ["x", "y"])
-    model = Scripted(
+    model = Answering(
         lambda request: ChatResponse(
             PLAN, "content_filter", refused="REQUEST #\ny\n" in request.messages[0]["content"]
         )

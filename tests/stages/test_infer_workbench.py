@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
-from running import Capture, entries_of, inside
+from running import Capture, entries_of, inside, lines_of
 
 from toolassay import compare, evaluate, infer, verify
 from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
@@ -20,10 +20,6 @@ from toolassay.serving.completions import Received, Reply
 build_folder = workbench_folder
 
 
-def lines(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
 def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     predictions = folder / "predictions/offline.json"
     assert infer(folder, llm="offline", limit=20).written == 20
@@ -32,10 +28,10 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     assert (again.already, again.summary.outcomes.total()) == (20, 0)
     assert predictions.read_bytes() == first
     journal = entries_of(folder / "predictions/runs/offline/journal.jsonl")
-    assert [entry["key"] for entry in journal] == [line["id"] for line in lines(predictions)]
+    assert [entry["key"] for entry in journal] == [line["id"] for line in lines_of(predictions)]
     assert journal[0]["messages"][1]["content"] == journal[0]["query"]
     infer(folder, llm="offline", limit=30)
-    whole = lines(predictions)
+    whole = lines_of(predictions)
     assert len(whole) == 30 and set(whole[0]) == {"id", "query", "function_calls", "outcome", "error"}
     (result,) = evaluate_workbench(folder, llm="offline")
     metrics = json.loads(result.path.read_text())["overall_overall"]
@@ -43,7 +39,7 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     for mode in ("compat", "strict"):
         assert metrics[mode]["correct"] >= 25
         assert {name: found["n"] for name, found in metrics[mode]["by_group"].items()} == {"analytics": 30}
-    items = lines(folder / "metrics/offline.items.jsonl")
+    items = lines_of(folder / "metrics/offline.items.jsonl")
     assert len(items) == 690 and set(items[-1]["scores"].values()) == {None}
     (compared,) = compare(result.path, result.path.with_suffix(".items.jsonl"), resamples=20).models
     assert (compared.n_compared, compared.n_labels, compared["correct"].difference.value) == (30, 690, 0)
@@ -53,7 +49,7 @@ def test_react_and_native_end_alike(folder: Path) -> None:
     ids = ["email-001", "calendar-001", "analytics-025"]
     infer(folder, llm="offline", ids=ids)
     infer(folder, llm="offline", ids=ids, agent="react", prediction_dir="r")
-    native, react = lines(folder / "predictions/offline.json"), lines(folder / "r/offline.json")
+    native, react = lines_of(folder / "predictions/offline.json"), lines_of(folder / "r/offline.json")
     assert [line["function_calls"] for line in native] == [line["function_calls"] for line in react]
 
 
@@ -69,7 +65,7 @@ def test_a_real_server_calls_tools(folder: Path) -> None:
         server.fail_first("429")
         options = ModelOptions(api_base=server.base)
         infer(folder, llm="acme", options=options, ids=["calendar-001", "calendar-002"])
-    for line in lines(folder / "predictions/acme.json"):
+    for line in lines_of(folder / "predictions/acme.json"):
         assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
         assert line["outcome"] == "answered"
     with pytest.raises(UsageError, match="--alignment does not apply to"):
@@ -84,7 +80,7 @@ def test_a_real_server_calls_tools(folder: Path) -> None:
 def test_predictions_that_do_not_fit(folder: Path) -> None:
     infer(folder, llm="offline", limit=1)
     path = folder / "predictions/offline.json"
-    (line,) = lines(path)
+    (line,) = lines_of(path)
     for change, complaint in (
         ({"function_calls": "x"}, "`array`"),
         ({"query": "x"}, "has changed since"),
@@ -100,8 +96,8 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     infer(folder, llm="offline", limit=2)
     (known,) = evaluate_workbench(folder, llm="offline")
     path = folder / "predictions/offline.json"
-    strange = [{**line, "id": name} for line, name in zip(lines(path), ("x", "y"), strict=True)]
-    path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines(path)]))
+    strange = [{**line, "id": name} for line, name in zip(lines_of(path), ("x", "y"), strict=True)]
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines_of(path)]))
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-q")
     assert done.code == 3 and "2 predictions with an id that no task has" in done.err
     strict = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]["strict"]
@@ -121,7 +117,7 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
         asked = len(server.received)
         assert infer(folder, ids=["calendar-001", "calendar-002"], **given).already == 2
         assert len(server.received) == asked
-    one, _ = lines(folder / "predictions/acme.json")
+    one, _ = lines_of(folder / "predictions/acme.json")
     assert one["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
     assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")
     (result,) = evaluate_workbench(folder, llm="acme")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import msgspec
 import pytest
+from answering import Answering, served
 from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import Capture, inside, lines_of
@@ -33,36 +33,25 @@ PLANS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-class Writer:
+def written(request: ChatRequest) -> ChatResponse:
     """Declines every fourth sample; its first plan to read a note names a note that is not there."""
-
-    name = "writer"
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        if request.role != "generator":
-            return ChatResponse(json.dumps({"returns": [], "links": []}))
-        number, turn = int((request.item or "").rpartition("-")[2]), len(request.messages) // 2
-        if number % 4 == 0:
-            return ChatResponse(json.dumps({"goal": "", "calls": [], "declined": "Nobody wants that."}))
-        if "were carried out" in str(request.messages[-1]["content"]):
-            words = {"user_request": ASKED[number % 4 - 1], "task_steps": ["Step 1: do it"], "declined": ""}
-            return ChatResponse(json.dumps(words))
-        tool, arguments = PLANS[number % 4 - 1]
-        if turn == 0 and "note_id" in arguments:
-            arguments = {"note_id": "N-999"}
-        call = {"tool": tool, "arguments": [{"name": name, "value": one} for name, one in arguments.items()]}
-        return ChatResponse(json.dumps({"goal": "have it", "calls": [call], "declined": ""}))
-
-    async def close(self) -> None: ...
+    if request.role != "generator":
+        return ChatResponse(json.dumps({"returns": [], "links": []}))
+    number, turn = int((request.item or "").rpartition("-")[2]), len(request.messages) // 2
+    if number % 4 == 0:
+        return ChatResponse(json.dumps({"goal": "", "calls": [], "declined": "Nobody wants that."}))
+    if "were carried out" in str(request.messages[-1]["content"]):
+        words = {"user_request": ASKED[number % 4 - 1], "task_steps": ["Step 1: do it"], "declined": ""}
+        return ChatResponse(json.dumps(words))
+    tool, arguments = PLANS[number % 4 - 1]
+    if turn == 0 and "note_id" in arguments:
+        arguments = {"note_id": "N-999"}
+    call = {"tool": tool, "arguments": [{"name": name, "value": one} for name, one in arguments.items()]}
+    return ChatResponse(json.dumps({"goal": "have it", "calls": [call], "declined": ""}))
 
 
-class Critic:
-    name = "judge"
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        return ChatResponse(json.dumps({name: {"why": "", "yes": True} for name in CRITERIA}))
-
-    async def close(self) -> None: ...
+def judged(request: ChatRequest) -> ChatResponse:
+    return ChatResponse(json.dumps({name: {"why": "", "yes": True} for name in CRITERIA}))
 
 
 @pytest.fixture
@@ -79,8 +68,7 @@ def server() -> str:
 
 def made(folder: Path, workspace: Path, **more: Any) -> MadeSet:
     options = McpExecution(server=server(), workspace=str(workspace), fresh="worker")
-    models = {"writer": Writer(), "judge": Critic()}
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: models[name]):
+    with served(Answering(written, "writer"), Answering(judged, "judge")):
         return make_set(folder, live=LiveSettings("mcp", options, allow_writes=True), llm="writer", **more)
 
 
@@ -110,16 +98,9 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
 
 
 def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path, capsys: Capture) -> None:
-    arguments: list[str | Path] = [
-        "--server",
-        server(),
-        "--workspace",
-        workspace,
-        "--allow_writes",
-        "--fresh",
-        "worker",
-    ]
-    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", "--number_of_samples", "2", *arguments)
+    place = ("--data_dir", tmp_path / "data", "--workspace", workspace, "--server", server())
+    given = ("--number_of_samples", "2", "--allow_writes", "--fresh", "worker")
+    done = inside(capsys, "pipeline", *place, *given)
     assert done.code == 0, done.err
     assert "Without a model" in done.out and "No critic judged" in done.out
 

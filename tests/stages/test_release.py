@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import ROOT, imported_folder, workshop_tools
+from running import ids
 
 from toolassay import check, evaluate, export, format_data, generate, infer, pipeline
 from toolassay.data_folder import BY_RULES, DataFolder
@@ -33,10 +34,6 @@ def spoiled(folder: Path, *places: int) -> None:
         record["result"]["user_request"] += " Send it to the office to the office."
         lines[place] = json.dumps(record)
     (folder / "data_raw.json").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def ids(path: Path) -> list[str]:
-    return [json.loads(line)["id"] for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def test_only_what_passes_is_released(tmp_path: Path) -> None:

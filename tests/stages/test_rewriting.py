@@ -6,9 +6,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
+from answering import Answering, served
 from builders import ROOT
 
 from toolassay import build_graph, generate
@@ -63,7 +63,7 @@ def folder_at(path: Path) -> Path:
 
 
 def run(folder: Path, model: Improving, **more: Any) -> bool:
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+    with served(model):
         return generate(folder, llm="improving", **{"seed": 1, "number_of_samples": 4, "rewrite": 2, **more})[
             1
         ]
@@ -161,24 +161,10 @@ def test_a_critic_sends_samples_back(tmp_path: Path) -> None:
     writer = Improving()
     said = [{key: {"yes": word, "why": "Unclear."} for key in CRITERIA} for word in (False, True)]
     reviews = iter(["Hm.", *map(json.dumps, said)])  # the first answer is requested again
-
-    closed: list[Any] = []
-
-    class Critic:
-        name = "critic"
-
-        async def complete(self, request: ChatRequest) -> ChatResponse:
-            return ChatResponse(next(reviews))
-
-        async def close(self) -> None:
-            closed.append(self)
-
-    def model_of(name: str, options: object, meter: object) -> Any:
-        return Critic() if name == "critic" else writer
-
-    with patch("toolassay.runs.run.create_model", model_of):
+    critic = Answering(lambda _: ChatResponse(next(reviews)), "critic")
+    with served(writer, critic):
         generate(folder, llm="improving", seed=1, number_of_samples=1, rewrite=2, critic=["critic"])
-    assert len(closed) == 1
+    assert critic.closed == 1
     assert len(writer.asked) == 2
     assert "a reviewer says" in writer.asked[1].messages[-1]["content"]
     assert rewriting(folder)["by_gate"] == {key: {"found": 1, "fixed": 1} for key in sorted(CRITERIA)}

@@ -73,19 +73,8 @@ def test_the_table_and_what_could_not_be_held(tmp_path: Path, capsys: pytest.Cap
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = write_folder(tmp_path / "d", some_labels())
-    arguments = [
-        "--train",
-        "1",
-        "--dev",
-        "0",
-        "--test",
-        "1",
-        "--hold-out-tools",
-        "Answer,Fetch",
-        "--seed",
-        "3",
-    ]
-    done = inside(capsys, "split", "--data_dir", folder, *arguments)
+    settings = "--train 1 --dev 0 --test 1 --hold-out-tools Answer,Fetch --seed 3"
+    done = inside(capsys, "split", "--data_dir", folder, *settings.split())
 
     assert done.code == 0
     assert done.out.splitlines()[-1] == str(folder / "split_ids.json")

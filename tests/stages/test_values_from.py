@@ -7,9 +7,9 @@ import re
 import shutil
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
+from answering import Answering, served
 from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import Finished, files_below, inside, lines_of
@@ -184,45 +184,13 @@ def test_a_plan_that_finds_or_changes_nothing_is_reported() -> None:
     assert not [*pointless(execution(good, write), {"find"}, {"write"})]
 
 
-class Declining:
-    """A served model that plans nothing."""
-
-    name = "declining"
-
-    def __init__(self) -> None:
-        self.asked: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.asked.append(request)
-        return ChatResponse('{"goal": "", "calls": [], "declined": "no"}')
-
-    async def close(self) -> None: ...
-
-
-class Guessing:
-    """A served model whose first answer to each sample names a note that is not there."""
-
-    name = "guessing"
-
-    def __init__(self) -> None:
-        self.asked: list[ChatRequest] = []
-
-    async def complete(self, request: ChatRequest) -> ChatResponse:
-        self.asked.append(request)
-        answer = (await OfflineModel().complete(request)).text
-        is_first = len(request.messages) == 1
-        return ChatResponse(re.sub(r"N-10\d", "N-999", answer) if is_first else answer)
-
-    async def close(self) -> None: ...
-
-
 def test_a_model_that_plans_sees_what_reading_tools_returned(place: Path) -> None:
     folder = collect(place)
     seen = read_results(folder)
     assert {*seen} == {"list_notes", "get_note", "search_notes"} and len(seen["get_note"]) == 3
     assert all(call.arguments["note_id"] in call.result for call in seen["get_note"])
-    model = Declining()
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+    model = Answering(lambda _: ChatResponse('{"goal": "", "calls": [], "declined": "no"}'), "declining")
+    with served(model):
         generate(place / "data", llm="declining", number_of_samples=3, seed=1, follow="seed")
     for request in model.asked:
         known = str(request.messages[0]["content"]).partition("# WHAT EXISTS #")[2]
@@ -236,8 +204,13 @@ def test_a_malformed_file_of_results_is_refused(place: Path) -> None:
 
 
 def test_a_model_sees_real_values_and_hears_what_the_server_refuses(place: Path) -> None:
-    model = Guessing()
-    with patch("toolassay.runs.run.create_model", lambda name, options, meter: model):
+    async def guessing(request: ChatRequest) -> ChatResponse:
+        """The first answer to each sample names a note that is not there."""
+        answer = (await OfflineModel().complete(request)).text
+        return ChatResponse(re.sub(r"N-10\d", "N-999", answer) if len(request.messages) == 1 else answer)
+
+    model = Answering(guessing, "guessing")
+    with served(model):
         settings: dict[str, Any] = {"number_of_samples": 12, "seed": 1, "rewrite": 2, "follow": "strict"}
         generate(place / "data", llm="guessing", live=live(place), **settings)
     prompts = [one.messages[0]["content"] for one in model.asked]

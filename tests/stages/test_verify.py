@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 from builders import plan, scored_folder, write_labels
-from running import lines_of
+from evaluating import changed, verified
+from running import files_below, lines_of
 
-from toolassay import evaluate, infer, verify
+from toolassay import evaluate, infer
 from toolassay.cli.main import run
 from toolassay.cli.scores import verify_command
 from toolassay.files import write_json
-from toolassay.screen import Screen
 from toolassay.version import __version__
 
 NAMES = ("Summariser", "Translator", "Painter")
@@ -32,45 +32,28 @@ def build_folder(path: Path) -> Path:
     return path
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def told(folder: Path) -> tuple[bool, str]:
-    """Whether all is equal, and what is said."""
-    lines: list[str] = []
-    found = verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append))
-    return found.is_equal, "\n".join(lines)
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-
-
 def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
-    before = contents(folder)
-    assert told(folder) == (
+    before = files_below(folder)
+    assert verified(folder) == (
         True,
         f"{folder}/predictions/offline.json: 8 lines re-parsed\n"
         "equal: predictions and scores are what the raw answers give",
     )
-    assert contents(folder) == before
+    assert files_below(folder) == before
 
 
 def test_a_torn_journal_is_read_and_not_repaired(folder: Path) -> None:
     with (folder / "predictions" / "runs" / "offline" / "journal.jsonl").open("a") as stream:
         stream.write('{"key": "torn')
-    before = contents(folder)
-    assert told(folder)[0]
-    assert contents(folder) == before
+    before = files_below(folder)
+    assert verified(folder)[0]
+    assert files_below(folder) == before
 
 
 def test_a_changed_prediction_is_shown_old_and_new(folder: Path) -> None:
     path = folder / "predictions" / "offline.json"
-    change(path, '"task": "Translator"', '"task": "Teleporter"')
-    equal, text = told(folder)
+    changed(path, '"task": "Translator"', '"task": "Teleporter"')
+    equal, text = verified(folder)
     assert not equal
     assert "1 line otherwise than the raw answers give:\n  '1' result.task_nodes: " in text
     assert "Teleporter" in text
@@ -82,7 +65,7 @@ def test_lines_too_many_and_too_few_are_named(folder: Path) -> None:
     path = folder / "predictions" / "offline.json"
     lines = path.read_text().splitlines()
     path.write_text("\n".join([*lines[1:], '{"id": "99", "result": null}', "{"]) + "\n")
-    equal, text = told(folder)
+    equal, text = verified(folder)
     assert not equal
     assert "1 answer that the file lacks: '0'" in text
     assert "worded now: '99', line 9" in text
@@ -95,7 +78,7 @@ def test_a_number_that_moved_is_shown_old_and_new(folder: Path) -> None:
     groups["overall_1"]["node_micro_f1_no_matching"] += 1e-6
     groups["overall_2"]["all_samples"] += 0.0
     write_json(path, groups)
-    equal, text = told(folder)
+    equal, text = verified(folder)
     assert not equal
     assert "  chain_overall.strict.n_expected: 5 -> 0" in text
     assert "  overall_1.node_micro_f1_no_matching: " in text
@@ -105,7 +88,7 @@ def test_a_number_that_moved_is_shown_old_and_new(folder: Path) -> None:
 def test_another_version_with_the_same_numbers_is_said_and_no_difference(folder: Path) -> None:
     path = folder / "metrics" / "offline.json"
     path.write_text(path.read_text().replace(f"toolassay:{__version__}|", "toolassay:0.0.9|"))
-    equal, text = told(folder)
+    equal, text = verified(folder)
     assert equal
     assert "scored with version 0.0.9, this is " in text
 
@@ -115,14 +98,14 @@ def test_lines_that_were_taken_over_are_counted_apart(folder: Path) -> None:
     run.rename(folder / "gone")
     infer(folder, llm="offline", use_demos=1)
     evaluate(folder, llm="offline")
-    equal, text = told(folder)
+    equal, text = verified(folder)
     assert equal, text
     assert "8 lines re-parsed; 8 of them taken over without a raw answer" in text
 
 
 def test_without_metrics_predictions_are_verified_all_the_same(folder: Path) -> None:
     (folder / "metrics" / "offline.json").unlink()
-    equal, text = told(folder)
+    equal, text = verified(folder)
     assert equal
     assert "scores are not compared" in text
 
@@ -130,7 +113,7 @@ def test_without_metrics_predictions_are_verified_all_the_same(folder: Path) -> 
 def test_the_command_says_it_with_its_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["--data_dir", str(folder), "--llm", "offline"]
     assert run(verify_command, arguments, "verify") == 0
-    change(folder / "predictions" / "offline.json", "Painter", "Printer")
+    changed(folder / "predictions" / "offline.json", "Painter", "Printer")
     assert run(verify_command, arguments, "verify") == 1
     (folder / "predictions" / "runs" / "offline" / "journal.jsonl").unlink()
     capsys.readouterr()

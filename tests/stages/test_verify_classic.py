@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from builders import chat_folder
+from evaluating import changed, verified
 from running import Capture, files_below, inside
 
-from toolassay import evaluate, infer, leaderboard, verify
+from toolassay import evaluate, infer, leaderboard
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 
@@ -39,30 +38,18 @@ def build_folder(path: Path) -> Path:
     return path
 
 
-def told(folder: Path, llm: str = "offline", **more: Any) -> tuple[bool, str]:
-    lines: list[str] = []
-    found = verify(folder, llm=llm, screen=Screen(say=lines.append, show=lines.append), **more)
-    return found.is_equal, "\n".join(lines)
-
-
-def change(path: Path, old: str, new: str) -> None:
-    text = path.read_text()
-    assert old in text
-    path.write_text(text.replace(old, new, 1))
-
-
 def test_an_untouched_run_is_equal_and_nothing_is_written(folder: Path) -> None:
     before = files_below(folder)
-    equal, text = told(folder, orders=["predictions_7"])
+    equal, text = verified(folder, orders=["predictions_7"])
     assert equal, text
     assert "5 lines re-parsed" in text
-    equal, text = told(folder, prediction_dir="predictions/trials/1")
+    equal, text = verified(folder, prediction_dir="predictions/trials/1")
     assert equal, text
     assert files_below(folder) == before
 
 
 def test_scores_of_another_order_are_not_taken_for_those_without(folder: Path) -> None:
-    equal, text = told(folder)
+    equal, text = verified(folder)
     assert not equal and "orders" in text
 
 
@@ -71,11 +58,11 @@ def test_what_a_model_said_is_read_again(folder: Path, server: FakeServer, agent
     infer(folder, llm="acme", agent=agent, options=ModelOptions(api_base=server.base), multiworker=1)
     evaluate(folder, llm="acme")
     asked = len(server.received)
-    equal, text = told(folder, "acme")
+    equal, text = verified(folder, "acme")
     assert equal, text
     assert len(server.received) == asked
-    change(folder / "predictions/acme.json", '"w-track"', '"w-return"')
-    equal, text = told(folder, "acme")
+    changed(folder / "predictions/acme.json", '"w-track"', '"w-return"')
+    equal, text = verified(folder, "acme")
     assert not equal
     assert "'w-return' -> 'w-track'" in text or '"w-return" -> "w-track"' in text
 
@@ -83,19 +70,19 @@ def test_what_a_model_said_is_read_again(folder: Path, server: FakeServer, agent
 def test_a_raw_answer_that_gives_another_choice_is_found(folder: Path, server: FakeServer) -> None:
     infer(folder, llm="acme", options=ModelOptions(api_base=server.base), multiworker=1)
     journal = folder / "predictions/runs/acme/journal.jsonl"
-    change(journal, '"workflow": "w-track"', '"workflow": "w-return"')
-    assert told(folder, "acme")[0]  # the raw answers count, not what was made of them
-    change(journal, r"\"2. Track Parcel", r"\"1. Return Goods")
-    assert not told(folder, "acme")[0]
-    change(journal, '"answers": [', '"answers": [7, ')
+    changed(journal, '"workflow": "w-track"', '"workflow": "w-return"')
+    assert verified(folder, "acme")[0]  # the raw answers count, not what was made of them
+    changed(journal, r"\"2. Track Parcel", r"\"1. Return Goods")
+    assert not verified(folder, "acme")[0]
+    changed(journal, '"answers": [', '"answers": [7, ')
     with pytest.raises(UsageError, match="holds no answers"):
-        told(folder, "acme")
+        verified(folder, "acme")
 
 
 def test_recorded_answers_are_taken_as_the_journal_has_them(folder: Path) -> None:
     infer(folder, llm="vendor", agent="recorded", recorded=folder / "predictions/offline.json")
     evaluate(folder, llm="vendor")
-    equal, text = told(folder, "vendor")
+    equal, text = verified(folder, "vendor")
     assert equal, text
     assert "taken as the journal has them" in text
 
@@ -114,8 +101,8 @@ def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(
     assert compat.score("accuracy").value == pytest.approx(strict.score("accuracy").value)
     assert by_kind["GPT-4o", "published"].score("accuracy").value is not None
     assert not any("evaluate it again" in remark for remark in board.remarks)
-    change(folder / "predictions/offline.json", '"pred_workflow_uuid": null', '"pred_workflow_uuid": ""')
-    change(folder / "messages.csv", "good morning", "good evening")
+    changed(folder / "predictions/offline.json", '"pred_workflow_uuid": null', '"pred_workflow_uuid": ""')
+    changed(folder / "messages.csv", "good morning", "good evening")
     remarks = leaderboard(folder).remarks
     for part in ("data", "predictions"):
         assert any(remark.startswith(f"warning: offline was scored with other {part}") for remark in remarks)

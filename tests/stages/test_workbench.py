@@ -4,10 +4,9 @@ import csv
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from running import Capture, inside
+from running import Capture, inside, lines_of
 
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, replay
@@ -48,13 +47,9 @@ def write_results(path: Path, runs: list[tuple[list[str], str]]) -> None:
             writer.writerow([query, str(calls), "x" * 200_000, error])
 
 
-def json_lines(path: Path) -> list[Any]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 def test_result_files_are_judged_as_published(folder: Path) -> None:
     metrics = evaluate_results(folder / "data", folder / "results", out=folder / "out")
-    verdicts = json_lines(folder / "out" / "verdicts.jsonl")
+    verdicts = lines_of(folder / "out" / "verdicts.jsonl")
     assert all(set(verdict) == KEYS for verdict in verdicts)
     assert [(v["file"], v["row"], v["correct"], v["unwanted_side_effects"]) for v in verdicts] == [
         ("email/m_all_2024-01-01_00-00-00.csv", 0, True, False),
@@ -74,7 +69,7 @@ def test_result_files_are_judged_as_published(folder: Path) -> None:
 
 def test_strict_says_what_was_done_of_what_was_wanted(folder: Path) -> None:
     metrics = evaluate_results(folder / "data", folder / "results", out=folder / "out", mode="strict")
-    unfinished = json_lines(folder / "out" / "verdicts.jsonl")[2]
+    unfinished = lines_of(folder / "out" / "verdicts.jsonl")[2]
     assert not unfinished["correct"] and not unfinished["unwanted_side_effects"]
     assert (unfinished["wanted_changes_made"], unfinished["made_changes_wanted"]) == (0.5, 1.0)
     assert unfinished["missing"] == [{"table": "emails", "change": "gone", "id": "00000000", "cells": {}}]
@@ -109,7 +104,7 @@ def test_sequences_are_replayed_each_on_a_fresh_sandbox(folder: Path) -> None:
     line = {"id": 7, "calls": [{"call": DELETE.format("00000003"), "note": "x"}, {"call": "nonsense"}]}
     (folder / "calls.jsonl").write_text(f"{json.dumps(line)}\n{json.dumps(line)}\n")
     assert replay(folder / "data", folder / "calls.jsonl", out=folder / "done.jsonl") == 2
-    first, second = json_lines(folder / "done.jsonl")
+    first, second = lines_of(folder / "done.jsonl")
     assert first == second and first["id"] == 7
     assert first["calls"][0] == {"call": DELETE.format("00000003"), "ret": "Email deleted successfully."}
     assert first["calls"][1]["exc"] == "ToolFailure" and "not a call" in first["calls"][1]["msg"]
@@ -138,4 +133,4 @@ def test_the_commands(folder: Path, capsys: Capture) -> None:
         capsys, "workbench", "replay", "--calls", folder / "calls.jsonl", *common[:3], folder / "done.jsonl"
     )
     assert done.code == 0
-    assert json_lines(folder / "done.jsonl") == [{"calls": [], "state_changes": {}}]
+    assert lines_of(folder / "done.jsonl") == [{"calls": [], "state_changes": {}}]

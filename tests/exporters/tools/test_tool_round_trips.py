@@ -132,7 +132,7 @@ def _with_sorted_names(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(origin=st.sampled_from(["openai", "mcp"]), tools=st.lists(incoming_tools(), min_size=1, max_size=4))
 def test_only_what_the_losses_name_differs_after_a_round_trip(
     kind: str, tmp_path_factory: pytest.TempPathFactory, origin: str, tools: list[IncomingTool]

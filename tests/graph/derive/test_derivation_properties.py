@@ -82,25 +82,13 @@ SCHEMAS = st.recursive(
     max_leaves=8,
 )  # fmt: skip
 ROUTES = (
-    *(
-        "GET /movies",
-        "GET /movie/{movie_id}",
-        "POST /movies",
-        "DELETE /movie/{movie_id}",
-        "GET /search/movie",
-    ),
-    *("GET /person/{id}/movies", "GET /reviews", "GET /me", "GET /a/{b}:undelete", "PUT /a.b/{person_id}"),
+    *("GET /movies", "GET /movie/{movie_id}", "POST /movies", "DELETE /movie/{movie_id}", "GET /me"),
+    *("GET /person/{id}/movies", "GET /reviews", "GET /a/{b}:undelete", "PUT /a.b/{person_id}"),
+    "GET /search/movie",
 )
 TOOL_NAMES = (
-    "list_movies",
-    "get_movie",
-    "create_review",
-    "run",
-    "search",
-    "delete_movie",
-    "movies",
-    "1",
-    "é",
+    *("list_movies", "get_movie", "create_review", "delete_movie"),
+    *("run", "search", "movies", "1", "é"),
 )
 TEXTS = ("", "Lists movies.", "Gets the id that list_movies returns.", "Returns people, movies; reviews.")
 
@@ -148,7 +136,7 @@ def facts(*some: Mapping[str, Any]) -> dict[tuple[str, str], Any]:
 
 
 @given(libraries)
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_every_link_is_well_formed(some: list[dict[str, Any]]) -> None:
     library = library_of(*some)
     links = derive_dependencies(library)
