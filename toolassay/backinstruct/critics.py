@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict, read_review
@@ -76,6 +77,7 @@ def rule_critic(
     )
 
 
+@lru_cache(maxsize=65_536)
 def same_tool(name: str) -> str:
     """Normalise case, underscores and blanks of a tool name.
 

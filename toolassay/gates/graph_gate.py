@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-
-import networkx as nx
+from graphlib import CycleError, TopologicalSorter
 
 from toolassay.backinstruct.critics import Spellings, rule_critic, same_tool
 from toolassay.dataset import is_paths, shape_of
@@ -240,23 +239,27 @@ def find_cycle(links: Iterable[Ends], tools: Iterable[str]) -> list[str]:
             to different nodes.
     """
     often = Counter(tools)
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_edges_from(link for link in links if max(often[link[0]], often[link[1]]) < 2)
+    order: TopologicalSorter[str] = TopologicalSorter()
+    for source, target in links:
+        if max(often[source], often[target]) < 2:
+            order.add(target, source)
     try:
-        return [source for source, *_ in nx.find_cycle(graph)]
-    except nx.NetworkXNoCycle:
-        return []
+        order.prepare()
+    except CycleError as error:
+        return list(error.args[1][:-1])
+    return []
 
 
-def leads_to(first: str, second: str, links: Iterable[Ends]) -> bool:
+def leads_to(first: str, second: str, links: Collection[Ends]) -> bool:
     """Whether links lead from one tool to another, over others too.
 
     >>> leads_to("a", "c", [("a", "b"), ("b", "c")]), leads_to("c", "a", [("a", "b"), ("b", "c")])
     (True, False)
     """
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_edges_from(links)
-    return first in graph and second in graph and nx.has_path(graph, first, second)
+    reached = waiting = {first}
+    while waiting := {target for source, target in links if source in waiting} - reached:
+        reached = reached | waiting
+    return second in reached
 
 
 Wire = tuple[int, int]

@@ -117,12 +117,12 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
     for match in _JSON_KEY.finditer(text):
         if match[1] in parameters:
             yield "program text", *match.span(1)
-    names = {name for name in parameters if _PROGRAM_NAME.fullmatch(name)}
+    names = {name for name in parameters if name in text and _PROGRAM_NAME.fullmatch(name)}
     for match in _WORD_OF_REQUEST.finditer(text) if names else ():
         if match.group() in names:
             yield "parameter name", *match.span()
     own = _QUOTATION.sub(lambda match: "\0" * len(match.group()), text)
-    for match in _MIXED.finditer(own):
+    for match in () if own.isascii() else _MIXED.finditer(own):
         yield "mixed script", *match.span()
     if text.startswith(WORK_ORDER_OPENINGS):  # a list of labels repeats by nature
         return
@@ -131,10 +131,10 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
         run, before, after = match[1].split(), own[: match.start()].split(), own[match.end() :].split()
         if run[-1:] != before[-1:] and run[0] != "".join(after[:1]).strip(".,;!?"):
             yield "repeated text", *match.span()
-    earlier: set[str] = set()
+    earlier: set[tuple[str, ...]] = set()
     for match in _SENTENCE.finditer(own):
-        sentence = " ".join(match.group().casefold().split())
-        if sentence.count(" ") >= _LONG_SENTENCE - 1 and sentence in earlier:
+        sentence = tuple(match.group().casefold().split())
+        if len(sentence) >= _LONG_SENTENCE and sentence in earlier:
             yield "repeated text", *match.span()
         earlier.add(sentence)
 

@@ -110,7 +110,7 @@ class ToolNameFinder:
         words = words_of(text)
         place = 0
         while place < len(words):
-            found = self._at(text, words, place)
+            found = self._at(text, words, place) if words[place].text in self._lengths else None
             if found is None:
                 place += 1
                 continue
@@ -120,7 +120,7 @@ class ToolNameFinder:
 
     def _at(self, text: str, words: list[NameWord], place: int) -> NamePlace | None:
         first = words[place]
-        for length in sorted(self._lengths.get(first.text, ()), reverse=True):
+        for length in sorted(self._lengths[first.text], reverse=True):
             row = words[place : place + length]
             name = self._named(tuple(word.text for word in row))
             if name is None:

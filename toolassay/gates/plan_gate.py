@@ -192,7 +192,7 @@ def _described_values(tool: Tool, name: str) -> tuple[str, ...]:
 def _after_deletions(calls: list[_Call]) -> Iterator[Finding]:
     """Findings on things that a call uses after an earlier one has deleted them."""
     gone: list[tuple[str, Any, _Call]] = []
-    for call in calls:
+    for call in calls if any(_deletes(call.tool) for call in calls) else ():
         route = route_of(call.tool)
         things = [owner.thing for owner in things_of_tool(call.tool, route)]
         own = [name for name in call.values if _identifies(name, things)]
@@ -202,10 +202,16 @@ def _after_deletions(calls: list[_Call]) -> Iterator[Finding]:
                 reason = f"'{call.tool.id}' uses {shown(value)}, which '{earlier.tool.id}' has deleted"
                 yield _finding("reject", reason, call.node.where)
                 break
-        if _DELETES & {*name_words(call.tool)} or (route is not None and route.method == "DELETE"):
+        if _deletes(call.tool):
             gone += [
                 (name, call.values[name], call) for name in own if isinstance(call.values[name], str | int)
             ]
+
+
+@lru_cache(maxsize=4096)
+def _deletes(tool: Tool) -> bool:
+    route = route_of(tool)
+    return bool(_DELETES & {*name_words(tool)}) or (route is not None and route.method == "DELETE")
 
 
 def _identifies(name: str, things: list[tuple[str, ...]]) -> bool:

@@ -179,6 +179,9 @@ _SPEAKS = re.compile(
     re.IGNORECASE,
 )
 
+# What every reference has that is not only the name of a tool.
+_SIGN = re.compile(r"[<\[{(%$]|node|output|result", re.IGNORECASE)
+
 Spelling = Literal["published", "near", "malformed", "name", "placeholder", "inside"]
 
 
@@ -247,6 +250,9 @@ class ReferenceReader:
         return ReferenceReading("inside", tuple(map(int, places))) if places else None
 
     def _whole(self, text: str, place: int) -> ReferenceReading | None:
+        if not _SIGN.search(text):  # most literals
+            named = self._named(text, place)
+            return ReferenceReading("name", named) if named else None
         if match := _NEAR.fullmatch(text):
             return ReferenceReading("near", (int(match["index"] or match["item"]),))
         if _MALFORMED.fullmatch(text):
@@ -267,6 +273,8 @@ class ReferenceReader:
     def _named(self, name: str, place: int) -> tuple[int, ...]:
         """Indices of the other nodes whose tool is named: earlier nodes first, the nearest first."""
         plain = same_tool(name)
+        if plain not in self._plain:
+            return ()
         places = [p for p, tool in enumerate(self._plain) if p != place and tool == plain]
         return tuple(sorted(places, key=lambda other: (other > place, abs(other - place))))
 

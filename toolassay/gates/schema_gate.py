@@ -113,16 +113,20 @@ def placeholder(text: str, request: str) -> State | None:
     >>> placeholder("N/A", "What does N/A mean?"), placeholder("a red fox", "Paint one")
     (None, None)
     """
-    small, asked = text.strip().casefold(), request.casefold()
+    small = text.strip().casefold()
+    if len(small) > 60:
+        return None
+    state: State | None = "quarantine" if small in _PERHAPS else None
+    if small in _WORDS or _MARKS.fullmatch(small) or _FORM.fullmatch(small):
+        state = "reject"
+    if state is None:
+        return None
+    asked = request.casefold()
     if any(map(str.isalpha, small)):
         is_asked = small in asked
     else:
         is_asked = re.search(rf"['\"`“‘(]{re.escape(small)}['\"`”’)]", asked) is not None
-    if is_asked or len(small) > 60:
-        return None
-    if small in _PERHAPS:
-        return "quarantine"
-    return "reject" if small in _WORDS or _MARKS.fullmatch(small) or _FORM.fullmatch(small) else None
+    return None if is_asked else state
 
 
 _MOST = 64  # arguments that are matched: the time of the assignment grows with the cube
@@ -274,8 +278,9 @@ class SchemaGate:
         if isinstance(value, str) and reader.read(value, node.place) is not None:
             return  # the output of another step, whose type is not declared
         # An optional parameter may be "none".
-        needed = is_required(parameter, tool) and not options_of(parameter.type, source)
-        if needed and isinstance(value, str) and (nothing := placeholder(value, reader.request)):
+        nothing = placeholder(value, reader.request) if isinstance(value, str) else None
+        needed = parameter.name in self._declared[tool.id][2]
+        if nothing and needed and not options_of(parameter.type, source):
             reason = f"{shown(value)} says no value for '{parameter.name}' of '{tool.id}'"
             yield Finding(self.name, nothing, reason, where)
         elif not (fit := value_fit(value, parameter.type, source)).fits:
@@ -302,8 +307,8 @@ class SchemaGate:
         """
         validator, is_reference = self._validators[tool.id], reference_test(reader, node.place)
         given = {name: value for name, (value, _) in values.items()}
-        needed = {parameter.name for parameter in tool.parameters if is_required(parameter, tool)}
-        needed |= given.keys() - {parameter.name for parameter in tool.parameters}
+        parameters, _, needs = self._declared[tool.id]
+        needed = {*needs, *(given.keys() - parameters.keys())}
 
         def where(parts: Sequence[str | int]) -> str:
             return f"{node.where}.arguments[{values[str(parts[0])][1]}].value{place_text(parts[1:])}"

@@ -63,8 +63,8 @@ def slot_faults(gold: Gold, source: SourceText) -> Iterator[SlotFault]:
         others = {str(one.value) for place, row in listed.items() if place != node.place for one in row}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
-        for first, second in permutations(arguments, 2):
-            yield from _ends(first, second, source, is_only=is_only)
+        for start, end, word in _end_pairs(tuple(one.words for one in arguments)):
+            yield from _ends(arguments[start], arguments[end], word, source, is_only=is_only)
         for one in arguments:
             yield from _unit(one, source)
         yield from _counts(arguments, others, source)
@@ -99,25 +99,32 @@ _WAYS = frozenset(
 _UNORDERED = frozenset({"old", "departure", "initial", "current", "from", "source", "origin"})
 # "depart" and "return_on" are a pair, too.
 _SMALL = frozenset({"on", "at", "date", "day", "time"})
-_BEFORE_START = r"(?:from|out of|leaving|departing(?: from)?|starting (?:in|at|from)|off)"
-_BEFORE_END = r"(?:to|into|onto|towards?|in favou?r of|arriving (?:in|at)|bound for|over to)"
-_FILLER = r"(?:\s(?:the|my|our|his|her|their|its|a|an|your|account|station|airport|of))*"
+_FILLER = r"(?:\s(?:the|my|our|his|her|their|its|a|an|your|account|station|airport|of))*\s['\"$€£]?$"
+_BEFORE_START = re.compile(
+    rf"\b(?:from|out of|leaving|departing(?: from)?|starting (?:in|at|from)|off){_FILLER}"
+)
+_BEFORE_END = re.compile(
+    rf"\b(?:to|into|onto|towards?|in favou?r of|arriving (?:in|at)|bound for|over to){_FILLER}"
+)
+# What may be behind a value: "s" of "dollars", not the rest of a longer word or number.
+_AFTER = re.compile(r"(?:e?s)?(?![\w.,]?\w)")
 
 
-def _is_pair(first: _Argument, second: _Argument) -> str:
-    """The word that makes the first argument the start and the second the end; empty if they are no pair."""
-    start, other = (tuple(word for word in one.words if word not in _SMALL) for one in (first, second))
-    for place, word in enumerate(start):
-        for end in _ENDS.get(word, ()):
-            if other == (*start[:place], end, *start[place + 1 :]):
-                return word
-    return ""
+@lru_cache(maxsize=4_096)
+def _end_pairs(names: tuple[tuple[str, ...], ...]) -> list[tuple[int, int, str]]:
+    """The pairs of arguments that are the start and the end of something, and the word that says so."""
+    plain = [tuple(word for word in words if word not in _SMALL) for words in names]
+    return [
+        (first, second, word)
+        for (first, start), (second, other) in permutations(enumerate(plain), 2)
+        for place, word in enumerate(start)
+        if any(other == (*start[:place], end, *start[place + 1 :]) for end in _ENDS.get(word, ()))
+    ]
 
 
-def _ends(first: _Argument, second: _Argument, source: SourceText, *, is_only: bool) -> Iterator[SlotFault]:
-    word = _is_pair(first, second)
-    if not word:
-        return
+def _ends(
+    first: _Argument, second: _Argument, word: str, source: SourceText, *, is_only: bool
+) -> Iterator[SlotFault]:
     order, are_numbers = _order(first.value, second.value), isinstance(first.value, int | float)
     if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
         yield SlotFault(
@@ -167,11 +174,14 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _is_behind(value: str, words: str, source: SourceText) -> bool:
+def _is_behind(value: str, before: re.Pattern[str], source: SourceText) -> bool:
     """Whether a value, or a name of it, is behind one of these words."""
-    names = [re.escape(name) for name in _names(value)]
-    pattern = rf"\b{words}{_FILLER}\s['\"$€£]?(?:{'|'.join(names)})(?:e?s)?(?![\w.,]?\w)"
-    return bool(names) and re.search(pattern, source.plain) is not None
+    return any(
+        _AFTER.match(source.plain, match.end())
+        and before.search(source.plain[max(0, match.start() - 80) : match.start()])
+        for name in _names(value)
+        for match in re.finditer(re.escape(name), source.plain)
+    )
 
 
 @lru_cache(maxsize=16_384)
