@@ -435,7 +435,8 @@ def _item(
     compat_groups, flags, published, similarity = row[10:14]
     counted = CompatCounts(False)
     if flags & _SCORED:
-        counted = CompatCounts(True, *(published[at : at + 3].tolist() for at in (0, 3, 6, 9)), similarity)
+        parts = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+        counted = CompatCounts(True, *parts, edit_similarity=similarity)
     counts = counts.tolist()
     return PlanScores(
         key,

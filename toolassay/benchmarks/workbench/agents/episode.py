@@ -357,7 +357,7 @@ def is_settled(entry: AgentEntry) -> bool:
 class TaskPrediction(msgspec.Struct, frozen=True, kw_only=True):
     """A line of a prediction file. Without an `error` there is none, except after a context overflow."""
 
-    id: str | int
+    id: str | int = ""
     query: str | None = None
     function_calls: list[str]
     outcome: str = "answered"
@@ -366,13 +366,8 @@ class TaskPrediction(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, task: Task, entry: AgentEntry) -> TaskPrediction:
         """The line of a task that has ended."""
-        return cls(
-            id=task.id,
-            query=task.query,
-            function_calls=entry.function_calls,
-            outcome=entry.outcome,
-            error=entry.error,
-        )
+        line = msgspec.convert(entry, cls, from_attributes=True)
+        return msgspec.structs.replace(line, id=task.id, query=task.query)
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[TaskPrediction]:
