@@ -199,7 +199,9 @@ class SimpleBenchmark(Benchmark):
             "accuracy",
             f"Percent of the {self.about.item}s that are right.",
             _standing,
-            lambda numbers: Axis(numbers["n"], numbers["strict"]["accuracy"], numbers.get("stability")),
+            lambda numbers: Axis(
+                numbers["n"], Interval.of(numbers["strict"]["accuracy"]), numbers.get("stability")
+            ),
             "toolassay.benchmarks.commands:show_accuracy",
             ranked_by=("accuracy",),
         )

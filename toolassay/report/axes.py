@@ -390,7 +390,7 @@ def read_axes(
             data,
             model,
             axis.items,
-            accuracy=_share(axis.accuracy, n),
+            accuracy=share_interval(axis.accuracy, n),
             stability=_stability(axis, n, notes, partial=is_partial),
             cost=_cost(numbers, axis.cost, notes),
             latency=_latency(numbers, axis.latency, notes),
@@ -402,7 +402,7 @@ def read_axes(
             excluded=excluded,
             library=library,
             mark=mark,
-            harm=NOTHING if axis.harm is None else _share(axis.harm, n),
+            harm=share_interval(axis.harm or NOTHING, n),
             outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -435,10 +435,6 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem)
 
 
-def _share(found: Numbers, n: int) -> Interval:
-    return share_interval(Interval.of(found), n)
-
-
 def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     found = axis.stability
@@ -455,7 +451,8 @@ def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> S
         return None
     if k < found["trials"]:
         notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
-    pass_hat_k, agreement = _share(found["pass^k"][str(k)], n), _share(found["answer_agreement"], n)
+    shares = found["pass^k"][str(k)], found["answer_agreement"]
+    pass_hat_k, agreement = (share_interval(Interval.of(one), n) for one in shares)
     return Stability(k, pass_hat_k, agreement, found["trials"])
 
 
