@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ToolCall
-from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use, tools_missing
+from toolassay.runs.tool_arrival import ToolArrival, ToolUse, Verdict, known_tool_use, tools_missing
 
 TOOLS = [{"type": "function", "function": {"name": "search", "description": "x" * 727}}]
 CHARACTERS = len(json.dumps(TOOLS))
@@ -36,11 +36,11 @@ class Answers:
 
 
 async def watched(
-    model: Answers, items: int, known: Mapping[str, Any] | None = None, *, tools: Any = TOOLS
+    model: Answers, items: int, known: ToolUse | None = None, *, tools: Any = TOOLS
 ) -> tuple[ToolArrival, list[Verdict]]:
     """A run over some items; what was said before its end."""
     said: list[Verdict] = []
-    watch = ToolArrival(model, known or {}, said.append)
+    watch = ToolArrival(model, known or ToolUse(), said.append)
     for item in range(items):
         parameters = {"tools": tools} if tools else {}
         await watch.complete(ChatRequest([], parameters, item=str(item)))
@@ -56,7 +56,7 @@ async def test_ten_items_without_a_call_are_judged_by_their_prompt_tokens(
     watch, said = await watched(Answers(tokens), 10)
     assert watch.verdict == verdict
     assert said == ([] if verdict == "fine" else [verdict])
-    assert watch.facts == {
+    assert msgspec.to_builtins(watch.facts) == {
         "items": 10,
         "called": False,
         "prompt_tokens": tokens or None,
@@ -68,7 +68,7 @@ async def test_ten_items_without_a_call_are_judged_by_their_prompt_tokens(
 @pytest.mark.parametrize("caller", ["0", "9", "11"])
 async def test_one_call_shows_that_tools_arrive(caller: str) -> None:
     watch, said = await watched(Answers(9, (caller,)), 12)
-    assert watch.verdict == "fine" and watch.facts["called"] and not watch.facts["tools_missing"]
+    assert watch.verdict == "fine" and watch.facts.called and not watch.facts.tools_missing
     assert said == (["missing"] if caller == "11" else [])
 
 
@@ -91,14 +91,13 @@ async def test_a_later_start_goes_on_with_what_is_known() -> None:
 
 
 async def test_answers_without_tools_and_refused_ones_say_nothing() -> None:
-    assert (await watched(Answers(9), 20, tools=None))[0].facts == {}
-    assert (await watched(Answers(9, refused=True), 20))[0].facts == {}
+    assert (await watched(Answers(9), 20, tools=None))[0].facts == ToolUse()
+    assert (await watched(Answers(9, refused=True), 20))[0].facts == ToolUse()
 
 
 def test_a_manifest_without_a_word_about_tools_is_no_mark(tmp_path: Path) -> None:
     assert not tools_missing(tmp_path)
-    for text in ('{"settings": {}}', '{"settings": {}, "tool_use": []}'):
-        (tmp_path / "manifest.json").write_text(text)
-        assert known_tool_use(tmp_path) == {} and not tools_missing(tmp_path)
+    (tmp_path / "manifest.json").write_text('{"settings": {}}')
+    assert known_tool_use(tmp_path) == ToolUse() and not tools_missing(tmp_path)
     (tmp_path / "manifest.json").write_text('{"settings": {}, "tool_use": {"tools_missing": true}}')
     assert tools_missing(tmp_path)

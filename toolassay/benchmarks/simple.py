@@ -51,7 +51,7 @@ from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MAX_TOKENS
-from toolassay.runs.outcomes import NOT_RUN, RunOutcomes, asked_counts, is_scored, tools_part
+from toolassay.runs.outcomes import NOT_RUN, AskedCounts, RunOutcomes, is_scored, tools_part
 from toolassay.runs.record import hashes, refused_part
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.settings import RunSettings
@@ -108,8 +108,7 @@ class SimpleItem:
 
     def entry(self, journal: Journal) -> SimpleEntry:
         """Its journal entry, with its current messages; without values if there is none."""
-        entry = journal.entry(self.id, SimpleEntry)
-        return entry if entry.item == self.fingerprint else SimpleEntry()
+        return journal.entry(self.id, SimpleEntry, item=self.fingerprint)
 
     @property
     def fingerprint(self) -> str:
@@ -200,7 +199,9 @@ class SimpleBenchmark(Benchmark):
             "accuracy",
             f"Percent of the {self.about.item}s that are right.",
             _standing,
-            lambda numbers: Axis(numbers["n"], numbers["strict"]["accuracy"], numbers.get("stability")),
+            lambda numbers: Axis(
+                numbers["n"], Interval.of(numbers["strict"]["accuracy"]), numbers.get("stability")
+            ),
             "toolassay.benchmarks.commands:show_accuracy",
             ranked_by=("accuracy",),
         )
@@ -429,7 +430,7 @@ def _numbers(scored: Sequence[Sequence[_JudgedItem]], trials: Sequence[Trial]) -
         done = [int((row != NO_RUN).sum()) for row in answers]
         stability = {"stability": {"requests_done": done, **found}}
     accuracy = proportion_interval(right[0], len(counted[0])).to_json()
-    strict = {**asked_counts(outcomes), "accuracy": accuracy}
+    strict = {**AskedCounts.of(outcomes).to_json(), "accuracy": accuracy}
     return {"n": len(first), "outcomes": dict(outcomes), **used, **stability, "strict": strict}
 
 

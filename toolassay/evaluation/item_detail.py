@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+from toolassay.metrics.confidence_interval import Interval
+
 
 class About(NamedTuple):
     """Names of a benchmark and its definition of a correct item.
@@ -36,21 +38,21 @@ class Axis(NamedTuple):
 
     Attributes:
         items: Number of labelled items.
-        accuracy: `value`, `low` and `high`, from 0 to 1.
+        accuracy: From 0 to 1.
         stability: `pass^k`, `answer_agreement`, `trials` and `tasks` (number of items with k runs); None with
             one trial.
         cost: For runs without a ledger: `usd_per_1000_messages`, `usd_per_solved_message`,
             `messages_of_unknown_cost`.
         latency: For runs without a ledger: `p50` and `p95`, in seconds.
-        harm: Share of items with unwanted changes, as `accuracy`; None where nothing is carried out.
+        harm: Share of items with unwanted changes; None where nothing is carried out.
     """
 
     items: int
-    accuracy: Mapping[str, Any]
+    accuracy: Interval
     stability: Mapping[str, Any] | None = None
     cost: Mapping[str, Any] = MappingProxyType({})
     latency: Mapping[str, Any] = MappingProxyType({})
-    harm: Mapping[str, Any] | None = None
+    harm: Interval | None = None
 
 
 Status = Literal["right", "missing", "extra", "wrong"]

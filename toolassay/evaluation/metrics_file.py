@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import read_json, sha256_of
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.runs.outcomes import CHOSEN, excluded_phrase, scored_phrase
+from toolassay.runs.outcomes import CHOSEN, AskedCounts, excluded_phrase
 from toolassay.version import OLD_NAME
 
 
@@ -189,12 +189,14 @@ def excluded_of(numbers: Mapping[str, Any]) -> str:
     return excluded_phrase(numbers.get("strict", {}).get("outcomes") or numbers.get("outcomes", {}))
 
 
-def partly_asked(numbers: Mapping[str, Any]) -> str:
+def partly_asked(strict: Mapping[str, Any]) -> str:
     """A note about a partial run, or about items chosen with --ids or --limit; else empty.
 
     >>> partly_asked({"n_labels": 3, "n_asked": 1, "n_scored": 1, "partial": True}), partly_asked({})
     ('1 of 3 asked', '')
     """
-    if numbers.get("partial"):
-        return scored_phrase(numbers)
-    return f"{numbers['n_labels']} chosen" if CHOSEN in str(numbers.get("signature", "")) else ""
+    counts = AskedCounts.read(strict)
+    if counts is None:
+        return ""
+    is_chosen = CHOSEN in str(strict.get("signature", ""))
+    return counts.phrase if counts.partial else f"{counts.n_labels} chosen" if is_chosen else ""

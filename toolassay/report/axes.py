@@ -25,9 +25,9 @@ from toolassay.runs.outcomes import (
     LOCAL,
     NO_TOOLS,
     TOOLS_MISSING,
+    AskedCounts,
     RowMark,
     marked,
-    scored_phrase,
 )
 from toolassay.tables import Table, percent, printable
 
@@ -35,7 +35,6 @@ AXES = ("accuracy", "stability", "cost", "latency", "security")
 Numbers = Mapping[str, Any]
 
 _OF_ANY_DATA = (BASELINE, BUILT_IN_PROGRAM)
-_COUNTS = ("n_labels", "n_asked", "n_scored", "partial", "coverage")
 _TIMES = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
 _NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
 
@@ -188,7 +187,7 @@ class Axes:
         notes: By axis, why it is None or what its numbers lack.
         signature: Signature of the scores.
         file: Metrics file.
-        counts: Result of `runs.outcomes.asked_counts`; empty for metrics of earlier versions.
+        counts: How many items were asked and scored; None for metrics of earlier versions.
         excluded: Outcomes of the items that were not scored, e.g. "2 provider error".
         library: Title of the data, e.g. "Chats (banking)"; empty for the benchmark and the folder.
         mark: Mark of the run, e.g. that the model is a baseline.
@@ -210,7 +209,7 @@ class Axes:
     notes: Mapping[str, str] = field(default_factory=dict)
     signature: str = ""
     file: str = ""
-    counts: Mapping[str, Any] = field(default_factory=dict)
+    counts: AskedCounts | None = None
     excluded: str = ""
     library: str = ""
     mark: RowMark | None = None
@@ -222,8 +221,8 @@ class Axes:
     @property
     def n(self) -> str:
         """The number of items: "300", "20 of 300 asked" (partial run) or "20 chosen" (--ids or --limit)."""
-        if self.is_partial:
-            return scored_phrase(self.counts)
+        if self.counts and self.counts.partial:
+            return self.counts.phrase
         return f"{self.items} chosen" if self.is_chosen else str(self.items)
 
     @property
@@ -235,7 +234,7 @@ class Axes:
     @property
     def n_scored(self) -> int:
         """Number of items that were scored."""
-        return int(self.counts.get("n_scored", self.items))
+        return self.counts.n_scored if self.counts else self.items
 
     @property
     def n_judged(self) -> int:
@@ -245,7 +244,7 @@ class Axes:
     @property
     def is_partial(self) -> bool:
         """Whether labelled items were never sent or ended with a provider error."""
-        return bool(self.counts.get("partial"))
+        return self.counts is not None and self.counts.partial
 
     @property
     def is_chosen(self) -> bool:
@@ -293,8 +292,8 @@ class Axes:
             "is_baseline": self.is_baseline,
             "mark": self.mark and {"sign": self.mark.sign, "note": self.mark.note},
             "items": self.items,
-            "n_labels": self.counts.get("n_labels", self.items),
-            **{name: self.counts.get(name) for name in ("n_asked", "n_scored", "partial")},
+            "n_labels": self.counts.n_labels if self.counts else self.items,
+            **{name: getattr(self.counts, name, None) for name in ("n_asked", "n_scored", "partial")},
             "excluded": self.excluded,
             "item": self.about.item,
             "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
@@ -370,12 +369,13 @@ def read_axes(
         numbers = groups[OVERALL_GROUP]
         strict = numbers["strict"]
         axis = axis_of(numbers)
-        counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
-        n, excluded = int(counts.get("n_scored", axis.items)), excluded_of(numbers)
+        counts, excluded = AskedCounts.read(strict), excluded_of(numbers)
+        n = counts.n_scored if counts else axis.items
+        is_partial = counts is not None and counts.partial
         notes: dict[str, str] = {}
         about_accuracy = numbers.get("notes", {}).get("answers")
-        if counts and counts["partial"]:
-            partial = f"partial run, {scored_phrase(counts)} (excluded: {excluded})"
+        if counts and counts.partial:
+            partial = f"partial run, {counts.phrase} (excluded: {excluded})"
             partial = f"{partial}: not comparable with complete runs"
             about_accuracy = "; ".join(filter(None, (partial, about_accuracy)))
         elif CHOSEN in str(strict["signature"]):
@@ -390,8 +390,8 @@ def read_axes(
             data,
             model,
             axis.items,
-            accuracy=_share(axis.accuracy, n),
-            stability=_stability(axis, n, notes, partial=bool(counts.get("partial"))),
+            accuracy=share_interval(axis.accuracy, n),
+            stability=_stability(axis, n, notes, partial=is_partial),
             cost=_cost(numbers, axis.cost, notes),
             latency=_latency(numbers, axis.latency, notes),
             security=security_of(numbers.get("security"), notes),
@@ -402,7 +402,7 @@ def read_axes(
             excluded=excluded,
             library=library,
             mark=mark,
-            harm=NOTHING if axis.harm is None else _share(axis.harm, n),
+            harm=share_interval(axis.harm or NOTHING, n),
             outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -435,10 +435,6 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem)
 
 
-def _share(found: Numbers, n: int) -> Interval:
-    return share_interval(Interval.of(found), n)
-
-
 def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     found = axis.stability
@@ -455,7 +451,8 @@ def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> S
         return None
     if k < found["trials"]:
         notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
-    pass_hat_k, agreement = _share(found["pass^k"][str(k)], n), _share(found["answer_agreement"], n)
+    shares = found["pass^k"][str(k)], found["answer_agreement"]
+    pass_hat_k, agreement = (share_interval(Interval.of(one), n) for one in shares)
     return Stability(k, pass_hat_k, agreement, found["trials"])
 
 
@@ -593,7 +590,7 @@ def _csv_row(axes: Axes) -> dict[str, Any]:
         "data": printable(axes.data),
         "model": printable(axes.model),
         "items": axes.items,
-        **{name: axes.counts.get(name) for name in ("n_labels", "n_asked", "n_scored", "partial")},
+        **{name: getattr(axes.counts, name, None) for name in ("n_labels", "n_asked", "n_scored", "partial")},
         **interval("accuracy", axes.accuracy),
         "stability_k": stability and stability.k,
         **interval("stability", stability.pass_hat_k if stability else NOTHING),

@@ -240,9 +240,9 @@ class ModelReport:
             "label": marked(axes.model, axes.mark),
             "rank": place and place.rank,
             "is_baseline": axes.is_baseline,
-            "n_asked": axes.counts.get("n_asked", axes.items),
+            "n_asked": axes.counts.n_asked if axes.counts else axes.items,
             "n_scored": axes.n_scored,
-            "n_labels": axes.counts.get("n_labels", axes.items),
+            "n_labels": axes.counts.n_labels if axes.counts else axes.items,
             "score": place and place.score,
             "versus_leader": (
                 {

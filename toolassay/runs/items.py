@@ -283,10 +283,11 @@ class ItemWork(ABC, Generic[Item]):
 
     def entry_of(self, journal: Journal, item: Item) -> Any:
         """The entry of an item as it is now; one without values if there is none."""
-        key, record = self.key_of(item), self.record
-        entry = OpenEntry(journal.get(key)) if record is None else journal.entry(key, record)
-        is_same = all(getattr(entry, name) == value for name, value in self.identity(item).items())
-        return entry if is_same else self._of_json({})
+        key, identity = self.key_of(item), self.identity(item)
+        if self.record is not None:
+            return journal.entry(key, self.record, **identity)
+        entry = OpenEntry(journal.get(key))
+        return entry if identity.items() <= entry.items() else OpenEntry()
 
     def is_settled(self, entry: Any) -> bool:
         """Whether a continued run leaves an item with this entry alone."""

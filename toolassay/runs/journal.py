@@ -13,6 +13,7 @@ import time
 from array import array
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from copy import copy
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -239,8 +240,8 @@ class KeyIndex:
 
     def get(self, key: str) -> int | None:
         """The offset of a key, or None."""
-        number = self._slots[self._slot(self._hash_of(key), key)]
-        return None if number == _EMPTY else self._offsets[number]
+        number = self.number(key)
+        return None if number is None else self._offsets[number]
 
     def number(self, key: str) -> int | None:
         """The position of a key in the order in which keys were first set, from 0, or None."""
@@ -336,9 +337,9 @@ TOOL = "tool"
 """Role of the results of tool calls, which are journalled beside the answers."""
 
 
-def written(make: Callable[[], Any]) -> Any:
-    """The default of a field that is written even where it has its default value."""
-    return msgspec.field(default_factory=lambda: make())
+def always(default: Any, name: str | None = None) -> Any:
+    """A field that is written even where it has its default value (`omit_defaults`)."""
+    return msgspec.field(default_factory=lambda: copy(default), name=name)
 
 
 class WrittenCall(msgspec.Struct, omit_defaults=True):
@@ -359,8 +360,8 @@ class AnswerLine(msgspec.Struct, omit_defaults=True, kw_only=True):
     """
 
     asked: str = ""
-    response: str | None = written(str)
-    finish_reason: str | None = written(lambda: "stop")
+    response: str | None = always("")
+    finish_reason: str | None = always("stop")
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     refused: bool = False
@@ -565,13 +566,22 @@ class Journal(Closable):
         found: dict[str, Any] = {} if offset is None else parse_json(self._lines.line_at(offset))
         return found
 
-    def entry(self, key: str, kind: type[EntryKind]) -> EntryKind:
-        """The entry under a key as a record; one without values if there is none.
+    def entry(self, key: str, kind: type[EntryKind], **identity: str) -> EntryKind:
+        """The entry under a key as a record.
+
+        Args:
+            key: Of the item.
+            kind: Type of the record.
+            identity: Values of fields (`ItemWork.identity`).
+
+        Returns:
+            The entry; one without values if there is none, or it has another identity.
 
         Raises:
             UsageError: Its line is malformed.
         """
-        return self._record(self._index.get(key), kind) or kind()
+        found = self._record(self._index.get(key), kind) or kind()
+        return found if all(getattr(found, name) == value for name, value in identity.items()) else kind()
 
     def position(self, key: str) -> int | None:
         """The position of a key in the order in which keys were first written, from 0, or None."""

@@ -24,7 +24,7 @@ from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
-from toolassay.runs.journal import AppendOnlyLines, decoder_of
+from toolassay.runs.journal import AppendOnlyLines, always, decoder_of
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
 from toolassay.screen import WARNING, Screen
 
@@ -56,18 +56,18 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
         count: Number of calls of a free model that the line stands for (`UNTIMED`); None for a single call.
     """
 
-    time: float = 0.0
+    time: float = always(0.0)
     model: str
     role: str
     item: str
-    number: int = msgspec.field(default=1, name="attempt")
+    number: int = always(1, name="attempt")
     outcome: str
-    status: int | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    seconds: float | None = 0.0
-    first_token_seconds: float | None = None
-    cost: float | None = None
+    status: int | None = always(None)
+    prompt_tokens: int | None = always(None)
+    completion_tokens: int | None = always(None)
+    seconds: float | None = always(0.0)
+    first_token_seconds: float | None = always(None)
+    cost: float | None = always(None)
     cached_tokens: int | None = None
     reasoning_tokens: int | None = None
     queued_seconds: float | None = None
@@ -97,19 +97,11 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
         """The worst case, if the attempt counts at that."""
         return None if self.at_most_tokens is None else Use(1, self.at_most_tokens, self.at_most_cost)
 
-    def to_json(self) -> dict[str, Any]:
-        """The object of the line: without what is not known of most attempts."""
-        always = zip(_WRITTEN, self.__struct_fields__, strict=False)
-        line = {name: getattr(self, field) for name, field in always}
-        line |= msgspec.to_builtins(self)
-        return line
-
     def __post_init__(self) -> None:
         self.number = self.number or 1  # earlier versions counted from 0
 
 
 _decode = decoder_of(LedgerLine)
-_WRITTEN = LedgerLine.__struct_encode_fields__[:12]  # also if they have their defaults
 
 
 def _lines_of(lines: AppendOnlyLines) -> Iterator[LedgerLine]:
@@ -343,7 +335,7 @@ class Ledger(Closable):
         if self._numbered or attempt.model not in FREE or attempt.role not in UNTIMED:
             if worst is not None:
                 line.at_most_tokens, line.at_most_cost = round(worst.tokens), round(worst.cost, 10)
-            self._lines.append(line.to_json())
+            self._lines.append(msgspec.to_builtins(line))
         else:
             self._free_calls[attempt.model, attempt.role, attempt.outcome] += 1
         if self._screen is not None and attempt.outcome in ANSWERS and len(self._first) < FIRST:
@@ -357,7 +349,7 @@ class Ledger(Closable):
         with suppress(ToolassayError):  # these lines have no cost, so losing them is harmless
             for (model, role, outcome), count in sorted(self._free_calls.items()):
                 calls = Attempt(model, role, "", 1, outcome)
-                self._lines.append(LedgerLine.of(calls, 0.0, count=count).to_json())
+                self._lines.append(msgspec.to_builtins(LedgerLine.of(calls, 0.0, count=count)))
         self._free_calls.clear()
         self._lines.close()
         if self._screen is not None and self.totals.requests > self.before_start.total():

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 
@@ -35,48 +37,54 @@ def is_scored(outcome: str) -> bool:
     return outcome not in EXCLUDED
 
 
-def asked_counts(outcomes: Mapping[str, int]) -> dict[str, Any]:
+class AskedCounts(msgspec.Struct, frozen=True):
     """How many items of a data set were asked and scored, for a metrics file.
 
-    Args:
-        outcomes: Number of labels by outcome.
+    Attributes:
+        n_labels: Number of labelled items.
+        n_asked: Items to which a request was sent, or should have been.
+        n_scored: Items that the model got right or wrong.
+        partial: Whether some items are excluded, so that the scores are not those of all.
+        coverage: `n_scored` / `n_labels`; None without labels.
 
-    Returns:
-        `n_labels`; `n_asked` (a request was sent, or should have been); `n_scored` (the model got it right or
-        wrong); `partial` (some labels are excluded, so the scores are not those of all); `coverage` =
-        n_scored / n_labels, None without labels.
-
-    >>> asked_counts({"answered": 19, "malformed": 1, "not run": 280})["coverage"] == 20 / 300
-    True
-    >>> asked_counts({"answered": 1, "provider error": 1})
-    {'n_labels': 2, 'n_asked': 2, 'n_scored': 1, 'partial': True, 'coverage': 0.5}
-    """
-    labels = sum(outcomes.values())
-    excluded = sum(outcomes.get(name, 0) for name in EXCLUDED)
-    scored = labels - excluded - outcomes.get(MISSING, 0)
-    return {
-        "n_labels": labels,
-        "n_asked": labels - sum(outcomes.get(name, 0) for name in _NEVER_ASKED),
-        "n_scored": scored,
-        "partial": excluded > 0,
-        "coverage": scored / labels if labels else None,
-    }
-
-
-def scored_phrase(counts: Mapping[str, Any]) -> str:
-    """The number of items behind a score, for tables: "300", "20 of 300 asked", "18 of 300 scored".
-
-    >>> scored_phrase({"n_labels": 300, "n_asked": 20, "n_scored": 20, "partial": True})
+    >>> AskedCounts.of({"answered": 19, "malformed": 1, "not run": 280}).phrase
     '20 of 300 asked'
-    >>> scored_phrase({"n_labels": 300, "n_asked": 300, "n_scored": 18, "partial": True})
+    >>> AskedCounts.of({"answered": 18, "provider error": 282}).phrase
     '18 of 300 scored'
-    >>> scored_phrase({"n_labels": 1200, "n_asked": 1200, "n_scored": 1200, "partial": False})
-    '1200'
+    >>> AskedCounts.of({"answered": 1, "missing": 1})
+    AskedCounts(n_labels=2, n_asked=2, n_scored=1, partial=False, coverage=0.5)
     """
-    if not counts["partial"]:
-        return str(counts["n_labels"])
-    verb = "asked" if counts["n_asked"] == counts["n_scored"] else "scored"
-    return f"{counts['n_scored']} of {counts['n_labels']} {verb}"
+
+    n_labels: int
+    n_asked: int
+    n_scored: int
+    partial: bool
+    coverage: float | None = None
+
+    @classmethod
+    def of(cls, outcomes: Mapping[str, int]) -> AskedCounts:
+        """The counts of a number of items by outcome."""
+        labels = sum(outcomes.values())
+        excluded = sum(outcomes.get(name, 0) for name in EXCLUDED)
+        asked = labels - sum(outcomes.get(name, 0) for name in _NEVER_ASKED)
+        scored = labels - excluded - outcomes.get(MISSING, 0)
+        return cls(labels, asked, scored, excluded > 0, scored / labels if labels else None)
+
+    @classmethod
+    def read(cls, strict: Mapping[str, Any]) -> AskedCounts | None:
+        """The counts in the strict scores of a group; None in files of earlier versions."""
+        return msgspec.convert(strict, cls) if "n_labels" in strict else None
+
+    def to_json(self) -> dict[str, Any]:
+        """The counts as strict scores have them."""
+        return msgspec.structs.asdict(self)
+
+    @property
+    def phrase(self) -> str:
+        """The number of items behind a score, for tables: "300", "20 of 300 asked", "18 of 300 scored"."""
+        if not self.partial:
+            return str(self.n_labels)
+        return f"{self.n_scored} of {self.n_labels} {'asked' if self.n_asked == self.n_scored else 'scored'}"
 
 
 def excluded_phrase(outcomes: Mapping[str, int]) -> str:

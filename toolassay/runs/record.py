@@ -23,7 +23,7 @@ from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
 from toolassay.runs.manifest import MANIFEST, RetryPlan, read_manifest
-from toolassay.runs.tool_arrival import TOOL_USE
+from toolassay.runs.tool_arrival import TOOL_USE, ToolUse
 from toolassay.screen import WARNING, Screen
 
 STARTS = "starts"
@@ -208,10 +208,10 @@ class RunRecord:
                     manifest[ASKED_AGAIN].pop()  # the last is its own
             self._write()
 
-    def tool_use(self, facts: Mapping[str, Any]) -> None:
+    def tool_use(self, facts: ToolUse) -> None:
         """Record whether the tools of the run reach its model (`ToolArrival.facts`); within `start`."""
-        if self._manifest is not None and facts:
-            self._manifest[TOOL_USE] = dict(facts)
+        if self._manifest is not None and facts != ToolUse():
+            self._manifest[TOOL_USE] = msgspec.to_builtins(facts)
             self._write()
 
     def _server(self, model: str | None = None, **more: Any) -> ServerNote:

@@ -30,7 +30,7 @@ from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
-from toolassay.runs.tool_arrival import ToolArrival, Verdict, known_tool_use
+from toolassay.runs.tool_arrival import ToolArrival, ToolUse, Verdict, known_tool_use
 from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
@@ -373,17 +373,17 @@ def _together(ended: Sequence[Inference]) -> Inference:
     )
 
 
-def _tools_warning(verdict: Verdict, facts: Mapping[str, Any], noun: str) -> str:
+def _tools_warning(verdict: Verdict, facts: ToolUse, noun: str) -> str:
     """What is wrong with the tools of a run, and what to do."""
-    silent = f"{facts['items']} {noun}s made no call"
+    silent = f"{facts.items} {noun}s made no call"
     if verdict == "unknown":
         return (
             f"the tools may not reach the model: {silent}, and the server reports no prompt tokens. See "
             "docs/servers.md (Tools that never arrive)"
         )
     return (
-        f"the tools do not reach the model: {silent}, and a prompt of {facts['prompt_tokens']:,} tokens "
-        f"cannot hold tools of {facts['tool_characters']:,} characters. Turn tool calls on in the server, or "
+        f"the tools do not reach the model: {silent}, and a prompt of {facts.prompt_tokens:,} tokens "
+        f"cannot hold tools of {facts.tool_characters:,} characters. Turn tool calls on in the server, or "
         "choose another --agent; see docs/servers.md (Tools that never arrive). Reports mark this run "
         f"{TOOLS_MISSING.sign}"
     )

@@ -9,14 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from toolassay.answers import load, spans, without_reasoning
+from toolassay.files import record_of
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
-from toolassay.runs.manifest import read_manifest
+from toolassay.runs.manifest import MANIFEST, read_manifest
 
 TOOL_USE = "tool_use"
 """Key of the result in a manifest."""
@@ -33,6 +37,28 @@ Verdict = Literal["fine", "missing", "unknown"]
 item made a call, and the server reports no prompt tokens."""
 
 
+class ToolUse(msgspec.Struct, omit_defaults=True):
+    """What a manifest says of the tools of a run.
+
+    Attributes:
+        answers: Answers to requests with tools, where some show a leak.
+        leaks: How many of them, by leak.
+        items: Items that were offered tools before the first call, up to ten; None for none.
+        called: Whether a tool was called.
+        prompt_tokens: Of the request with the most for its tools; None if they are not reported.
+        tool_characters: Size of its tools.
+        tools_missing: Whether the tools do not reach the model.
+    """
+
+    answers: int = 0
+    leaks: dict[str, int] = {}
+    items: int | None = None
+    called: bool | None = None
+    prompt_tokens: int | UnsetType | None = UNSET
+    tool_characters: int | None = None
+    tools_missing: bool | None = None
+
+
 class ToolArrival:
     """A model wrapper that checks whether tools reach the model, and repairs the calls it makes.
 
@@ -44,16 +70,13 @@ class ToolArrival:
         warn: Called once, with a verdict other than `fine`.
     """
 
-    def __init__(self, model: ChatModel, known: Mapping[str, Any], warn: Callable[[Verdict], None]) -> None:
+    def __init__(self, model: ChatModel, known: ToolUse, warn: Callable[[Verdict], None]) -> None:
         self._model, self._warn = model, warn
         self.name = model.name
-        self._before = int(known.get("items", 0))
-        self._called = bool(known.get("called", False))
-        self._tokens = int(known.get("prompt_tokens") or 0)
-        self._characters = int(known.get("tool_characters", 0))
+        self._before, self._called = known.items or 0, bool(known.called)
+        self._tokens, self._characters = int(known.prompt_tokens or 0), known.tool_characters or 0
         self._items: set[str] = set()
-        self._answers = int(known.get("answers", 0))
-        self._leaks = Counter[str](known.get("leaks", {}))
+        self._answers, self._leaks = known.answers, Counter(known.leaks)
         self._warned = False
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
@@ -91,19 +114,13 @@ class ToolArrival:
         return "missing" if self._tokens * CHARACTERS_PER_TOKEN < self._characters else "fine"
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> ToolUse:
         """For the manifest: counts, and sizes of the request with the most prompt tokens for its tools."""
-        leaks = {"answers": self._answers, "leaks": dict(self._leaks)} if self._leaks else {}
-        if not self.items:
-            return leaks
-        return {
-            **leaks,
-            "items": self.items,
-            "called": self._called,
-            "prompt_tokens": self._tokens or None,
-            "tool_characters": self._characters,
-            "tools_missing": self.verdict == "missing",
-        }
+        found = ToolUse(self._answers, dict(self._leaks)) if self._leaks else ToolUse()
+        if self.items:
+            found.items, found.called, found.prompt_tokens = self.items, self._called, self._tokens or None
+            found.tool_characters, found.tools_missing = self._characters, self.verdict == "missing"
+        return found
 
     @property
     def leak_notice(self) -> str:
@@ -137,17 +154,17 @@ def tools_missing(run_folder: Path) -> bool:
     Raises:
         UsageError: The manifest cannot be read.
     """
-    return known_tool_use(run_folder).get("tools_missing") is True
+    return known_tool_use(run_folder).tools_missing is True
 
 
-def known_tool_use(run_folder: Path) -> Mapping[str, Any]:
-    """`ToolArrival.facts` in the manifest of a run; {} without them.
+def known_tool_use(run_folder: Path) -> ToolUse:
+    """`ToolArrival.facts` in the manifest of a run; without values if it has none.
 
     Raises:
         UsageError: The manifest cannot be read.
     """
-    found = read_manifest(run_folder).get(TOOL_USE)
-    return found if isinstance(found, dict) else {}
+    found, file = read_manifest(run_folder).get(TOOL_USE, {}), run_folder / MANIFEST
+    return record_of(found, ToolUse, file=file, fix=f"remove {TOOL_USE} from it")
 
 
 _LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")

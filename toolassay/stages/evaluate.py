@@ -36,7 +36,7 @@ from toolassay.files import write_json, write_json_lines
 from toolassay.locks import temporary_folder
 from toolassay.requests import read_ids
 from toolassay.runs.manifest import JOURNAL, MANIFEST
-from toolassay.runs.outcomes import excluded_phrase, scored_phrase
+from toolassay.runs.outcomes import AskedCounts, excluded_phrase
 from toolassay.runs.recorded_usage import recorded_journal
 from toolassay.runs.trials import Trial, trials_of
 from toolassay.screen import DEFAULT, SILENT, WARNING, Screen, once
@@ -123,9 +123,9 @@ def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) ->
                 "computed from fewer runs; the same inference.py command sends the rest"
             )
         for numbers in evaluation.counted:
-            if numbers["partial"]:
+            if (counts := AskedCounts.read(numbers)) and counts.partial:
                 screen.say(
-                    f"{WARNING}{evaluation.llm}: {scored_phrase(numbers)} (excluded: "
+                    f"{WARNING}{evaluation.llm}: {counts.phrase} (excluded: "
                     f"{excluded_phrase(numbers['outcomes'])}); other items are not scored. The same "
                     "inference.py command sends the rest; evaluate.py --limit N or --ids FILE scores a subset"
                 )

@@ -225,7 +225,7 @@ class ScoredFolder:
         return {
             run.model: read_table(path, group)
             for run in self.runs
-            if (path := self.items_file(run.model)).is_file() and run.counts.get("n_scored", 1)
+            if (path := self.items_file(run.model)).is_file() and run.n_scored
         }
 
     @cached_property

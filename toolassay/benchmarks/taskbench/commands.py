@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+import msgspec
 
 from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
 from toolassay.benchmarks.taskbench.scoring.scored_rows import RATES, SCORES
@@ -17,7 +18,7 @@ from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import read_signature
 from toolassay.metrics import legend
-from toolassay.runs.outcomes import scored_phrase
+from toolassay.runs.outcomes import AskedCounts
 from toolassay.screen import console
 from toolassay.tables import UNKNOWN, Cell, Table, percent, whole_percent
 
@@ -124,9 +125,10 @@ def _table(
     cells: list[list[str | Cell]] = []
     for row in rows:
         strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
+        counts = msgspec.convert(strict, AskedCounts)
         cells += [
             [
-                *(row.name, Cell("strict", bold=True), scored_phrase(strict), _whole(strict["coverage"])),
+                *(row.name, Cell("strict", bold=True), counts.phrase, _whole(counts.coverage)),
                 *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
             ],
             [

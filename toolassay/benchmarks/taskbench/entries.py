@@ -55,10 +55,8 @@ def entry_of(journal: Journal, request: Request) -> PlanEntry:
     It has no values if there is none, or it is for an earlier wording.
     """
     key = key_of(request.id)
-    entry = journal.entry(key, PlanEntry)
-    if entry.request != request_fingerprint(request.text):
-        return PlanEntry()
-    if entry.has_answer:
+    entry = journal.entry(key, PlanEntry, request=request_fingerprint(request.text))
+    if entry.has_answer or not entry.outcome:
         return entry
     if answer := journal.answer(LineAddress(key, "planner", 0, entry.asked_again)):
         entry.response, entry.finish_reason = answer.response or "", answer.finish_reason

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,6 +45,7 @@ from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, STABILITY, sig
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, prediction_file
 from toolassay.files import read_json, safe_name, write_json
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest
 from toolassay.progress_callback import Progress, no_progress
@@ -57,22 +57,7 @@ from toolassay.screen import WARNING, once
 from toolassay.tools import ToolLibrary
 
 
-@dataclass(frozen=True)
-class PlanStability:
-    """The stability over trials.
-
-    Attributes:
-        numbers: the result of `stability_metrics`; a correct answer is an exact match.
-        done: for each trial, the number of requests with a prediction.
-        right: for each trial, the number of exact matches.
-    """
-
-    numbers: dict[str, Any]
-    done: Sequence[int]
-    right: Sequence[int]
-
-
-def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
+def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> dict[str, Any]:
     """Compare the plans of several prediction files, request by request, as the strict scores parse them.
 
     The same labels count as in the strict scores. Trials are read one after the other, and of each plan only
@@ -81,6 +66,10 @@ def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
     Args:
         job: gives the labels, tools and settings; its predictions are one of the trials.
         trials: the prediction files.
+
+    Returns:
+        The result of `stability_metrics`, where a correct answer is an exact match, and for each trial the
+        numbers of requests with a prediction (`requests_done`) and of exact matches (`requests_right`).
 
     Raises:
         UsageError: a file does not exist.
@@ -110,11 +99,11 @@ def plan_stability(job: ScoringJob, trials: Sequence[Path]) -> PlanStability:
             right.append(np.asarray(is_right, dtype=np.bool_))
     table = np.array(answers, dtype=np.int64).reshape(len(trials), -1)
     rights = np.array(right, dtype=np.bool_).reshape(len(trials), -1)
-    return PlanStability(
-        stability_metrics(table, rights, clusters),
-        done=[int((row != NO_RUN).sum()) for row in table],
-        right=[int(row.sum()) for row in rights],
-    )
+    return {
+        "requests_done": [int((row != NO_RUN).sum()) for row in table],
+        "requests_right": [int(row.sum()) for row in rights],
+        **stability_metrics(table, rights, clusters),
+    }
 
 
 def _counted_lines(job: ScoringJob, labels: LineIndex) -> list[int]:
@@ -191,18 +180,11 @@ def _stability_and_usage(whole: Mapping[str, Any], job: ScoringJob, trials: list
     stability: dict[str, Any] = {}
     if len(trials) > 1:
         name = fingerprint(trials)
-        before = whole.get(STABILITY, {})
-        if before.get("predictions") == name:  # the prediction files have not changed since
-            stability, done, right = before, before["requests_done"], before["requests_right"]
-        else:
+        stability = whole.get(STABILITY, {})
+        if stability.get("predictions") != name:  # the prediction files have changed since
             found = plan_stability(job, [trial.output for trial in trials])
-            done, right = list(found.done), list(found.right)
-            stability = {
-                "predictions": name,
-                "requests_done": done,
-                "requests_right": right,
-                **found.numbers,
-            }
+            stability = {"predictions": name, **found}
+        done, right = stability["requests_done"], stability["requests_right"]
     ledgers = [trial.ledger for trial in trials]
     used = {}
     if any(ledger.is_file() for ledger in ledgers):
@@ -467,7 +449,8 @@ def recorded_plan_scoring(groups: Mapping[str, Mapping[str, Any]], metrics: Path
 def _axis(numbers: Mapping[str, Any]) -> Axis:
     """Exact matches, and repeats of them."""
     strict = numbers["strict"]
-    return Axis(strict.get("n_labels", strict["n_expected"]), strict["exact_match"], numbers.get("stability"))
+    items, right = strict.get("n_labels", strict["n_expected"]), Interval.of(strict["exact_match"])
+    return Axis(items, right, numbers.get("stability"))
 
 
 SCORES = Scores(

@@ -15,7 +15,6 @@ from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
-from toolassay.runs.outcomes import scored_phrase
 from toolassay.tables import Table, money, percent, percent_interval, seconds
 from toolassay.text_formatting import count_of
 
@@ -166,7 +165,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             shares = (counts["correct"], published, counts["side_effects"])
             texts = (percent(share / n if share is not None and n else None) for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
-            asked = scored_phrase(result.scores.asked) if name == "all" else str(n)
+            asked = result.scores.asked.phrase if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
     headings = list(_HEADINGS)
     if all(result.scores.compat is None for result in evaluations):  # a team's own workplace has none

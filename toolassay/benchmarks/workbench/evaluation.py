@@ -44,8 +44,8 @@ from toolassay.runs.outcomes import (
     MISSING,
     OUR_WORDINGS,
     WORDINGS,
+    AskedCounts,
     RunOutcomes,
-    asked_counts,
     is_scored,
     tools_part,
 )
@@ -116,7 +116,7 @@ class AgentScores:
     Attributes:
         n: number of tasks, of the folder or of the selection.
         outcomes: number of tasks by outcome; "missing" tasks have no prediction and count as wrong.
-        asked: `asked_counts` of the outcomes.
+        asked: counts of the outcomes.
         compat: the published metrics by compat verdicts; None for a user-defined workplace.
         strict: the same metrics by strict verdicts, with intervals.
         tasks_done: for trial 0 and each further trial, the number of tasks with a prediction.
@@ -127,7 +127,7 @@ class AgentScores:
 
     n: int
     outcomes: Mapping[str, int]
-    asked: Mapping[str, Any]
+    asked: AskedCounts
     compat: Mapping[str, Any] | None
     strict: Mapping[str, Any]
     tasks_done: Sequence[int]
@@ -137,7 +137,7 @@ class AgentScores:
     @property
     def coverage(self) -> float:
         """The share of tasks that the scores are computed on."""
-        return float(self.asked["coverage"]) if self.n else 1.0
+        return self.asked.coverage or 0.0 if self.n else 1.0
 
 
 def score_agents(
@@ -197,7 +197,7 @@ def score_agents(
     scores = AgentScores(
         len(labelled),
         dict(outcomes),
-        asked_counts(outcomes),
+        AskedCounts.of(outcomes),
         metrics.get("compat"),
         metrics["strict"],
         tasks_done=[len(one) for one in every],
@@ -368,7 +368,7 @@ def evaluate_agents(
             **({"stability": scores.stability} if scores.stability else {}),
             "compat": scores.compat,
             "strict": {
-                **scores.asked,
+                **scores.asked.to_json(),
                 **scores.strict,
                 **({"dropped": {"unknown_ids": len(unknown)}} if unknown else {}),
             },

@@ -85,7 +85,8 @@ def _axis(numbers: Mapping[str, Any]) -> Axis:
     found = strict["stability"][_ALL]
     stability = {**found, **found["messages"]} if found["trials"] > 1 else None
     cost, latency = ((strict.get(axis) or {}).get(_ALL, {}) for axis in ("cost", "latency"))
-    return Axis(numbers["n"], strict["accuracy"][_ALL]["messages"], stability, cost, latency)
+    accuracy = Interval.of(strict["accuracy"][_ALL]["messages"])
+    return Axis(numbers["n"], accuracy, stability, cost, latency)
 
 
 @cache

@@ -18,7 +18,7 @@ from toolassay.benchmarks.classic.scoring.prediction_rows import ANSWERED, MALFO
 from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
 from toolassay.metrics.pass_k import repeat_metrics
 from toolassay.runs.ledger import percentiles
-from toolassay.runs.outcomes import MISSING, asked_counts, is_scored
+from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
 
 MissingOutcome = Callable[[Example, int], str]
 """Gives the outcome of a message that has no row in a trial."""
@@ -534,7 +534,7 @@ def strict_metrics(
 
     Returns:
         `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right`, `trials`, the fields of
-        `asked_counts`, `outcomes`, the four axes as `axis -> domain:<id> -> numbers`, `workflows`,
+        `AskedCounts`, `outcomes`, the four axes as `axis -> domain:<id> -> numbers`, `workflows`,
         `confusion`, and `notes` (the reason for each number that is None).
     """
     judged = [one for one in every if is_scored(one.outcome)]
@@ -562,7 +562,7 @@ def strict_metrics(
         "n_rows": len(every),
         "n_right": sum(one.right for one in judged),
         "trials": len({one.trial for one in every}),
-        **asked_counts(outcomes),
+        **AskedCounts.of(outcomes).to_json(),
         "outcomes": dict(sorted(outcomes.items())),
         **axes,
         "workflows": table,

@@ -25,7 +25,7 @@ from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_m
 from toolassay.metrics.f1 import MatchCounts, f1
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair
-from toolassay.runs.outcomes import asked_counts, is_scored
+from toolassay.runs.outcomes import AskedCounts, is_scored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -268,7 +268,7 @@ class ScoredRows:
         )
         found = dict(zip((*names, *RATES), intervals, strict=True))
         numbers: dict[str, Any] = {
-            **asked_counts(outcomes),
+            **AskedCounts.of(outcomes).to_json(),
             "n_expected": len(chosen),
             "outcomes": dict(sorted(outcomes.items())),
         }
@@ -435,7 +435,8 @@ def _item(
     compat_groups, flags, published, similarity = row[10:14]
     counted = CompatCounts(False)
     if flags & _SCORED:
-        counted = CompatCounts(True, *(published[at : at + 3].tolist() for at in (0, 3, 6, 9)), similarity)
+        parts = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+        counted = CompatCounts(True, *parts, edit_similarity=similarity)
     counts = counts.tolist()
     return PlanScores(
         key,

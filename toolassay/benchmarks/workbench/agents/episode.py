@@ -32,7 +32,7 @@ from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import TOOL, CallLine, ItemEntry, written
+from toolassay.runs.journal import TOOL, CallLine, ItemEntry, always
 from toolassay.text_formatting import count_of
 
 _PAGE_SIZE = 4096
@@ -316,11 +316,11 @@ class AgentEntry(ItemEntry):
         observations: Results of the calls, likewise.
     """
 
-    response: str | None = written(lambda: None)
+    response: str | None = always(None)
     error: str | None = None
-    messages: list[Message] = written(list)
-    function_calls: list[str] = written(list)
-    steps: int = written(int)
+    messages: list[Message] = always([])
+    function_calls: list[str] = always([])
+    steps: int = always(0)
     query: str = ""
     discarded: list[list[Message]] = msgspec.field(default_factory=list)
     observations: list[str] = msgspec.field(default_factory=list)
@@ -348,8 +348,7 @@ _FEW = 0.05  # share of tasks; more than this ended by a limit suggest that the 
 
 def entry_of(journal: Journal, task: Task) -> AgentEntry:
     """The journal entry of a task; without values if there is none, or it is for an earlier wording."""
-    entry = journal.entry(task.id, AgentEntry)
-    return entry if entry.query == task.query else AgentEntry()
+    return journal.entry(task.id, AgentEntry, query=task.query)
 
 
 def is_settled(entry: AgentEntry) -> bool:
@@ -360,7 +359,7 @@ def is_settled(entry: AgentEntry) -> bool:
 class TaskPrediction(msgspec.Struct, frozen=True, kw_only=True):
     """A line of a prediction file. Without an `error` there is none, except after a context overflow."""
 
-    id: str | int
+    id: str | int = ""
     query: str | None = None
     function_calls: list[str]
     outcome: str = "answered"
@@ -369,13 +368,8 @@ class TaskPrediction(msgspec.Struct, frozen=True, kw_only=True):
     @classmethod
     def of(cls, task: Task, entry: AgentEntry) -> TaskPrediction:
         """The line of a task that has ended."""
-        return cls(
-            id=task.id,
-            query=task.query,
-            function_calls=entry.function_calls,
-            outcome=entry.outcome,
-            error=entry.error,
-        )
+        line = msgspec.convert(entry, cls, from_attributes=True)
+        return msgspec.structs.replace(line, id=task.id, query=task.query)
 
 
 def prediction_lines(tasks: Iterable[Task], journal: Journal) -> Iterator[TaskPrediction]:

@@ -109,8 +109,8 @@ def _percent(value: float | None) -> float | None:
 def _axis(numbers: Mapping[str, Any]) -> Axis:
     """Strict verdicts, and repeats of them."""
     intervals = numbers["strict"]["intervals"]
-    harm = intervals.get("side_effects")
-    return Axis(numbers["n"], intervals["accuracy"], numbers.get("stability"), harm=harm)
+    harm = Interval.of(intervals.get("side_effects", {}))
+    return Axis(numbers["n"], Interval.of(intervals["accuracy"]), numbers.get("stability"), harm=harm)
 
 
 SCORES = Scores(
