@@ -38,7 +38,7 @@ from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import keep_dated_copy, read_json_lines
+from toolassay.files import keep_dated_copy, read_json_lines, record_of
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
@@ -524,7 +524,7 @@ class GenerationWork(Work):
         """Record the settings, and whether rules write about tools that they were not written for."""
         facts: dict[str, Any] = {"generation": settings}
         if self.rounds[-1].end is not None:
-            facts[ROUNDS] = [one.to_json() for one in self.rounds]
+            facts[ROUNDS] = msgspec.to_builtins(self.rounds)
         by_rules = settings["llm"] == "offline" and self._writes_by_rules()
         if by_rules:
             facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
@@ -609,8 +609,9 @@ ROUNDS = "rounds"
 
 def recorded_rounds(folder: DataFolder) -> tuple[Round, ...]:
     """The rounds of the folder's samples; none if it has no samples, or they were not made in rounds."""
-    recorded = folder.benchmark.rounds or ()
-    return tuple(map(Round.of, recorded)) if folder.data_raw.exists() else ()
+    recorded = folder.benchmark.rounds if folder.data_raw.exists() else None
+    fix = "correct 'rounds', or generate again"
+    return record_of(recorded or (), tuple[Round, ...], file=folder.benchmark_file, fix=fix)
 
 
 def _announce(cover: Cover, count: int, at_least: int, say: Callable[[str], None]) -> None:
