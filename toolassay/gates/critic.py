@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.answers import CUT_OFF
 from toolassay.backinstruct.critics import REVIEWS
@@ -448,4 +449,4 @@ class TeacherGate:
         return [self._finding("unknown", reason, author=who)]
 
     def _finding(self, state: State, reason: str, where: str = "", author: str = "") -> Finding:
-        return Finding(self.name, state, reason, where, author)
+        return Finding(self.name, state, reason, where, author or UNSET)

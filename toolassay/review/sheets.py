@@ -62,14 +62,15 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
         record = standing.get(sample.id)
         if record is not None and record.fingerprint != sample.fingerprint:
             record = None
-        gold, (level, found) = sample.gold, findings.of(sample)
+        gold, checked = sample.gold, findings.of(sample)
+        found = (f"{item.gate} ({item.state}): {item.reason}" for item in checked.findings)
         yield {
             "id": id_text(sample.id),
             "fingerprint": sample.fingerprint,
             "request": gold.request,
             "steps": "\n".join(gold.steps),
             "plan": plan_text(gold),
-            "findings": "\n".join([level, *(f"{item.gate} ({item.state}): {item.reason}" for item in found)]),
+            "findings": "\n".join([checked.level, *found]),
             "decision": record.action if record else "",
             "note": log.notes.get(("reviewer", sample.id), ""),
             **edit_cells(sample, record),
