@@ -101,12 +101,10 @@ def id_text(sample: str | int) -> str:
 
 def plan_text(gold: Gold) -> str:
     """A plan for people: one line for each call, then one for each link."""
-    lines = [f"{node.place}. {node.tool}({_arguments(node.arguments)})" for node in gold.nodes]
+    lines = [
+        f"{node.place}. {node.tool}({', '.join(map(_argument, node.arguments or ()))})" for node in gold.nodes
+    ]
     return "\n".join([*lines, *(f"{source} -> {target}" for source, target in gold.links)])
-
-
-def _arguments(arguments: tuple[Any, ...] | None) -> str:
-    return ", ".join(map(_argument, arguments or ()))
 
 
 def _argument(argument: Any) -> str:

@@ -402,6 +402,7 @@ class GenerationWork(Work):
         limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
         self._parameters: dict[str, Any] = {**run.model.parameters, **limited}
         structured = run.model.structured
+        values = json.dumps(self._values, sort_keys=True).encode()
         settings = {
             "llm": llm,
             **self._parameters,
@@ -412,7 +413,7 @@ class GenerationWork(Work):
             "sizes": {str(size): weight for size, weight in self._sampler.sizes.items()},
             "prompt_sha256": hashlib.sha256(self._wording.encode()).hexdigest(),
             "graph_sha256": graph_fingerprint(graph),
-            **({"values_sha256": _fingerprint(self._values)} if self._values else {}),
+            **({"values_sha256": hashlib.sha256(values).hexdigest()} if self._values else {}),
             **run.endpoint.settings,
             **({} if samples.by_score else {"by_score": False}),
             **({} if samples.cover is None else {"cover": samples.cover}),
@@ -511,9 +512,15 @@ class GenerationWork(Work):
         self._describe(settings)
         asked = {"number_of_samples": self._count, "multiworker": self._run.limits.multiworker}
         statistics.begin({**settings, **asked})
-        loop = replace(run.loop, done=_both(run.loop.done, statistics.count))
+
+        def done() -> None:
+            run.loop.done()
+            statistics.count()
+
         critics = {name: run.helpers[name] for name in self._writing.critic}
-        self._generation = generate_samples(self.items, folder.data_raw, run, critics, self._count, loop)
+        self._generation = generate_samples(
+            self.items, folder.data_raw, run, critics, self._count, replace(run.loop, done=done)
+        )
         if self._rewrite:
             self._rewriting = rewriting_facts(run.journal)
         rewriting = {"rewriting": self._rewriting} if self._rewriting else {}
@@ -695,14 +702,6 @@ def _draw(folder: Path, sample: Sample) -> None:
     draw_sample(sample, folder / f"{sample_id(sample)}.png")
 
 
-def _both(first: Any, second: Any) -> Any:
-    def call() -> None:
-        first()
-        second()
-
-    return call
-
-
 def _facts(generation: Generation) -> dict[str, Any]:
     return {
         "samples": generation.written,
@@ -734,7 +733,3 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
     if generation.declined:
         first = printable(next(iter(generation.declined.values())))[:_MOST_OF_REASON]
         screen.say(f"{len(generation.declined)} declined by the writer, e.g.: {first}")
-
-
-def _fingerprint(values: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
