@@ -48,6 +48,16 @@ class CheckedSet(msgspec.Struct, frozen=True, rename={"source": "from"}):
     writing: bool = False
 
 
+class FunnelRow(msgspec.Struct, frozen=True):
+    """A row of `funnel.json`: the samples that enter and leave a gate, those it rejects and quarantines."""
+
+    gate: str
+    entering: int
+    reject: int
+    quarantine: int
+    leaving: int
+
+
 class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
     """The keys of `benchmark.json` that all benchmarks share; other keys are kept (`DataFolder.describe`).
 

@@ -307,7 +307,9 @@ class _Node(msgspec.Struct):
     task: str
 
 
-class _Link(msgspec.Struct):
+class PlanLink(msgspec.Struct):
+    """A link of a plan, by the names of its tools; other keys are in the label (`Gold.record`)."""
+
     source: str
     target: str
 
@@ -318,7 +320,7 @@ class WholeLabel(msgspec.Struct):
     user_request: Annotated[str, msgspec.Meta(min_length=1)]
     task_steps: list[Any]
     task_nodes: list[_Node]
-    task_links: list[_Link]
+    task_links: list[PlanLink]
 
 
 Split = Literal["train", "dev", "test"]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import msgspec
 
-from toolassay.dataset import RequestId, repository_form
+from toolassay.dataset import PlanLink, RequestId, repository_form
 
 Ends = tuple[str, str]
 
@@ -36,18 +36,13 @@ class _Node(msgspec.Struct):
             raise ValueError("has no tool")
 
 
-class _Link(msgspec.Struct):
-    source: str
-    target: str
-
-
 _PARTS: Mapping[str, Any] = {
     "user_request": Annotated[str, msgspec.Meta(pattern=r"\S")],
     "task_steps": tuple[str, ...],
     "task_nodes": Annotated[list[_Node], msgspec.Meta(min_length=1)],
-    "task_links": list[_Link] | None,
+    "task_links": list[PlanLink] | None,
     "sampled_nodes": list[str | _Node] | None,
-    "sampled_links": list[_Link] | None,
+    "sampled_links": list[PlanLink] | None,
 }
 
 

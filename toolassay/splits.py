@@ -212,7 +212,8 @@ def assign(
     missing = {split: totals.total() * shares[split] for split in splits}
     chosen: dict[int, Split] = {}
     draw = random.Random(seed)
-    ranks = {place: _rank(seed, group) for place, group in enumerate(groups)}
+    named = (f"{seed} {group.name}".encode("utf-8", "surrogatepass") for group in groups)
+    ranks = {place: hashlib.sha256(name).hexdigest() for place, name in enumerate(named)}
     held = {place for place, group in enumerate(groups) if hold_out and group.uses(hold_out)}
     for place in sorted(ranks, key=lambda place: (place not in held, -len(groups[place]), ranks[place])):
         strata, size = groups[place].strata, len(groups[place])
@@ -245,10 +246,6 @@ def _drawn(
     if willing:
         return draw.choices(willing, [needs[name] for name in willing])[0]
     return max(room, key=needs.__getitem__) if room else max(missing, key=missing.__getitem__)
-
-
-def _rank(seed: int, group: SampleGroup) -> str:
-    return hashlib.sha256(f"{seed} {group.name}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from builders import chain, chat_folder, plan, scored_folder, workbench_folder
 from hypothesis import given
@@ -167,8 +168,8 @@ def test_executed_plans_are_shown_with_results_and_changes(tmp_path: Path) -> No
     changes = {"notes/1.txt": Change(before=None, after="sha256:12")}
     ran = Execution("1", "ran", "mcp", calls=(call,), state_after=StateSummary("d", 1, changes))
     refused = Execution("2", "failed", "mcp", reason="there is no tool 'b'")
-    write_json_lines(folder / "executions.jsonl", [ran.to_json(), refused.to_json()])
-    write_json_lines(folder / "predictions/executions/m.jsonl", [ran.to_json()])
+    write_json_lines(folder / "executions.jsonl", [msgspec.to_builtins(ran), msgspec.to_builtins(refused)])
+    write_json_lines(folder / "predictions/executions/m.jsonl", [msgspec.to_builtins(ran)])
     data = DataFolder(folder)
     first, second = benchmark_of(data).items.golds(data)
     calls = next(one for one in first.sections if one.title == "Gold plan, executed (mcp)")

@@ -86,7 +86,7 @@ def refused_call(results: PlanResults, number: int, error: str = "no such film")
 
 def write_executions(folder: Path, executions: Sequence[Execution]) -> None:
     """The `executions.jsonl` of a data folder."""
-    write_lines(folder / FILE, [one.to_json() for one in executions])
+    write_lines(folder / FILE, [msgspec.to_builtins(one) for one in executions])
 
 
 def plans_of(folder: Path, library: ToolLibrary, kind: DependencyType) -> list[CallPlan]:

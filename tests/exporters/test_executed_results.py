@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from builders import workshop_tools
 from executions import execution_of, write_executions
@@ -133,7 +134,9 @@ def test_a_missing_file_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize("line", ["{", "[]", "{}", "\xff"])
 def test_a_malformed_line_is_reported_with_its_number(line: str, tmp_path: Path) -> None:
     path = tmp_path / "executions.jsonl"
-    path.write_bytes(b"\n" + json.dumps(RUN.to_json()).encode() + b"\n" + line.encode("latin-1") + b"\n")
+    path.write_bytes(
+        b"\n" + json.dumps(msgspec.to_builtins(RUN)).encode() + b"\n" + line.encode("latin-1") + b"\n"
+    )
 
     with pytest.raises(UsageError, match=r"executions\.jsonl:3: "):
         ExecutedResults.index(path, TEMPORAL, "temporal")

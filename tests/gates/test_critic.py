@@ -7,7 +7,7 @@ import pytest
 from checking import background, gold
 
 from toolassay.backinstruct.teacher_review import read_review
-from toolassay.gates.critic import Knowledge, critic_prompt, critique_of, plan_of
+from toolassay.gates.critic import Knowledge, critic_prompt, critique_of
 from toolassay.gates.rubric import CRITERIA, read_rubric
 from toolassay.gold import Gold
 from toolassay.live_values.results import SeenCall
@@ -17,7 +17,7 @@ from toolassay.serving.offline_answers import PromptReader
 
 def offline(path: Path, sample: Gold) -> str:
     known = background(path)
-    return review(critique_of(sample.request, plan_of(sample), known.library, known.kind))
+    return review(critique_of(sample, known.library, known.kind))
 
 
 def test_the_prompt_shows_request_steps_plan_and_the_tools_of_the_plan(tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_the_offline_critic_answers_the_rubric(tmp_path: Path) -> None:
     known = background(tmp_path)
 
     def rubric(sample: Gold) -> tuple[str, ...] | None:
-        task = critique_of(sample.request, plan_of(sample), known.library, known.kind)
+        task = critique_of(sample, known.library, known.kind)
         found = read_rubric(answer(task))
         return None if found is None else found.failed
 

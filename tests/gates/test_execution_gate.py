@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from checking import background, gold, label
 from msgspec.structs import replace
@@ -68,7 +69,7 @@ def test_check_reads_the_executions_of_the_folder(
 ) -> None:
     write_lines(tmp_path / "data.json", [label(0), label(1)])
     failed = executed(studio, "failed", "call 1 (Captioner): no such picture")
-    write_lines(tmp_path / "executions.jsonl", [failed.to_json()])
+    write_lines(tmp_path / "executions.jsonl", [msgspec.to_builtins(failed)])
     done = inside(capsys, "check", "--data_dir", tmp_path, "--out", tmp_path / "out")
     assert "| execution | 2 | 1 | 0 | 1 |" in done.out
     lines = {line["id"]: line for line in lines_of(tmp_path / "out" / "gates.jsonl")}
@@ -80,7 +81,9 @@ def test_a_malformed_line_of_executions_is_named(
     studio: Background, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_lines(tmp_path / "data.json", [label(0)])
-    write_lines(tmp_path / "executions.jsonl", [executed(studio).to_json(), {"id": 1, "outcome": "great"}])
+    write_lines(
+        tmp_path / "executions.jsonl", [msgspec.to_builtins(executed(studio)), {"id": 1, "outcome": "great"}]
+    )
     done = inside(capsys, "check", "--data_dir", tmp_path, "--out", tmp_path / "out")
     assert done.code == 2
-    assert "executions.jsonl:2: is no execution of a plan" in done.error
+    assert "executions.jsonl:2: " in done.error and "outcome" in done.error

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.image import imread
 
+from toolassay.data_folder import FunnelRow
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.report.pictures import FunnelBar, arrange, box_text, draw_funnel, draw_sample, draw_variety
+from toolassay.report.pictures import arrange, box_text, draw_funnel, draw_sample, draw_variety
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))
@@ -63,14 +64,14 @@ def test_short_names_are_kept_whole(name: str) -> None:
 
 
 def test_the_same_counts_give_the_same_bytes(tmp_path: Path) -> None:
-    bars = [FunnelBar("schema", 100, 7, 3, 90), FunnelBar("a gate with 日本語 in its name" * 3, 90, 0, 0, 90)]
+    bars = [FunnelRow("schema", 100, 7, 3, 90), FunnelRow("a gate with 日本語 in its name" * 3, 90, 0, 0, 90)]
     first = draw_funnel(bars, tmp_path / "a.png").read_bytes()
     assert first.startswith(b"\x89PNG")
     assert draw_funnel(bars, tmp_path / "b.png").read_bytes() == first
 
 
 def test_an_empty_funnel_can_be_drawn(tmp_path: Path) -> None:
-    assert draw_funnel([FunnelBar("id", 0, 0, 0, 0)], tmp_path / "a.png").exists()
+    assert draw_funnel([FunnelRow("id", 0, 0, 0, 0)], tmp_path / "a.png").exists()
 
 
 NAMES = ["sizes_and_shapes.png", "tools.png"]

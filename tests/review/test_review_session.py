@@ -10,10 +10,11 @@ import pytest
 from reviewing import folder_of, folder_with, label, say, session_of
 
 from toolassay.errors import UsageError
+from toolassay.gates.gate import Finding, read_gates
 from toolassay.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
 from toolassay.review.outcome import DecisionCount, markdown, verification
-from toolassay.review.session import Findings, Session, draw_plan, read_findings
+from toolassay.review.session import Findings, Session, draw_plan
 from toolassay.stages.review import review_session
 from toolassay.tools import ToolLibrary
 
@@ -154,7 +155,7 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
     session: Session, tmp_path: Path
 ) -> None:
     path = tmp_path / "gates.jsonl"
-    near = {"gate": "near", "reason": "as s1", "where": ""}
+    near = {"gate": "near", "state": "quarantine", "reason": "as s1", "where": ""}
     graph = {"gate": "graph", "state": "not applicable", "reason": "no sample", "where": ""}
     lines: list[Any] = [
         {"id": 0, "level": "quarantine", "findings": [near]},
@@ -162,16 +163,16 @@ def test_what_the_gates_wrote_down_is_shown_and_the_rest_is_found_out(
         {"id": "s3", "level": "reject", "findings": [graph]},
     ]
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    session.findings = Findings(read_findings(path), session.gates)
+    session.findings = Findings({line.id: line for line in read_gates(path)}, session.gates)
     shown = session.show(0, "Ann", "all")
     assert shown.level == "quarantine"
-    assert [(item["gate"], item["state"]) for item in shown.findings] == [("near", "quarantine")]
-    assert [item["state"] for item in session.show(3, "Ann", "all").findings] == ["not applicable"]
+    assert [(item.gate, item.state) for item in shown.findings] == [("near", "quarantine")]
+    assert [item.state for item in session.show(3, "Ann", "all").findings] == ["not applicable"]
     assert session.overview("Ann", "all").items[2].level is None
     assert session.show(2, "Ann", "all").level == "pass"
     path.write_text('{"id": 0}\n')
     with pytest.raises(UsageError, match=r":1: .*level"):
-        read_findings(path)
+        list(read_gates(path))
 
 
 def test_two_samples_of_one_id_are_refused(tmp_path: Path) -> None:
@@ -214,8 +215,9 @@ def test_a_data_set_that_changes_below_the_review_takes_no_decisions(tmp_path: P
 def test_what_the_gates_said_of_a_folder_in_quarantine_lies_beside_it(tmp_path: Path) -> None:
     folder = folder_with(tmp_path / "out" / "quarantine", 1)
     finding = {"gate": "near duplicate", "state": "quarantine", "reason": "as s9", "where": "user_request"}
+    made = Finding(**finding)  # type: ignore[arg-type]
     line = {"id": 0, "level": "quarantine", "findings": [finding]}
     (tmp_path / "out" / "gates.jsonl").write_text(json.dumps(line) + "\n")
-    assert review_session(folder).show(0, "Ann", "all").findings != [finding]  # any folder of that name
+    assert review_session(folder).show(0, "Ann", "all").findings != [made]  # any folder of that name
     (folder / "benchmark.json").write_text('{"benchmark": "taskbench", "checked": {"level": "quarantine"}}')
-    assert review_session(folder).show(0, "Ann", "all").findings == [finding]
+    assert review_session(folder).show(0, "Ann", "all").findings == [made]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -69,11 +70,11 @@ def test_shape_and_size_are_among_those_requested() -> None:
 
 def test_a_later_round_aims_at_its_targets() -> None:
     names = MULTIMEDIA.library.ids[:2]
-    cover = Cover(MULTIMEDIA, "tools", 1, [Round(0), Round(10, tuple((name,) for name in names))])
+    cover = Cover(MULTIMEDIA, "tools", 1, [Round(0), Round(10, targets=tuple((name,) for name in names))])
     sampler = Sampler(MULTIMEDIA, 1, cover=cover)
     for index in range(10, 20):
         assert names[index % 2] in sampler.sample(index).nodes
-    assert Round.of(cover.rounds[1].to_json()) == cover.rounds[1]
+    assert msgspec.convert(msgspec.to_builtins(cover.rounds[1]), Round) == cover.rounds[1]
 
 
 def test_more_targets_than_can_be_listed_are_refused() -> None:

@@ -75,6 +75,6 @@ def test_a_question_without_an_answer_is_refused(tmp_path: Path, fault: dict[str
 
 def test_what_is_no_calibration_is_refused(tmp_path: Path) -> None:
     (tmp_path / "calibration.json").write_text('{"critic": "judge"}')
-    with pytest.raises(UsageError, match="no calibration"):
+    with pytest.raises(UsageError, match=r"calibration\.json: .*labels"):
         read_calibrations([tmp_path / "calibration.json"])
     assert read_json(tmp_path / "calibration.json")

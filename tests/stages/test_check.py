@@ -65,7 +65,7 @@ def test_every_label_is_sorted_with_its_reasons(folder: Path, tmp_path: Path) ->
     assert [line["gates"]["llm critic"] for line in lines] == critic
     reason = "line 1 has the id 'item-0' too"
     assert of_gate(lines[4], "id") == {"gate": "id", "state": "reject", "reason": reason, "where": "id"}
-    assert [(name, level) for name, level, _ in checked.findings] == [(n["id"], n["level"]) for n in lines]
+    assert [(one.id, one.level) for one in checked.findings] == [(n["id"], n["level"]) for n in lines]
     assert ids(out / "user_requests.json") == ["item-0", "item-2"]
     assert lines_of(out / "data.json") == [MIXED[0], MIXED[2]]
     doubtful = out / "quarantine"
@@ -293,7 +293,7 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
         if teacher:
             DataFolder(folder).describe(generation={"llm": teacher})
         checked = check(folder, out=tmp_path / f"checked-{number}", gates=gates, critic="offline")
-        levels += [level for _, level, _ in checked.findings]
+        levels += [one.level for one in checked.findings]
     # The rules that wrote a label have no say about it.
     assert levels == ["quarantine", "pass", "reject"]
 

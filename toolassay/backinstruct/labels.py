@@ -19,6 +19,7 @@ from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings, same_tool
 from toolassay.backinstruct.records import plan_of
 from toolassay.dataset import (
+    PlanLink,
     Shape,
     form_of,
     is_paths,
@@ -213,11 +214,6 @@ class _SampledTool(msgspec.Struct):
             raise ValueError
 
 
-class _SampledLink(msgspec.Struct):
-    source: str
-    target: str
-
-
 def _read(value: Any, kind: type[Part], wrong: str, problems: list[str]) -> Part:
     """A part of a record; of another form it is empty, and `wrong` is added to `problems`."""
     try:
@@ -270,7 +266,7 @@ class Labeller:
         drawn = _read(record.get("sampled_nodes") or [], kind, wrong, problems)
         sampled = [one if isinstance(one, str) else one.id or one.task for one in drawn]
         wrong = "sampled_links is not a list of links"
-        ends_drawn = _read(record.get("sampled_links") or [], list[_SampledLink], wrong, problems)
+        ends_drawn = _read(record.get("sampled_links") or [], list[PlanLink], wrong, problems)
         if self._kind == "schema":
             problems += [
                 f"node {place} refers to <node-{reference.node}>, which is no other node"

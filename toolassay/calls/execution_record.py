@@ -9,8 +9,7 @@ from typing import Any, Literal, TypedDict
 import msgspec
 
 from toolassay.dataset import RequestId
-from toolassay.errors import UsageError
-from toolassay.files import read_json_lines
+from toolassay.files import read_json_lines, record_of
 
 FILE = "executions.jsonl"
 """The executions of gold plans, in a data folder."""
@@ -110,23 +109,6 @@ class Execution(msgspec.Struct, frozen=True):
         """The call of a node; None if it was not reached."""
         return next((call for call in self.calls if call.node == node), None)
 
-    def to_json(self) -> dict[str, Any]:
-        """The line of `executions.jsonl`."""
-        line: dict[str, Any] = msgspec.to_builtins(self)
-        return line
-
-    @classmethod
-    def of(cls, line: Mapping[str, Any]) -> Execution:
-        """Parse a line.
-
-        Raises:
-            ValueError: It is malformed.
-        """
-        try:
-            return msgspec.convert(line, cls)
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error)) from None
-
 
 def read_executions(path: Path) -> Iterator[Execution]:
     """The executions in a file, in its order.
@@ -135,12 +117,4 @@ def read_executions(path: Path) -> Iterator[Execution]:
         UsageError: The file is missing, or a line is malformed (names its number).
     """
     for number, value in read_json_lines(path, fix="make it with toolassay execute"):
-        try:
-            yield Execution.of(value)
-        except ValueError as error:
-            raise UsageError(
-                f"is no execution of a plan: {error}",
-                file=path,
-                line=number,
-                fix="run toolassay execute again",
-            ) from None
+        yield record_of(value, Execution, file=path, line=number, fix="run toolassay execute again")

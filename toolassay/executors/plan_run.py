@@ -215,7 +215,7 @@ class RunRules:
 def recorded_execution(journal: Journal, item: PlannedItem) -> Execution | None:
     """How a plan ended; None if its end is not recorded."""
     entry = journal.get(item.key)
-    return Execution.of(entry["execution"]) if entry else None
+    return msgspec.convert(entry["execution"], Execution) if entry else None
 
 
 async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop) -> None:
@@ -277,7 +277,7 @@ async def _no_model(request: ChatRequest, by: str | None) -> NoReturn:
 
 
 def _entry(execution: Execution) -> dict[str, Any]:
-    return {"outcome": execution.outcome, "execution": execution.to_json()}
+    return {"outcome": execution.outcome, "execution": msgspec.to_builtins(execution)}
 
 
 class ExecutionWork(ItemWork[PlannedItem]):

@@ -9,13 +9,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import yaml
 
 from toolassay.calls.call_plan import CallPlan
-from toolassay.data_folder import BY_RULES, BenchmarkFile
+from toolassay.data_folder import BY_RULES, BenchmarkFile, FunnelRow
 from toolassay.dataset import SHAPES, Shape
 from toolassay.exporters.executed_results import Marking, PlanResults
 from toolassay.exporters.formats import CHAT_FORMATS, Format, ResultForm, columns
@@ -50,7 +49,7 @@ class Funnel(msgspec.Struct, frozen=True):
     input: int
     levels: dict[str, int]
     gates: dict[str, dict[str, int]]
-    funnel: list[dict[str, Any]]
+    funnel: list[FunnelRow]
     signature: str
     critics: dict[str, str] = {}
 

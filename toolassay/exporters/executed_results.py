@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import msgspec
+
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, slots_of, with_texts
 from toolassay.calls.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
 from toolassay.dataset import RequestId
-from toolassay.errors import UsageError
-from toolassay.files import LineRange, line_ranges, read_json_lines, readable
+from toolassay.files import LineRange, line_ranges, read_json_lines, readable, record_of
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
@@ -65,6 +66,10 @@ class PlanResults:
         return "simulated" if self.executor == SIMULATOR else "executed"
 
 
+class _OfSample(msgspec.Struct):
+    id: RequestId
+
+
 class ExecutedResults:
     """The results in an `executions.jsonl`, read one plan at a time.
 
@@ -94,9 +99,8 @@ class ExecutedResults:
         fix = "make it with toolassay execute, or use --results references"
         for lines in line_ranges(path, 1, fix=fix):
             for number, value in read_json_lines(path, lines=lines):
-                if not isinstance(value, dict) or "id" not in value:
-                    raise _malformed(path, number)
-                places[_key(value["id"])] = lines
+                one = record_of(value, _OfSample, file=path, line=number, fix=f"{_RUN} again")
+                places[_key(one.id)] = lines
         return cls(path, places, library, kind)
 
     def of(self, request_id: RequestId, plan: CallPlan) -> PlanResults:
@@ -132,10 +136,7 @@ class ExecutedResults:
         if lines is None:
             return None
         ((number, value),) = read_json_lines(self._path, lines=lines)
-        try:
-            return Execution.of(value)
-        except ValueError:
-            raise _malformed(self._path, number) from None
+        return record_of(value, Execution, file=self._path, line=number, fix=f"{_RUN} again")
 
     def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:
         """A call as it was executed, and its result."""
@@ -206,10 +207,6 @@ def _text_of(executed: ExecutedCall) -> str:
 def _key(request_id: object) -> str:
     """The key of an id: 7 and "7" are different ids."""
     return json.dumps(request_id)
-
-
-def _malformed(path: Path, number: int) -> UsageError:
-    return UsageError("is no execution of a plan", file=path, line=number, fix=f"{_RUN} again")
 
 
 LONGEST = 600

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
-
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.files import read_json, record_of
 from toolassay.gates.rubric import CRITERIA
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
 from toolassay.tables import Result, Table
@@ -210,11 +208,7 @@ def read_calibrations(files: Iterable[Path]) -> dict[str, Calibration]:
     """
     found: dict[str, Calibration] = {}
     for file in files:
-        try:
-            one = msgspec.convert(read_json(file), Calibration)
-        except msgspec.ValidationError as error:
-            raise UsageError(
-                f"is no calibration: {error}", file=file, fix="make it with toolassay critic --calibrate"
-            ) from error
+        fix = "make it with toolassay critic --calibrate"
+        one = record_of(read_json(file), Calibration, file=file, fix=fix)
         found[one.critic] = one
     return found

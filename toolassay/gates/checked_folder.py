@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
+
+import msgspec
+from msgspec import UNSET
 
 from toolassay.backinstruct.format import FINGERPRINT
 from toolassay.calls.execution_record import FILE as EXECUTIONS
@@ -29,10 +32,10 @@ from toolassay.files import (
 )
 from toolassay.gates.coverage import Coverage, SampleCounts
 from toolassay.gates.critic import TeacherGate
-from toolassay.gates.gate import LEVELS, Gate, Level
+from toolassay.gates.gate import LEVELS, CheckedSample, Gate, Level
 from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
-from toolassay.gates.repair import repair
+from toolassay.gates.repair import Repair, repair
 from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.graph.edits import EDITS
@@ -55,22 +58,22 @@ class SampleLines:
     def __init__(self) -> None:
         self._lines: dict[Output, list[str]] = {}
 
-    def add(self, inspection: Inspection, facts: Mapping[str, Any], repairs: list[dict[str, Any]]) -> None:
+    def add(self, gold: Gold, checked: CheckedSample, repairs: Sequence[Repair]) -> None:
         """Add one sample.
 
         Args:
-            inspection: Findings of the gates.
-            facts: Additional fields of its line in `gates.jsonl`.
+            gold: The sample.
+            checked: Its line in `gates.jsonl`.
             repairs: Changes to the sample.
         """
-        gold, line = inspection.gold, inspection.to_json()
-        self._add("gates", {**line, **facts})
+        line = msgspec.to_builtins(checked)
+        self._add("gates", line)
         for change in repairs:
-            self._add("repairs", change)
-        if inspection.level not in _KEPT:
+            self._add("repairs", {"id": gold.id, **change._asdict()})
+        if checked.level not in _KEPT:
             self._add("rejected", {**gold.record, "findings": line["findings"]})
             return
-        labels, requests = _KEPT[inspection.level]
+        labels, requests = _KEPT[checked.level]
         self._add(labels, gold.record)
         self._add(requests, {"id": gold.id, "user_request": gold.request})
 
@@ -351,26 +354,24 @@ class CheckTask:
         def check(part: LabelPart) -> CheckedPart:
             found, gates = CheckedPart(GateFunnel(self.recipe.names)), builder.gates(part.known)
             for gold, repairs in self.reader.repaired(part.lines):
-                self._add(found, gold, [change._asdict() for change in repairs], gates)
+                self._add(found, gold, repairs, gates)
             return found
 
         return check
 
-    def _add(
-        self, part: CheckedPart, gold: Gold, repairs: list[dict[str, Any]], gates: tuple[Gate, ...]
-    ) -> None:
+    def _add(self, part: CheckedPart, gold: Gold, repairs: Sequence[Repair], gates: tuple[Gate, ...]) -> None:
         inspection = inspect(gold, gates)
         part.funnel.add(inspection)
         part.coverage.add(inspection, self.recipe.background.library)
-        part.repairs.update(change["kind"] for change in repairs)
+        part.repairs.update(change.kind for change in repairs)
         if self.tries_repair:
             part.repairable += self._would_be_better(inspection, gates)
         if self.writes:
-            facts: dict[str, Any] = {"repairs": len(repairs)} if repairs else {}
-            for gate in gates:
-                if isinstance(gate, TeacherGate) and (verdicts := gate.verdicts(gold)):
-                    facts["verdicts"] = verdicts
-            part.lines.add(inspection, facts, [{"id": gold.id, **change} for change in repairs])
+            critics = (gate.verdicts(gold) for gate in gates if isinstance(gate, TeacherGate))
+            verdicts = next(filter(None, critics), UNSET)
+            level, findings, states = inspection.level, inspection.findings, inspection.states
+            line = CheckedSample(gold.id, level, findings, states, len(repairs) or UNSET, verdicts)
+            part.lines.add(gold, line, repairs)
 
     def _would_be_better(self, inspection: Inspection, gates: tuple[Gate, ...]) -> bool:
         """Whether a repair would bring a sample to a better level."""

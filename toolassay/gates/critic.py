@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.answers import CUT_OFF
 from toolassay.backinstruct.critics import REVIEWS
@@ -121,38 +122,30 @@ def plan_of(gold: Gold) -> dict[str, Any]:
     }
 
 
-def critique_of(
-    request: str, plan: Mapping[str, Any], library: ToolLibrary, kind: DependencyType
-) -> CritiqueTask:
+def critique_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> CritiqueTask:
     """The task of the offline critic: references become names of tools, as back-instruct writes them.
 
     Args:
-        request: the user's words.
-        plan: the plan as `plan_of` returns it.
+        gold: the request and the plan.
         library: the tools, at least those of the plan that exist.
         kind: the dependency type.
     """
-    names = [node["task"] for node in plan["task_nodes"]]
+    names = [node.tool for node in gold.nodes]
     key = "input" if kind == "resource" else "arguments"
-    nodes = [
-        {"id": node["task"]} | ({key: list(_named(node["arguments"], names))} if "arguments" in node else {})
-        for node in plan["task_nodes"]
-    ]
-    graph = {"nodes": nodes, "links": plan["task_links"]}
-    return CritiqueTask(None, request, {"invoking_graph": graph}, library, kind)
 
-
-def _named(arguments: Iterable[Any], names: list[str]) -> Iterable[Any]:
-    for argument in arguments:
+    def named(argument: Any) -> Any:
         if isinstance(argument, Mapping) and "value" in argument:
-            yield {**argument, "value": _name(argument["value"], names)}
-        else:
-            yield _name(argument, names)
+            return {**argument, "value": named(argument["value"])}
+        place = reference_index(argument)
+        return argument if place is None or place >= len(names) else names[place]
 
-
-def _name(value: Any, names: list[str]) -> Any:
-    place = reference_index(value)
-    return value if place is None or place >= len(names) else names[place]
+    nodes = [
+        {"id": node.tool} | ({} if node.arguments is None else {key: [*map(named, node.arguments)]})
+        for node in gold.nodes
+    ]
+    links = [{"source": source, "target": target} for source, target in gold.links]
+    instruction = {"invoking_graph": {"nodes": nodes, "links": links}}
+    return CritiqueTask(None, gold.request, instruction, library, kind)
 
 
 def _json(value: Any) -> str:
@@ -209,7 +202,8 @@ class CriticWork(ItemWork[Gold]):
 
     def identity(self, item: Gold) -> dict[str, Any]:
         """The prompt."""
-        return {"prompt": _fingerprint(self._prompt(item))}
+        prompt = self._prompt(item).encode("utf-8", "surrogatepass")
+        return {"prompt": hashlib.sha256(prompt).hexdigest()[:16]}
 
     def is_settled(self, entry: Mapping[str, Any]) -> bool:
         """Whether there is a review."""
@@ -280,7 +274,7 @@ async def _answer(
     gold: Gold, background: Background, prompt: str, ask: Ask, critic: str | None = None
 ) -> dict[str, Any]:
     """The critic's answer as an entry; an answer that is not the JSON object is requested once more."""
-    task = critique_of(gold.request, plan_of(gold), background.library, background.kind)
+    task = critique_of(gold, background.library, background.kind)
     messages = [{"role": "user", "content": prompt}]
     is_again = False
     while True:
@@ -320,10 +314,6 @@ def _rubric(entry: Mapping[str, Any]) -> Rubric | None:
 
 def _is_cut_off(entry: Mapping[str, Any]) -> bool:
     return (entry.get("finish_reason") or "").lower() in CUT_OFF
-
-
-def _fingerprint(prompt: str) -> str:
-    return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 RULES = "offline"
@@ -448,4 +438,4 @@ class TeacherGate:
         return [self._finding("unknown", reason, author=who)]
 
     def _finding(self, state: State, reason: str, where: str = "", author: str = "") -> Finding:
-        return Finding(self.name, state, reason, where, author)
+        return Finding(self.name, state, reason, where, author or UNSET)

@@ -6,12 +6,20 @@ A gate reports a state for each sample, and a reason for every state except "pas
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, Protocol
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import msgspec
+from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from toolassay.backinstruct.critics import Spellings
+from toolassay.backinstruct.teacher_review import TeacherVerdict
+from toolassay.dataset import RequestId
+from toolassay.files import read_json_lines, record_of
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.text_formatting import some_of
@@ -35,7 +43,7 @@ def current_name(gate: str) -> str:
     return _FORMER_NAMES.get(gate, gate)
 
 
-class Finding(NamedTuple):
+class Finding(msgspec.Struct, frozen=True):
     """One problem that a gate reports for one sample.
 
     Attributes:
@@ -44,19 +52,47 @@ class Finding(NamedTuple):
         reason: a sentence for people that quotes the values at fault.
         where: path in the label, such as `task_nodes[1].arguments[0]` or `user_request`; empty if the
             problem concerns the whole sample.
-        author: the model that gave the verdict; empty for a rule, or if unknown.
+        author: the model that gave the verdict; absent for a rule, or if unknown.
     """
 
     gate: str
     state: State
     reason: str
     where: str = ""
-    author: str = ""
+    author: str | UnsetType = UNSET
 
-    def to_json(self) -> dict[str, str]:
-        """The finding as an object of `gates.jsonl`, without `author` if that is empty."""
-        value: dict[str, str] = self._asdict()
-        return value if self.author else {name: text for name, text in value.items() if name != "author"}
+
+class CheckedSample(msgspec.Struct, frozen=True):
+    """A line of `gates.jsonl`.
+
+    Attributes:
+        id: the id of the sample.
+        level: the worst result of any gate.
+        findings: the findings of all gates, in the order of the gates.
+        gates: the state of each gate.
+        repairs: the number of repairs; absent without any.
+        verdicts: the verdict of each critic, None if it was not asked; absent without critics.
+    """
+
+    id: RequestId
+    level: Level
+    findings: Sequence[Finding] = ()
+    gates: dict[str, State] = {}
+    repairs: int | UnsetType = UNSET
+    verdicts: dict[str, TeacherVerdict | None] | UnsetType = UNSET
+
+
+def read_gates(path: Path) -> Iterator[CheckedSample]:
+    """The lines of a `gates.jsonl`.
+
+    Raises:
+        UsageError: the file is missing, or a line has another form (names its number).
+    """
+    fix = "make it with toolassay check"
+    for number, value in read_json_lines(path, fix=fix):
+        row = record_of(value, CheckedSample, file=path, line=number, fix=fix)
+        found = [replace(one, gate=current_name(one.gate)) for one in row.findings]
+        yield replace(row, findings=found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import msgspec
+
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import Execution, Outcome, read_executions
+from toolassay.data_folder import FunnelRow
 from toolassay.errors import UsageError
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.duplicate_gates import RepeatGate
@@ -141,11 +144,6 @@ class Inspection(NamedTuple):
         """The first gate that does not pass the sample; None if all do."""
         return next((gate for gate, state in self.states.items() if level_of([state]) != "pass"), None)
 
-    def to_json(self) -> dict[str, Any]:
-        """The object of the sample's line in `gates.jsonl`."""
-        findings = [finding.to_json() for finding in self.findings]
-        return {"id": self.gold.id, "level": self.level, "findings": findings, "gates": self.states}
-
 
 def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
     """Check a sample with every gate; a reject does not skip later gates.
@@ -168,13 +166,13 @@ def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:
-            findings = [_confirmed(one, critic) if one.gate == name else one for one in findings]
+            for place, one in enumerate(findings):
+                if one.gate == name:
+                    findings[place] = msgspec.structs.replace(
+                        one, state="pass", reason=f"{one.reason}; {critic} confirms it", author=critic
+                    )
             states[name] = "pass"
     return Inspection(gold, level_of(states.values()), states, findings)
-
-
-def _confirmed(finding: Finding, critic: str) -> Finding:
-    return finding._replace(state="pass", reason=f"{finding.reason}; {critic} confirms it", author=critic)
 
 
 @dataclass(frozen=True)
@@ -348,20 +346,6 @@ _LIST = re.compile(r"…(?:(?:,| and)* …)+(?: more)?")
 _PARTICULARS = re.compile(r"(?<!\w)'.*?'(?!\w)|\"[^\"]*\"|“[^”]*”|<node-\d+>|\d[\d.,:-]*")
 
 
-class FunnelRow(NamedTuple):
-    """The samples that enter a gate, and how many it rejects and quarantines."""
-
-    gate: str
-    entering: int
-    reject: int
-    quarantine: int
-
-    @property
-    def leaving(self) -> int:
-        """How many enter the next gate."""
-        return self.entering - self.reject - self.quarantine
-
-
 class GateFunnel:
     """Counts samples by gate.
 
@@ -411,9 +395,9 @@ class GateFunnel:
         """The gates from first to last; the samples that leave one enter the next."""
         rows, entering = [], self.total
         for gate, held in self._held.items():
-            row = FunnelRow(gate, entering, held["reject"], held["quarantine"])
-            rows.append(row)
-            entering = row.leaving
+            leaving = entering - held["reject"] - held["quarantine"]
+            rows.append(FunnelRow(gate, entering, held["reject"], held["quarantine"], leaving))
+            entering = leaving
         return rows
 
     @property
@@ -434,7 +418,7 @@ class GateFunnel:
             "gates": {
                 gate: {state: counted[state] for state in STATES} for gate, counted in self.states.items()
             },
-            "funnel": [{**row._asdict(), "leaving": row.leaving} for row in self.rows],
+            "funnel": msgspec.to_builtins(self.rows),
             "reasons": {
                 gate: [{"reason": kind, "samples": count} for kind, count in kinds]
                 for gate, kinds in self.reasons.items()
@@ -458,7 +442,7 @@ def kind_of(reason: str) -> str:
 def funnel_table(rows: Sequence[FunnelRow]) -> str:
     """The funnel in Markdown."""
     headings = ("gate", "entering", "rejected", "quarantined", "leaving")
-    return Table(headings, [(*row, row.leaving) for row in rows]).markdown()
+    return Table(headings, [msgspec.structs.astuple(row) for row in rows]).markdown()
 
 
 def states_table(states: Mapping[str, Counter[State]]) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 from toolassay.argument_schemas import kinds_of, schema_at
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments, drawn_value
 from toolassay.argument_values.places import FedArgument, allowed_values, as_text, fed_argument
+from toolassay.calls.execution_record import Arguments
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -79,8 +80,8 @@ class Accepted:
         after: Digest of the workspace after the call; empty if it is not known.
     """
 
-    real: Mapping[str, Any]
-    arguments: Mapping[str, Any]
+    real: Arguments
+    arguments: Arguments
     result: CallResult
     after: str = ""
 
@@ -319,11 +320,13 @@ class Collector:
             elif not is_useful:
                 self._idle[tool.id].append(row)
             else:
-                self._praise(tool, places, real)
+                for place, value in _values_by_place(places, real):
+                    self._trials[tool.id, place.name, repr(value)].accepted += 1
+                    self._proven.add((place.head, repr(value)))
                 accepted.append(row)
 
     async def _call(
-        self, tool: Tool, arguments: Mapping[str, Any], shared: _Shared | None, is_again: bool = False
+        self, tool: Tool, arguments: Arguments, shared: _Shared | None, is_again: bool = False
     ) -> tuple[CallResult, str | None]:
         """Call a tool: the result, and the digest of the workspace after it; None if that is unknown.
 
@@ -438,14 +441,8 @@ class Collector:
         good = [one for one in new if (place.head, repr(one)) in self._proven]
         return (good if good and rng.random() < _PROVEN_SHARE else new)[:_MOST_CHOICES]
 
-    def _praise(self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any]) -> None:
-        """Remember that a call with these values was accepted."""
-        for place, value in _values_by_place(places, real):
-            self._trials[tool.id, place.name, repr(value)].accepted += 1
-            self._proven.add((place.head, repr(value)))
-
     def _blame(
-        self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any], only: Sequence[Any] = ()
+        self, tool: Tool, places: Sequence[ArgumentPlace], real: Arguments, only: Sequence[Any] = ()
     ) -> None:
         """Remember a refusal: of the values that no tool has accepted so far, or else of all."""
         given = [(place, value) for place, value in _values_by_place(places, real)]
@@ -471,7 +468,7 @@ class Collector:
             hints = self._known.hints[tool.id, place.name]
             hints += [one for one in map(place.slot.typed, listed) if one not in hints]
 
-    def _learn(self, tool: Tool, arguments: Mapping[str, Any], result: CallResult) -> None:
+    def _learn(self, tool: Tool, arguments: Arguments, result: CallResult) -> None:
         self._known.add(facts_of(tool, arguments, result.value, result.text))
         names = [value for value in arguments.values() if isinstance(value, str)]
         if len(names) == 1:
@@ -574,7 +571,7 @@ class Collector:
         }
         unknown = _LinkTrial("unknown")
         try:
-            drawn = draw_arguments(target, rng, fed=fed, given=real | shared)
+            drawn = draw_arguments(target, rng, fed=fed, given={**real, **shared})
         except UnfillableError:
             return unknown
         try:
@@ -671,7 +668,7 @@ class Collector:
         return ""
 
 
-async def _answer(environment: Environment, tool: Tool, arguments: Mapping[str, Any]) -> CallResult | Refusal:
+async def _answer(environment: Environment, tool: Tool, arguments: Arguments) -> CallResult | Refusal:
     """The result of a call, or its refusal as a value."""
     try:
         return await call_tool(environment, tool, arguments)
@@ -693,7 +690,7 @@ class _Shared:
     async def __aexit__(self, *error: object) -> None:
         await self._stack.aclose()
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
+    async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """Call a tool."""
         if self._environment is None:
             self._environment = await self._stack.enter_async_context(self._opened.environment())
@@ -706,7 +703,7 @@ class _Shared:
             raise
 
 
-def _without(real: Mapping[str, Any], fed: Sequence[FedArgument]) -> dict[str, Any]:
+def _without(real: Arguments, fed: Sequence[FedArgument]) -> Arguments:
     """Values without those of places that are fed."""
     places = {one.place for one in fed}
     return {
@@ -716,9 +713,7 @@ def _without(real: Mapping[str, Any], fed: Sequence[FedArgument]) -> dict[str, A
     }
 
 
-def _values_by_place(
-    places: Sequence[ArgumentPlace], real: Mapping[str, Any]
-) -> Iterator[tuple[ArgumentPlace, Any]]:
+def _values_by_place(places: Sequence[ArgumentPlace], real: Arguments) -> Iterator[tuple[ArgumentPlace, Any]]:
     for place in places:
         value = real.get(place.name)
         for one in value if isinstance(value, list) else [value]:

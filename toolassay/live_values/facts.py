@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
+from toolassay.calls.execution_record import Arguments
 from toolassay.graph.derive.fields import name_words, thing_of, things_of_tool, words_of
 from toolassay.tool_results import parsed_text
 from toolassay.tools import Tool
@@ -48,7 +49,7 @@ class Fact(NamedTuple):
     record: int = 0
 
 
-def facts_of(tool: Tool, arguments: Mapping[str, Any], value: Any, text: str) -> list[Fact]:
+def facts_of(tool: Tool, arguments: Arguments, value: Any, text: str) -> list[Fact]:
     """The facts in a result, each once.
 
     Args:
@@ -141,7 +142,7 @@ def _walk(
         yield Fact(value, name or thing, thing, tool.id, record)
 
 
-def _from_text(tool: Tool, about: Words, arguments: Mapping[str, Any], text: str) -> Iterator[Fact]:
+def _from_text(tool: Tool, about: Words, arguments: Arguments, text: str) -> Iterator[Fact]:
     folder = next((one for one in arguments.values() if isinstance(one, str) and one.startswith("/")), "")
     block = 1  # the lines of a block describe one thing: "Commit: 3f2a…", "Author: Ann"
     for line in text.splitlines()[:_MOST_FACTS]:

@@ -31,7 +31,7 @@ def schema_of_results(values: Sequence[Any], depth: int = 0) -> dict[str, Any]:
     """
     if depth > _DEEPEST:
         return {}
-    kinds = {_kind(value) for value in values}
+    kinds = {"array" if isinstance(one, list) else _TYPES.get(type(one), "object") for one in values}
     if "number" in kinds:
         kinds.discard("integer")
     names = sorted(kinds)
@@ -48,7 +48,3 @@ def schema_of_results(values: Sequence[Any], depth: int = 0) -> dict[str, Any]:
     if items:
         schema["items"] = schema_of_results(items, depth + 1)
     return schema
-
-
-def _kind(value: Any) -> str:
-    return "array" if isinstance(value, list) else _TYPES.get(type(value), "object")

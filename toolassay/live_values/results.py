@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from toolassay.calls.execution_record import Arguments
 from toolassay.executors.executor import CallResult, one_line
 from toolassay.files import values_in
 from toolassay.live_values.facts import without_secrets
@@ -41,7 +41,7 @@ class SeenCall(msgspec.Struct, frozen=True):
     result: str
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any], result: CallResult) -> SeenCall:
+    def of(cls, arguments: Arguments, result: CallResult) -> SeenCall:
         """The call without what is named as a secret.
 
         >>> SeenCall.of({"id": 7}, CallResult.of({"name": "Ann", "password": "x"}))
@@ -69,7 +69,7 @@ def is_empty(result: CallResult) -> bool:
     return value in ([], None)
 
 
-def values_with_errors(result: CallResult, arguments: Mapping[str, Any]) -> list[str]:
+def values_with_errors(result: CallResult, arguments: Arguments) -> list[str]:
     """The values of a call for which a text reports an error, beside results for others.
 
     >>> text = CallResult.of("a.txt: hello b: Error - it is a directory")

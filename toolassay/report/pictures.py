@@ -8,8 +8,9 @@ from itertools import pairwise
 from math import log1p
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from toolassay.data_folder import FunnelRow
 from toolassay.dataset import Sample
 from toolassay.graph.links import COMPLETE
 from toolassay.metrics.confidence_interval import NOTHING, Interval
@@ -41,17 +42,7 @@ _FUNNEL_NAMES, _BAR, _COUNTS, _FUNNEL_ROW, _TOP, _FUNNEL_MARGIN = 1.6, 5.2, 2.5,
 _HALF = 0.14  # half the height of a bar
 
 
-class FunnelBar(NamedTuple):
-    """The samples at one gate; the fields are those of a row of `funnel.json`."""
-
-    gate: str
-    entering: int
-    reject: int
-    quarantine: int
-    leaving: int
-
-
-def draw_funnel(bars: Sequence[FunnelBar], path: Path) -> Path:
+def draw_funnel(bars: Sequence[FunnelRow], path: Path) -> Path:
     """Draw the funnel as a PNG file; the same counts give the same bytes.
 
     Args:

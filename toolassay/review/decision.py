@@ -98,7 +98,7 @@ class EditProblems(msgspec.Struct, frozen=True):
     """
 
     faults: tuple[str, ...]
-    findings: list[dict[str, str]]
+    findings: tuple[Finding, ...]
     rejected: bool
     changed: tuple[Part, ...] | UnsetType = UNSET
     error: str | UnsetType = UNSET
@@ -126,8 +126,7 @@ class CheckedLabel(NamedTuple):
         self, changed: tuple[Part, ...] | UnsetType = UNSET, error: str | UnsetType = UNSET
     ) -> EditProblems:
         """The problems as the page gets them."""
-        findings = [finding.to_json() for finding in self.findings]
-        return EditProblems(self.faults, findings, bool(self.rejections), changed, error)
+        return EditProblems(self.faults, self.findings, bool(self.rejections), changed, error)
 
 
 def changed_parts(gold: Gold, parts: Parts) -> Parts:

@@ -128,7 +128,7 @@ class DecisionCounts(msgspec.Struct, frozen=True):
     decisions: dict[Decision, DecisionCount]
 
 
-class DecisionAgreement(msgspec.Struct, frozen=True, kw_only=True):
+class DecisionAgreement(msgspec.Struct, frozen=True):
     """The agreement of some reviewers on the decision.
 
     Attributes:
@@ -140,7 +140,7 @@ class DecisionAgreement(msgspec.Struct, frozen=True, kw_only=True):
         reason: why there is no kappa.
     """
 
-    reviewers: tuple[str, ...] | UnsetType = UNSET
+    reviewers: tuple[str, ...] | UnsetType
     samples: int
     raw: float | None
     kappa: float | None
@@ -208,20 +208,12 @@ def agreements(outcomes: Sequence[Outcome]) -> ReviewerAgreement:
 
 def _figures(agreement: Agreement, reviewers: tuple[str, ...] | UnsetType = UNSET) -> DecisionAgreement:
     reason: str | UnsetType = UNSET
-    if agreement.kappa is None:
-        reason = (
-            "no sample was decided by two or more of them"
-            if not agreement.items
-            else "all decisions are the same, so agreement beyond chance is not defined"
-        )
-    return DecisionAgreement(
-        reviewers=reviewers,
-        samples=agreement.items,
-        raw=agreement.raw,
-        kappa=agreement.kappa,
-        kind=agreement.kind,
-        reason=reason,
-    )
+    if not agreement.items:
+        reason = "no sample was decided by two or more of them"
+    elif agreement.kappa is None:
+        reason = "all decisions are the same, so agreement beyond chance is not defined"
+    numbers = agreement.items, agreement.raw, agreement.kappa, agreement.kind
+    return DecisionAgreement(reviewers, *numbers, reason)
 
 
 def markdown(table: HumanVerification) -> list[tuple[str, str]]:

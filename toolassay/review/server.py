@@ -28,7 +28,7 @@ from toolassay.review.decision import (
     RequestedEdit,
     checked_name,
 )
-from toolassay.review.session import AfterAction, Queue, Session, ShownSample
+from toolassay.review.session import Queue, Session, ShownSample
 from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
 __all__ = ["ReviewServer"]
@@ -81,7 +81,10 @@ class ReviewServer(Loopback):
         router.add_get("/api/search", found)
         router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
         router.add_post("/api/check", self._posted(self._check))
-        router.add_post("/api/decide", self._posted(self._decide))
+        router.add_post(
+            "/api/decide",
+            self._posted(lambda body: session.decide(*_who(body), _converted(body, RequestedDecision))),
+        )
         router.add_post("/api/undo", self._posted(lambda body: session.undo(*_who(body))))
 
     @property
@@ -162,9 +165,6 @@ class ReviewServer(Loopback):
     def _check(self, body: object) -> EditProblems:
         wanted = _converted(body, RequestedEdit)
         return self.session.check(wanted.number, wanted.parts)
-
-    def _decide(self, body: object) -> AfterAction:
-        return self.session.decide(*_who(body), _converted(body, RequestedDecision))
 
 
 def _resource(package: str, path: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -13,14 +12,12 @@ from msgspec import UNSET, UnsetType
 
 from toolassay.dataset import RequestId, Shape, references_in
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, record_of
 from toolassay.gates.gate import (
     Background,
+    CheckedSample,
     Finding,
     Gate,
     Level,
-    State,
-    current_name,
     level_of,
 )
 from toolassay.gold import Gold
@@ -151,7 +148,7 @@ class ShownSample(ShownPlan, frozen=True, kw_only=True):
     fingerprint: str
     parts: Parts
     level: Level
-    findings: list[dict[str, str]]
+    findings: Sequence[Finding]
     mine: ShownRecord | None
     note: str
     votes: dict[str, ShownRecord]
@@ -300,67 +297,27 @@ class Findings:
     """The level and the findings of each sample.
 
     Args:
-        written: the level and findings in `gates.jsonl`, by id; empty without the file.
+        written: the lines of `gates.jsonl`, by id; empty without the file.
         gates: the gates to run on a sample that the file lacks.
     """
 
-    def __init__(self, written: Mapping[RequestId, tuple[Level, tuple[Finding, ...]]], gates: Sequence[Gate]):
+    def __init__(self, written: Mapping[RequestId, CheckedSample], gates: Sequence[Gate]) -> None:
         self._found = dict(written)
         self._gates = gates
 
-    def of(self, sample: ReviewSample) -> tuple[Level, tuple[Finding, ...]]:
-        """The level of a sample, and its findings."""
-        key = sample.id
-        if key not in self._found:
+    def of(self, sample: ReviewSample) -> CheckedSample:
+        """What the gates found in a sample."""
+        if sample.id not in self._found:
             checked = check(sample.gold, self._gates)
-            findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
-            self._found[key] = level_of(finding.state for finding in findings), findings
-        return self._found[key]
+            found = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
+            level = level_of(finding.state for finding in found)
+            self._found[sample.id] = CheckedSample(sample.id, level, found)
+        return self._found[sample.id]
 
     def level(self, sample: ReviewSample) -> Level | None:
         """The level, if it is known without running the gates; else None."""
         known = self._found.get(sample.id)
-        return known[0] if known else None
-
-
-class WrittenFinding(msgspec.Struct, frozen=True):
-    """A finding in a `gates.jsonl`; without a `state` it has the level of its sample."""
-
-    gate: str = ""
-    state: State | None = None
-    reason: str = ""
-    where: str = ""
-    author: str = ""
-
-
-class CheckedSample(msgspec.Struct, frozen=True):
-    """A line of a `gates.jsonl`."""
-
-    id: RequestId
-    level: Level
-    findings: tuple[WrittenFinding, ...] = ()
-
-
-def read_findings(path: Path) -> dict[RequestId, tuple[Level, tuple[Finding, ...]]]:
-    """Read a `gates.jsonl`.
-
-    Returns:
-        The level and the findings by id of the sample.
-
-    Raises:
-        UsageError: a line has another form.
-    """
-    found: dict[RequestId, tuple[Level, tuple[Finding, ...]]] = {}
-    for line, value in read_json_lines(path, fix="write it with toolassay check"):
-        row = record_of(value, CheckedSample, file=path, line=line, fix="run toolassay check again")
-        found[row.id] = (
-            row.level,
-            tuple(
-                Finding(current_name(one.gate), one.state or row.level, one.reason, one.where, one.author)
-                for one in row.findings
-            ),
-        )
-    return found
+        return known.level if known else None
 
 
 @dataclass(eq=False)
@@ -440,7 +397,7 @@ class Session:
         """
         sample, role = self._sample(number), role_of(queue)
         log = self.store.log(reviewer)
-        level, findings = self.findings.of(sample)
+        checked = self.findings.of(sample)
         record = log.standing(role).get(sample.id)
         fix = record.parts if record and not _stale(record, sample) else None
         drawn = self._drawn(sample.gold)
@@ -452,8 +409,8 @@ class Session:
             shape=sample.shape,
             fingerprint=sample.fingerprint,
             parts=sample.parts,
-            level=level,
-            findings=[finding.to_json() for finding in findings],
+            level=checked.level,
+            findings=checked.findings,
             mine=None if record is None else _shown_record(record, sample),
             note=log.notes.get((role, sample.id), ""),
             votes={name: _shown_record(vote, sample) for name, vote in votes.items()},

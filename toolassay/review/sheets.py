@@ -62,14 +62,15 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
         record = standing.get(sample.id)
         if record is not None and record.fingerprint != sample.fingerprint:
             record = None
-        gold, (level, found) = sample.gold, findings.of(sample)
+        gold, checked = sample.gold, findings.of(sample)
+        found = (f"{item.gate} ({item.state}): {item.reason}" for item in checked.findings)
         yield {
             "id": id_text(sample.id),
             "fingerprint": sample.fingerprint,
             "request": gold.request,
             "steps": "\n".join(gold.steps),
             "plan": plan_text(gold),
-            "findings": "\n".join([level, *(f"{item.gate} ({item.state}): {item.reason}" for item in found)]),
+            "findings": "\n".join([checked.level, *found]),
             "decision": record.action if record else "",
             "note": log.notes.get(("reviewer", sample.id), ""),
             **edit_cells(sample, record),
@@ -100,12 +101,10 @@ def id_text(sample: str | int) -> str:
 
 def plan_text(gold: Gold) -> str:
     """A plan for people: one line for each call, then one for each link."""
-    lines = [f"{node.place}. {node.tool}({_arguments(node.arguments)})" for node in gold.nodes]
+    lines = [
+        f"{node.place}. {node.tool}({', '.join(map(_argument, node.arguments or ()))})" for node in gold.nodes
+    ]
     return "\n".join([*lines, *(f"{source} -> {target}" for source, target in gold.links)])
-
-
-def _arguments(arguments: tuple[Any, ...] | None) -> str:
-    return ", ".join(map(_argument, arguments or ()))
 
 
 def _argument(argument: Any) -> str:

@@ -9,10 +9,11 @@ rounds, each from a sample number on, may aim at some of the targets only.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from random import Random
-from typing import Any, Literal
+from typing import Literal
+
+import msgspec
 
 from toolassay.dataset import Shape
 from toolassay.errors import UsageError
@@ -29,32 +30,15 @@ Target = tuple[int, ...]
 """Numbers of the tools of a target: one tool, or the two ends of an edge."""
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(msgspec.Struct, frozen=True, omit_defaults=True):
     """The samples from number `start` to `end` - 1, and the targets at which they aim, named by tool ids.
 
     Without `targets` they aim at all, or at none without `--cover`; without `end` the round is the only one.
     """
 
     start: int
-    targets: tuple[tuple[str, ...], ...] | None = None
     end: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """The round as an object of `benchmark.json`."""
-        facts: dict[str, Any] = {"start": self.start}
-        if self.end is not None:
-            facts["end"] = self.end
-        if self.targets is not None:
-            facts["targets"] = [list(target) for target in self.targets]
-        return facts
-
-    @classmethod
-    def of(cls, value: Mapping[str, Any]) -> Round:
-        """Read `to_json`."""
-        given = value.get("targets")
-        targets = None if given is None else tuple(tuple(map(str, target)) for target in given)
-        return cls(int(value["start"]), targets, value.get("end"))
+    targets: tuple[tuple[str, ...], ...] | None = None
 
 
 class Cover:

@@ -20,6 +20,7 @@ from toolassay.benchmarks.registry import benchmarks
 from toolassay.dataset import Sample, shape_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.gates import critic
+from toolassay.gold import Gold
 from toolassay.graph import DependencyType, FieldPair, Link, ToolGraph
 from toolassay.models import ChatRequest, ToolCall
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
@@ -111,11 +112,11 @@ def _critique(fields: Mapping[str, str]) -> BackInstructTask | CritiqueTask:
     shown = [read_shown(json.loads(line)) for line in fields["tools"].split("\n")]
     tools = [tool for tool in shown if not tool.get("unknown")]
     library = ToolLibrary.from_json(tools, normalise_types=False)
-    plan = json.loads(fields["plan"])
+    gold = Gold.of({"id": "", "user_request": json.loads(fields["request"])} | json.loads(fields["plan"]))
     # Without types only plans of schema graphs have references: temporal ones name the tool.
     kind: DependencyType = "schema" if "<node-" in fields["plan"] else "temporal"
     kind = "resource" if library.has_types else kind
-    return critic.critique_of(json.loads(fields["request"]), plan, library, kind)
+    return critic.critique_of(gold, library, kind)
 
 
 _Pairs = list[tuple[FieldPair, ...]]

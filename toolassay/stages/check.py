@@ -59,7 +59,7 @@ from toolassay.gates.duplicate_gates import (
     DuplicateGate,
     RepeatGate,
 )
-from toolassay.gates.gate import Background, Finding, Level, current_name
+from toolassay.gates.gate import Background, CheckedSample, Level, read_gates
 from toolassay.gates.gate_pipeline import (
     ExecutionGate,
     GateFunnel,
@@ -461,20 +461,9 @@ class Checked(Result):
         return self.levels["pass"] / sum(self.levels.values())
 
     @property
-    def findings(self) -> Iterator[tuple[RequestId, Level, list[Finding]]]:
-        """Id, level and findings of each sample, in input order, read from `gates.jsonl`."""
-        for _, line in read_json_lines(self.out / GATES):
-            found = [
-                Finding(
-                    current_name(one["gate"]),
-                    one["state"],
-                    one["reason"],
-                    one["where"],
-                    one.get("author", ""),
-                )
-                for one in line["findings"]
-            ]
-            yield line["id"], line["level"], found
+    def findings(self) -> Iterator[CheckedSample]:
+        """The lines of `gates.jsonl`: level and findings of each sample, in input order."""
+        return read_gates(self.out / GATES)
 
 
 @dataclass(frozen=True)
@@ -713,9 +702,9 @@ def _signature(settings: Mapping[str, Any]) -> str:
 
 
 def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> None:
-    from toolassay.report.pictures import FunnelBar, draw_funnel
+    from toolassay.report.pictures import draw_funnel
 
-    draw_funnel([FunnelBar(**row) for row in value["funnel"]], path / FUNNEL_PICTURE)
+    draw_funnel(funnel.rows, path / FUNNEL_PICTURE)
     page = funnel_page(funnel, value["signature"], value.get("rewriting"))
     write_text(path / FUNNEL_PAGE, page)
     write_json(path / FUNNEL, value)

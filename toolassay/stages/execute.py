@@ -283,7 +283,7 @@ def _write(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
     with atomic_writer(path) as stream:
         for item in items:
             if (execution := recorded_execution(journal, item)) is not None:
-                stream.write(json.dumps(execution.to_json(), ensure_ascii=False) + "\n")
+                stream.write(json.dumps(msgspec.to_builtins(execution), ensure_ascii=False) + "\n")
 
 
 def _report(path: Path, counts: Mapping[str, int], screen: Screen) -> None:

@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
-
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
 from toolassay.calls.call_plan import Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
-from toolassay.dataset import LastLabels, RequestId
+from toolassay.dataset import LastLabels
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card, read_funnel
 from toolassay.exporters.destination import Destination
@@ -33,8 +31,8 @@ from toolassay.exporters.formats import (
     parquet_libraries,
 )
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
-from toolassay.files import read_json_lines, record_of, write_text
-from toolassay.gates.gate import Level
+from toolassay.files import write_text
+from toolassay.gates.gate import Level, read_gates
 from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
@@ -341,16 +339,8 @@ def _wanted(level: Level | None) -> frozenset[str] | None:
     return frozenset({"pass", level})
 
 
-class _GateLine(msgspec.Struct):
-    id: RequestId
-    level: str
-
-
 def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
     """The level of each sample in `gates.jsonl`; None if there is no such file and no level is required."""
     if level is None and not path.exists():
         return None
-    fix = "make it with toolassay check"
-    lines = read_json_lines(path, fix=fix)
-    levels = (record_of(value, _GateLine, file=path, line=number, fix=fix) for number, value in lines)
-    return {str(line.id): line.level for line in levels}
+    return {str(line.id): line.level for line in read_gates(path)}

@@ -326,7 +326,7 @@ def _until(
             reason = "" if samples.cover is None else f"{len(bare):,} {samples.cover} have no passing sample"
         else:
             start, count = count, count + max(_FEWEST, round(missing / rate))
-            rounds.append(Round(start, bare or None, count))
+            rounds.append(Round(start, count, bare or None))
             continue
         break
     folder.describe(until={"wanted": wanted_samples, "passed": found.passed, "rounds": turn})

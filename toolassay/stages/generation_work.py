@@ -38,7 +38,7 @@ from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import keep_dated_copy, read_json_lines
+from toolassay.files import keep_dated_copy, read_json_lines, record_of
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
@@ -436,7 +436,12 @@ class GenerationWork(Work):
         self._describe(settings)
         asked = {"number_of_samples": self.count, "multiworker": self.run_settings.limits.multiworker}
         statistics.begin({**settings, **asked})
-        loop = replace(run.loop, done=_both(run.loop.done, statistics.count))
+
+        def done() -> None:
+            run.loop.done()
+            statistics.count()
+
+        loop = replace(run.loop, done=done)
         critics = {name: run.helpers[name] for name in self.writing.critic}
         self._generation = generate_samples(self.items, folder.data_raw, run, critics, self.count, loop)
         if self.rewrite:
@@ -449,7 +454,7 @@ class GenerationWork(Work):
         """Record the settings, and whether rules write about tools that they were not written for."""
         facts: dict[str, Any] = {"generation": settings}
         if self.rounds[-1].end is not None:
-            facts[ROUNDS] = [one.to_json() for one in self.rounds]
+            facts[ROUNDS] = msgspec.to_builtins(self.rounds)
         by_rules = settings["llm"] == "offline" and _writes_by_rules(self.graph)
         if by_rules:
             facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
@@ -600,7 +605,11 @@ def generation_work(
         "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
         "prompt_sha256": hashlib.sha256(shown.encode()).hexdigest(),
         "graph_sha256": graph_fingerprint(graph),
-        **({"values_sha256": _fingerprint(values)} if values else {}),
+        **(
+            {"values_sha256": hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()}
+            if values
+            else {}
+        ),
         **run.endpoint.settings,
         **({} if samples.by_score else {"by_score": False}),
         **({} if samples.cover is None else {"cover": samples.cover}),
@@ -651,8 +660,9 @@ ROUNDS = "rounds"
 
 def recorded_rounds(folder: DataFolder) -> tuple[Round, ...]:
     """The rounds of the folder's samples; none if it has no samples, or they were not made in rounds."""
-    recorded = folder.benchmark.rounds or ()
-    return tuple(map(Round.of, recorded)) if folder.data_raw.exists() else ()
+    recorded = folder.benchmark.rounds if folder.data_raw.exists() else None
+    fix = "correct 'rounds', or generate again"
+    return record_of(recorded or (), tuple[Round, ...], file=folder.benchmark_file, fix=fix)
 
 
 def _announce(cover: Cover, count: int, at_least: int, say: Callable[[str], None]) -> None:
@@ -736,14 +746,6 @@ def _draw(folder: Path, sample: Sample) -> None:
     draw_sample(sample, folder / f"{sample_id(sample)}.png")
 
 
-def _both(first: Any, second: Any) -> Any:
-    def call() -> None:
-        first()
-        second()
-
-    return call
-
-
 def _facts(generation: Generation) -> dict[str, Any]:
     return {
         "samples": generation.written,
@@ -775,7 +777,3 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
     if generation.declined:
         first = printable(next(iter(generation.declined.values())))[:_MOST_OF_REASON]
         screen.say(f"{len(generation.declined)} declined by the writer, e.g.: {first}")
-
-
-def _fingerprint(values: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

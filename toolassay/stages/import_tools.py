@@ -151,7 +151,8 @@ def _write(folder: DataFolder, intake: Intake, report: ImportReport, changes: Ch
     """Write the files; returns a phrase for the message."""
     folder.path.mkdir(parents=True, exist_ok=True)
     write_json(folder.path / "import_report.json", report.to_json())
-    if changes is not None and not changes and _service_of(folder) == intake.service:
+    before = ToolLibrary.load(folder.tool_desc).service if folder.tool_desc.exists() else ""
+    if changes is not None and not changes and before == intake.service:
         return "up to date"
     kept = (
         f", the one before kept as {keep_dated_copy(folder.tool_desc).name}"
@@ -171,10 +172,6 @@ def _write(folder: DataFolder, intake: Intake, report: ImportReport, changes: Ch
         imported={"kind": report.kind, "source": report.source},
     )
     return f"written{kept}"
-
-
-def _service_of(folder: DataFolder) -> str:
-    return ToolLibrary.load(folder.tool_desc).service if folder.tool_desc.exists() else ""
 
 
 def _show_changes(changes: Changes, screen: Screen) -> None:

@@ -30,7 +30,7 @@ from toolassay.executors.executor import (
     OpenExecutor,
 )
 from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, result_of, run_plan
-from toolassay.files import copy_file, keep_dated_copy, read_json, write_json
+from toolassay.files import copy_file, keep_dated_copy, read_json, record_of, write_json
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
@@ -111,14 +111,8 @@ def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
         UsageError: It is malformed.
     """
     path = folder.path / RESULTS
-    try:
-        return msgspec.convert(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]])
-    except msgspec.ValidationError as error:
-        raise UsageError(
-            f"is no file of results: {error}",
-            file=path,
-            fix="delete it, or collect again with toolassay generate --values_from … --force true",
-        ) from None
+    fix = "delete it, or collect again with toolassay generate --values_from … --force true"
+    return record_of(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]], file=path, fix=fix)
 
 
 def unusable_tools(folder: DataFolder) -> frozenset[str]:

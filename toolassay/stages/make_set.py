@@ -14,6 +14,7 @@ from toolassay.executors.workspace import PLACEHOLDER
 from toolassay.files import read_json_lines, write_text
 from toolassay.gates.calibration import Calibration, read_calibrations, standing
 from toolassay.gates.checked_folder import GATES
+from toolassay.gates.gate import read_gates
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.link_proposals import ProposeOptions
 from toolassay.locks import temporary_folder
@@ -183,8 +184,8 @@ def _counted(
     ended = next(line for line in reversed(lines) if line.get("event") == "ended")
     coverage, passed = released.funnel["coverage"], released.levels["pass"]
     declined, used = len(ended["declined"]), ended["used"]
-    lines = [line for _, line in read_json_lines(folder.path / GATES)]
-    ran = sum(line["level"] == "pass" and line["gates"].get(ExecutionGate.name) == "pass" for line in lines)
+    checked = read_gates(folder.path / GATES)
+    ran = sum(one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass" for one in checked)
     rounds = recorded_rounds(DataFolder(folder.path))
     return MadeSet(
         rounds[-1].end or 0,

@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import has_plans
 from toolassay.data_folder import BY_RULES, DataFolder
@@ -100,7 +102,7 @@ def data_summary(folder: DataFolder) -> dict[str, Any] | None:
         "repeats": found["repeats"],
         "nearest": found["likeness"].get("nearest"),
         "wording": found["wording"],
-        "funnel": None if funnel is None else funnel.funnel,
+        "funnel": None if funnel is None else msgspec.to_builtins(funnel.funnel),
         "graph": _drawn(graph, used) if graph is not None else None,
     }
 

@@ -14,13 +14,13 @@ from toolassay.dataset import read_labels
 from toolassay.errors import UsageError
 from toolassay.files import copy_file, write_json, write_text
 from toolassay.gates.checked_folder import CHECKED, FUNNEL, QUARANTINE, as_reviewed
-from toolassay.gates.gate import Background
+from toolassay.gates.gate import Background, read_gates
 from toolassay.gates.gate_pipeline import gate_pipeline
 from toolassay.gold import Gold
 from toolassay.review.decision import FOLDER, Log, ReviewStore, checked_name
 from toolassay.review.outcome import Applied, HumanVerification, apply_reviews, markdown, verification
 from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samples
-from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session, read_findings
+from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -60,7 +60,8 @@ def review_session(
     samples = read_samples(folder.data)
     shares = Shares(names, each, None if sample is None else drawn_samples(samples, sample))
     path = Path(gates) if gates is not None else _of_check(folder, FILE)
-    written = read_findings(path) if gates is not None or path.exists() else {}
+    lines = read_gates(path) if gates is not None or path.exists() else ()
+    written = {line.id: line for line in lines}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
         screen.say(f"{WARNING}{path} has findings for none of the samples")
     passed = gate_pipeline(background)

@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from toolassay.backinstruct.teacher_review import TeacherVerdict
 from toolassay.dataset import read_labels
 from toolassay.gates.critic import CriticVerdict, TeacherGate
-from toolassay.gates.gate import Background, Finding, state_of
+from toolassay.gates.gate import Background, Finding, read_gates, state_of
 from toolassay.gates.gate_pipeline import Inspection, inspect, rule_gates, select_gates
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gold import Gold
-from toolassay.review.session import read_findings
 from toolassay.tools import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(
@@ -216,7 +215,7 @@ def test_the_former_name_of_the_gate_is_accepted(tmp_path: Path) -> None:
     finding = {"gate": "knowability", "state": "reject", "reason": "x", "where": ""}
     line = {"id": "a", "level": "reject", "findings": [finding]}
     (tmp_path / "gates.jsonl").write_text(json.dumps(line) + "\n", encoding="utf-8")
-    assert read_findings(tmp_path / "gates.jsonl")["a"][1][0].gate == "grounding"
+    assert [one.findings[0].gate for one in read_gates(tmp_path / "gates.jsonl")] == ["grounding"]
 
 
 def inspected(request: str, verdicts: dict[str, TeacherVerdict], **arguments: Any) -> Inspection:

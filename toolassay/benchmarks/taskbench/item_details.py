@@ -13,6 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
 from toolassay.calls.call_plan import Unfit, plan_of
@@ -158,7 +160,7 @@ class _Executed:
         if self._lines is None or number is None:
             return []
         try:
-            execution = Execution.of(self._lines.read(number))
+            execution = msgspec.convert(self._lines.read(number), Execution)
         except (KeyError, TypeError, ValueError):
             return []
         calls = [
