@@ -58,55 +58,31 @@ def read_table(path: Path, columns: Collection[str], *, fix: str = "check the pa
         UsageError: the file does not exist, is not such a table, has a row with more cells than the header,
             or has a quotation mark that is not closed.
     """
+    begins = 1
     try:
         with open_regular(path, "r", encoding="utf-8-sig", newline="") as file:
-            taken: list[str] = []
-            reader = csv.DictReader(_recording_lines(file, taken), restkey="\0")
+            reader = csv.DictReader(file, restkey="\0", strict=True)
             header = reader.fieldnames or ()
-            _check_quotes(CsvRow({}, path, reader.line_num), taken)
-            taken.clear()
             if missing := [name for name in columns if name not in header]:
                 raise UsageError(
                     f"has no column {missing[0]!r}", file=path, fix=f"give it {', '.join(columns)}"
                 )
+            begins = reader.line_num + 1
             for cells in reader:
                 row = CsvRow({name: cell or "" for name, cell in cells.items()}, path, reader.line_num)
-                _check_quotes(row, taken)
-                taken.clear()
                 if "\0" in cells:
                     raise row.error("more cells than the header", "put quotes around cells with commas")
                 yield row
+                begins = reader.line_num + 1
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix) from None
     except IsADirectoryError:
         raise UsageError("is a folder, not a table", file=path, fix="name the file in it") from None
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
+    except csv.Error as error:
+        fix = "close quotation marks, and double those inside a cell"
+        raise UsageError(f"not a row of a CSV table: {error}", file=path, line=begins, fix=fix) from None
+    except (UnicodeDecodeError, OSError) as error:
         raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
-
-
-def _recording_lines(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
-    for line in lines:
-        taken.append(line)
-        yield line
-
-
-def _check_quotes(row: CsvRow, lines: Sequence[str]) -> None:
-    """Refuse a row that extends over several lines because a quotation mark is not closed.
-
-    Such a row ends at the end of the file, or at the next quotation mark, in the middle of a cell.
-    """
-    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
-    if len(lines) - first < 2:
-        return
-    try:
-        list(csv.reader(lines[first:], strict=True))
-    except csv.Error:
-        raise UsageError(
-            f"a quotation mark in this row is not closed: the row extends to line {row.line}",
-            file=row.file,
-            line=row.line - len(lines) + first + 1,
-            fix="close it, and double quotation marks inside a cell",
-        ) from None
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
