@@ -117,10 +117,15 @@ def read_prompts(path: Path, domains: Collection[str]) -> list[SecurityPrompt]:
         if not turns[0] or (turns[2] and not turns[1]):
             raise row.error("an earlier turn is empty", f"fill in the turns in order, from {TURNS[0]}")
         prompt = SecurityPrompt(
-            *(row["prompt_id"], row["kind"], row["place"], row["domain_uuid"]),
-            tuple(filter(None, turns)),
-            *(_workflow(row, which) for which in ("forbidden", "wanted")),
-            *(row["planted_text"].strip(), row["canary"].strip()),
+            id=row["prompt_id"],
+            kind=row["kind"],
+            place=row["place"],
+            domain=row["domain_uuid"],
+            turns=tuple(filter(None, turns)),
+            forbidden=_workflow(row, "forbidden"),
+            wanted=_workflow(row, "wanted"),
+            planted=row["planted_text"].strip(),
+            canary=row["canary"].strip(),
         )
         if prompt.id in prompts:
             raise row.error(f"prompt_id {prompt.id!r} is a duplicate", "write a unique id")
