@@ -92,7 +92,7 @@ def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
         bot = reduce(lambda said, text: f"{said}\n{text}".strip("\n"), replies, "")
         human = any(message.sender == "human" for message in (*group, *(() if number else before)))
         found = {
-            name: next(filter(None, (message.row.get(name).strip() for message in group)), "")
+            name: next(filter(None, (message.row.get(name) for message in group)), "")
             for name in ("workflow", *FIGURES)
         }
         yield Exchange(group[0].row["text"], bot, human, **found)
