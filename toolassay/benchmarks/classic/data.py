@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -244,6 +245,11 @@ def read_data(folder: Path) -> ClassicData:
     return ClassicData(domains, workflows, examples)
 
 
+# At most 9 digits, as int() refuses more than 4,300: matches "12" and "12.0", not "-1" or "1.5".
+INDEX = re.compile(r"[0-9]{1,9}(?:\.0)?")
+"""A request_idx."""
+
+
 def _read_domains(path: Path) -> dict[str, str]:
     domains: dict[str, str] = {}
     for row in read_table(path, DOMAIN_COLUMNS, fix=_TABLES_FIX):
@@ -280,45 +286,34 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
     known = {domain: {workflow.id for workflow in these} for domain, these in workflows.items()}
     chats: dict[str, dict[int, tuple[int, CsvRow]]] = {}
     for number, row in enumerate(read_table(path, MESSAGE_COLUMNS, fix=_TABLES_FIX)):
-        chat = chats.setdefault(row["conversation_uuid"], {})
-        if row["domain_uuid"] not in known:
-            raise row.error(f"unknown domain {row['domain_uuid']!r}", f"list it in {DOMAINS}")
-        if not row["conversation_uuid"] or not row["request_content"].strip():
+        name, domain, index = row["conversation_uuid"], row["domain_uuid"], row["request_idx"]
+        chat = chats.setdefault(name, {})
+        if domain not in known:
+            raise row.error(f"unknown domain {domain!r}", f"list it in {DOMAINS}")
+        if not name or not row["request_content"].strip():
             raise row.error("conversation_uuid or request_content is empty", "fill it in, or remove the row")
-        if chat and next(iter(chat.values()))[1]["domain_uuid"] != row["domain_uuid"]:
-            raise row.error(
-                f"the chat {row['conversation_uuid']!r} is in two domains", "write the same domain_uuid"
-            )
-        place = _request_index(row)
+        if chat and next(iter(chat.values()))[1]["domain_uuid"] != domain:
+            raise row.error(f"the chat {name!r} is in two domains", "write the same domain_uuid")
+        if not INDEX.fullmatch(index):
+            raise row.error(f"request_idx {index!r} is not a whole number", "count from 0")
+        place = int(index.removesuffix(".0"))
         if place in chat:
             raise row.error(
-                f"duplicate request_idx {place} in the chat {row['conversation_uuid']!r}",
+                f"duplicate request_idx {place} in the chat {name!r}",
                 "number the user messages of a chat 0, 1, 2, ...",
             )
+        if unknown := [label for label in _labels(row) if label not in known[domain]]:
+            raise row.error(
+                f"the label {unknown[0]!r} is not a workflow of the domain {domain!r}",
+                f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits",
+            )
         chat[place] = number, row
-        _check_labels(row, known[row["domain_uuid"]])
     examples = [example for name, chat in chats.items() for example in _examples_of(name, chat, workflows)]
     return tuple(sorted(examples, key=lambda example: example.number))
 
 
-def _request_index(row: CsvRow) -> int:
-    text = row["request_idx"].removesuffix(".0")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise row.error(f"request_idx {row['request_idx']!r} is not a whole number", "count from 0")
-    return int(text)
-
-
 def _labels(row: CsvRow) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row[column] for column in _LABEL_COLUMNS if row[column] not in _NO_WORKFLOW))
-
-
-def _check_labels(row: CsvRow, known: set[str]) -> None:
-    for label in _labels(row):
-        if label not in known:
-            raise row.error(
-                f"the label {label!r} is not a workflow of the domain {row['domain_uuid']!r}",
-                f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits",
-            )
 
 
 def _examples_of(
