@@ -105,7 +105,67 @@ class Run:
             if choices.dry_run:
                 return self._show_foreseen()
             engine = choices.engine and opened.enter_context(open_engine(choices.engine))
-            return self._ask(compared, retry, engine or None)
+            trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
+            folder, output = trial.run_folder, self._output
+            record = self._record()
+            batches = self._batches(record)
+            models, _ = self._models(record, batches)
+            self._work.prepare()
+            self._make_room(compared)
+            if any(map(is_served, models)):
+                screen.say(f"requests go to {self._options.endpoint}")
+            summary = RunSummary()
+
+            def warn(verdict: Verdict) -> None:
+                record.tool_use(tools.facts)
+                screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, facts.noun)}")
+
+            tools = ToolArrival(models[trial.llm], known_tool_use(folder), warn)
+            about = {
+                "requests": facts.size,
+                "asked": facts.asked,
+                **facts.extra,
+                "sha256": dict(self._work.hashes),
+            }
+            with (
+                Journal(folder / JOURNAL) as journal,
+                self._ledger as ledger,
+                record.start(list(models.values()) if facts.asks else [], about, retry),
+                refused_open_batches(folder)
+                if batches is None
+                else batches.open(journal, (path.parent for path in trial.other_ledgers)),
+            ):
+                self._wording.record()
+                adopted = self._work.adopt(output, journal) if output.exists() else 0
+                try:
+                    figures = partial(_figures, ledger, summary)
+                    with screen.progress(facts.stage, facts.asked, figures) as advance:
+                        spread = self._spread(engine, journal) if engine else None
+                        loop = Loop(
+                            run.limits.multiworker,
+                            advance,
+                            screen.interrupted,
+                            summary,
+                            retry,
+                            spread=spread,
+                        )
+                        if batches is not None:
+                            most = max(1, min(facts.asked, MOST_REQUESTS))
+                            loop = replace(loop, concurrency=most, in_progress=batches.count)
+                        model = models[trial.llm] if trial.llm in FREE else tools
+                        already = self._work.run(OpenRun(model, models, journal, ledger, loop))
+                finally:
+                    written = self._work.write(output, journal)
+                    record.tool_use(tools.facts)
+                if facts.has_summary:
+                    outcomes = dict(sorted(summary.outcomes.items()))
+                    ended = {"lines": written.lines, "answered_before": already, "outcomes": outcomes}
+                    used = {"stop": summary.stop, "used": ledger.to_json()}
+                    write_json(folder / SUMMARY, ended | used)
+                warning = self._work.notice(journal)
+            inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
+            self._report(inference, retry, tools, warning)
+            return inference
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
@@ -117,67 +177,10 @@ class Run:
             max_tokens=self._facts.max_tokens,
         )
 
-    def _ask(self, compared: Mapping[str, Any], retry: RetryPlan, engine: Engine | None = None) -> Inference:
-        trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
-        folder, output = trial.run_folder, self._output
-        record = self._record()
-        batches = self._batches(record)
-        models, _ = self._models(record, batches)
-        self._work.prepare()
-        self._make_room(compared)
-        if any(map(is_served, models)):
-            screen.say(f"requests go to {self._options.endpoint}")
-        summary = RunSummary()
-
-        def warn(verdict: Verdict) -> None:
-            record.tool_use(tools.facts)
-            screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, facts.noun)}")
-
-        tools = ToolArrival(models[trial.llm], known_tool_use(folder), warn)
-        about = {
-            "requests": facts.size,
-            "asked": facts.asked,
-            **facts.extra,
-            "sha256": dict(self._work.hashes),
-        }
-        with (
-            Journal(folder / JOURNAL) as journal,
-            self._ledger as ledger,
-            record.start(list(models.values()) if facts.asks else [], about, retry),
-            refused_open_batches(folder)
-            if batches is None
-            else batches.open(journal, (path.parent for path in trial.other_ledgers)),
-        ):
-            self._wording.record()
-            adopted = self._work.adopt(output, journal) if output.exists() else 0
-            try:
-                figures = partial(_figures, ledger, summary)
-                with screen.progress(facts.stage, facts.asked, figures) as advance:
-                    spread = None if engine is None else self._spread(engine, journal)
-                    loop = Loop(
-                        run.limits.multiworker,
-                        advance,
-                        screen.interrupted,
-                        summary,
-                        retry,
-                        spread=spread,
-                    )
-                    if batches is not None:
-                        most = max(1, min(facts.asked, MOST_REQUESTS))
-                        loop = replace(loop, concurrency=most, in_progress=batches.count)
-                    model = models[trial.llm] if trial.llm in FREE else tools
-                    already = self._work.run(OpenRun(model, models, journal, ledger, loop))
-            finally:
-                written = self._work.write(output, journal)
-                record.tool_use(tools.facts)
-            if facts.has_summary:
-                outcomes = dict(sorted(summary.outcomes.items()))
-                ended = {"lines": written.lines, "answered_before": already, "outcomes": outcomes}
-                used = {"stop": summary.stop, "used": ledger.to_json()}
-                write_json(folder / SUMMARY, ended | used)
-            warning = self._work.notice(journal)
-        inference = Inference(written.lines, already, summary, adopted, malformed=written.malformed)
-        self._work.report(inference, output, folder / JOURNAL, screen)
+    def _report(self, inference: Inference, retry: RetryPlan, tools: ToolArrival, warning: str) -> None:
+        """Say how the run ended, and what the user should know about it."""
+        summary, facts, screen = inference.summary, self._facts, self._settings.screen
+        self._work.report(inference, self._output, self._trial.run_folder / JOURNAL, screen)
         if summary.outcomes:
             tools.check()
             for text in filter(None, (warning, tools.leak_notice)):
@@ -194,7 +197,6 @@ class Run:
                 f"{WARNING}{summary.changed} recorded answers are to other requests than are sent now, and"
                 " were requested again"
             )
-        return inference
 
     def _spread(self, engine: Engine, journal: Journal) -> Spread:
         facts = self._facts

@@ -11,6 +11,7 @@ import click
 from toolassay.benchmarks.classic.benchmark import BENCHMARK
 from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
 from toolassay.cli import options
+from toolassay.cli.benchmark_options import option_of
 from toolassay.cli.options import CommandGroup, Function, load_environment
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
@@ -59,25 +60,18 @@ def print_compat(
             all domains.
     """
     axes = {"cost": "cost USD", "latency": "latency s", "accuracy": "row_pass@1", "stability": "row_pass^2"}
+    names = {"latency": "time_to_pred_mean", "accuracy": "row_pass@1", "stability": "row_pass^2"}
     headings = ("compat", "domain", *axes.values(), "security", "as deployed")
     lines: list[tuple[str, ...]] = []
     for agent, found in scores.items():
         compat = found.compat
         resisted = (compat.get(SECURITY, {}).get("value"), (deployed or {}).get(agent))
-        for key in compat["cost"]:
-            line = (
-                agent,
-                key.removeprefix(_DOMAIN),
-                number(_in(compat["cost"], key, "cost_mean"), 4),
-                _number(_in(compat["latency"], key, "time_to_pred_mean")),
-                _number(_in(compat["accuracy"], key, "row_pass@1")),
-                _number(_in(compat["stability"], key, "row_pass^2")),
-                *(_number(value if key == f"{_DOMAIN}all" else None) for value in resisted),
-            )
-            lines.append(line)
-    domains = dict.fromkeys(
-        key.removeprefix(_DOMAIN) for one in scores.values() for key in one.compat["cost"]
-    )
+        for key, cost in compat["cost"].items():
+            measured = [(compat[axis] or {}).get(key, {}).get(name) for axis, name in names.items()]
+            measured += resisted if key == f"{_DOMAIN}all" else (None, None)
+            dollars = number(cost["cost_mean"], 4)
+            lines.append((agent, key.removeprefix(_DOMAIN), dollars, *map(_number, measured)))
+    domains = dict.fromkeys(line[1] for line in lines)
     shown = [domain for domain in domains if with_published or (with_published is None and domain == "all")]
     for domain in shown:
         for model, figures in published_rows(domain).items():
@@ -151,11 +145,6 @@ def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
     _print_notes({result.llm: result.notes for result in evaluations})
 
 
-def _in(axis: Mapping[str, Mapping[str, Any]] | None, key: str, name: str) -> float | None:
-    value = (axis or {}).get(key, {}).get(name)
-    return None if value is None else float(value)
-
-
 def _number(value: float | None) -> str:
     return number(value, 3)
 
@@ -173,17 +162,7 @@ def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
 _FORCE = "Replace existing files."
 
 
-def _with_published() -> Callable[[Function], Function]:
-    """`--with_published`."""
-    return options.option(
-        "with_published",
-        type=bool,
-        default=None,
-        is_flag=False,
-        flag_value=True,
-        help="Add the published figures: true adds those of each domain, false none "
-        "[default: the overall figures].",
-    )
+_with_published = option_of(None, BENCHMARK.options.show[0])
 
 
 def _senders(name: str, who: str) -> Callable[[Function], Function]:
@@ -403,7 +382,7 @@ def command() -> None:
     default="compat",
     help="compat: the published metrics; strict: errors count as wrong and no row is removed.",
 )
-@_with_published()
+@_with_published
 @options.option("out", type=options.PATH, required=True, help="Output folder for metrics.json.")
 def evaluate(
     data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
@@ -453,7 +432,7 @@ def evaluate(
 @options.flag("is_debug", "Only the first 10 messages.")
 @options.budget()
 @options.dry_run()
-@_with_published()
+@_with_published
 @options.flag(
     "force",
     "Start a new run if the settings differ from the existing run, which is kept.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,55 +59,31 @@ def read_table(path: Path, columns: Collection[str], *, fix: str = "check the pa
         UsageError: the file does not exist, is not such a table, has a row with more cells than the header,
             or has a quotation mark that is not closed.
     """
+    begins = 1
     try:
         with open_regular(path, "r", encoding="utf-8-sig", newline="") as file:
-            taken: list[str] = []
-            reader = csv.DictReader(_recording_lines(file, taken), restkey="\0")
+            reader = csv.DictReader(file, restkey="\0", strict=True)
             header = reader.fieldnames or ()
-            _check_quotes(CsvRow({}, path, reader.line_num), taken)
-            taken.clear()
             if missing := [name for name in columns if name not in header]:
                 raise UsageError(
                     f"has no column {missing[0]!r}", file=path, fix=f"give it {', '.join(columns)}"
                 )
+            begins = reader.line_num + 1
             for cells in reader:
                 row = CsvRow({name: cell or "" for name, cell in cells.items()}, path, reader.line_num)
-                _check_quotes(row, taken)
-                taken.clear()
                 if "\0" in cells:
                     raise row.error("more cells than the header", "put quotes around cells with commas")
                 yield row
+                begins = reader.line_num + 1
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix) from None
     except IsADirectoryError:
         raise UsageError("is a folder, not a table", file=path, fix="name the file in it") from None
-    except (csv.Error, UnicodeDecodeError, OSError) as error:
+    except csv.Error as error:
+        fix = "close quotation marks, and double those inside a cell"
+        raise UsageError(f"not a row of a CSV table: {error}", file=path, line=begins, fix=fix) from None
+    except (UnicodeDecodeError, OSError) as error:
         raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
-
-
-def _recording_lines(lines: Iterable[str], taken: list[str]) -> Iterator[str]:
-    for line in lines:
-        taken.append(line)
-        yield line
-
-
-def _check_quotes(row: CsvRow, lines: Sequence[str]) -> None:
-    """Refuse a row that extends over several lines because a quotation mark is not closed.
-
-    Such a row ends at the end of the file, or at the next quotation mark, in the middle of a cell.
-    """
-    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
-    if len(lines) - first < 2:
-        return
-    try:
-        list(csv.reader(lines[first:], strict=True))
-    except csv.Error:
-        raise UsageError(
-            f"a quotation mark in this row is not closed: the row extends to line {row.line}",
-            file=row.file,
-            line=row.line - len(lines) + first + 1,
-            fix="close it, and double quotation marks inside a cell",
-        ) from None
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -268,6 +245,11 @@ def read_data(folder: Path) -> ClassicData:
     return ClassicData(domains, workflows, examples)
 
 
+# At most 9 digits, as int() refuses more than 4,300: matches "12" and "12.0", not "-1" or "1.5".
+INDEX = re.compile(r"[0-9]{1,9}(?:\.0)?")
+"""A request_idx."""
+
+
 def _read_domains(path: Path) -> dict[str, str]:
     domains: dict[str, str] = {}
     for row in read_table(path, DOMAIN_COLUMNS, fix=_TABLES_FIX):
@@ -304,45 +286,34 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
     known = {domain: {workflow.id for workflow in these} for domain, these in workflows.items()}
     chats: dict[str, dict[int, tuple[int, CsvRow]]] = {}
     for number, row in enumerate(read_table(path, MESSAGE_COLUMNS, fix=_TABLES_FIX)):
-        chat = chats.setdefault(row["conversation_uuid"], {})
-        if row["domain_uuid"] not in known:
-            raise row.error(f"unknown domain {row['domain_uuid']!r}", f"list it in {DOMAINS}")
-        if not row["conversation_uuid"] or not row["request_content"].strip():
+        name, domain, index = row["conversation_uuid"], row["domain_uuid"], row["request_idx"]
+        chat = chats.setdefault(name, {})
+        if domain not in known:
+            raise row.error(f"unknown domain {domain!r}", f"list it in {DOMAINS}")
+        if not name or not row["request_content"].strip():
             raise row.error("conversation_uuid or request_content is empty", "fill it in, or remove the row")
-        if chat and next(iter(chat.values()))[1]["domain_uuid"] != row["domain_uuid"]:
-            raise row.error(
-                f"the chat {row['conversation_uuid']!r} is in two domains", "write the same domain_uuid"
-            )
-        place = _request_index(row)
+        if chat and next(iter(chat.values()))[1]["domain_uuid"] != domain:
+            raise row.error(f"the chat {name!r} is in two domains", "write the same domain_uuid")
+        if not INDEX.fullmatch(index):
+            raise row.error(f"request_idx {index!r} is not a whole number", "count from 0")
+        place = int(index.removesuffix(".0"))
         if place in chat:
             raise row.error(
-                f"duplicate request_idx {place} in the chat {row['conversation_uuid']!r}",
+                f"duplicate request_idx {place} in the chat {name!r}",
                 "number the user messages of a chat 0, 1, 2, ...",
             )
+        if unknown := [label for label in _labels(row) if label not in known[domain]]:
+            raise row.error(
+                f"the label {unknown[0]!r} is not a workflow of the domain {domain!r}",
+                f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits",
+            )
         chat[place] = number, row
-        _check_labels(row, known[row["domain_uuid"]])
     examples = [example for name, chat in chats.items() for example in _examples_of(name, chat, workflows)]
     return tuple(sorted(examples, key=lambda example: example.number))
 
 
-def _request_index(row: CsvRow) -> int:
-    text = row["request_idx"].removesuffix(".0")
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise row.error(f"request_idx {row['request_idx']!r} is not a whole number", "count from 0")
-    return int(text)
-
-
 def _labels(row: CsvRow) -> tuple[str, ...]:
     return tuple(dict.fromkeys(row[column] for column in _LABEL_COLUMNS if row[column] not in _NO_WORKFLOW))
-
-
-def _check_labels(row: CsvRow, known: set[str]) -> None:
-    for label in _labels(row):
-        if label not in known:
-            raise row.error(
-                f"the label {label!r} is not a workflow of the domain {row['domain_uuid']!r}",
-                f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits",
-            )
 
 
 def _examples_of(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.data_folder import DataFolder
@@ -49,10 +51,7 @@ def from_folder(folder: Path) -> ClassicSource:
     if not folder.is_dir():
         raise UsageError("no such folder", file=folder, fix="check --folder")
     names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    card = (folder / CARD).read_text(encoding="utf-8", errors="replace") if CARD in names else ""
-    found = _required(choose_tables(names, card), str(folder))
-    tables = {table: [folder / name for name in files] for table, files in found.items()}
-    return ClassicSource(tables, {"source": folder.resolve().name})
+    return ClassicSource(_tables(names, folder.joinpath), {"source": folder.resolve().name})
 
 
 def from_hub(name: str, revision: str | None = None) -> ClassicSource:
@@ -63,11 +62,22 @@ def from_hub(name: str, revision: str | None = None) -> ClassicSource:
         ToolassayError: the hub cannot be reached, or does not give the data out.
     """
     dataset = HubDataset(name, revision)
-    names = dataset.names
-    card = dataset.fetch(CARD).read_text(encoding="utf-8", errors="replace") if CARD in names else ""
-    found = _required(choose_tables(names, card), name)
-    tables = {table: [dataset.fetch(file) for file in files] for table, files in found.items()}
+    tables = _tables(dataset.names, dataset.fetch)
     return ClassicSource(tables, {"source": f"{name} on the Hugging Face hub", "revision": dataset.revision})
+
+
+def _tables(names: Collection[str], fetch: Callable[[str], Path]) -> dict[str, list[Path]]:
+    """The files of each table.
+
+    Raises:
+        UsageError: a table is missing.
+    """
+    card = fetch(CARD).read_text(encoding="utf-8", errors="replace") if CARD in names else ""
+    found = choose_tables(names, card)
+    if missing := [table for table in NEEDED if table not in found]:
+        fix = f"it needs {', '.join(NEEDED)} as CSV or Parquet"
+        raise UsageError(f"the data set has no table '{missing[0]}'", fix=fix)
+    return {table: [fetch(file) for file in files] for table, files in found.items()}
 
 
 def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
@@ -80,15 +90,13 @@ def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
     >>> choose_tables(["messages.csv", "workflows/test-0.parquet", "README.md"])
     {'messages': ['messages.csv'], 'workflows': ['workflows/test-0.parquet']}
     """
-    known = sorted(names)
-    told = _configurations(card)
+    known, told = sorted(names), _configurations(card)
     found = {}
     for table in TABLES:
-        for pattern in (*told.get(table, ()), *(usual.format(table) for usual in _USUAL)):
-            files = [name for name in known if fnmatchcase(name, pattern)]
-            if files:
-                found[table] = files
-                break
+        patterns = (*told.get(table, ()), *(usual.format(table) for usual in _USUAL))
+        files = ([name for name in known if fnmatchcase(name, pattern)] for pattern in patterns)
+        if chosen := next(filter(None, files), None):
+            found[table] = chosen
     return found
 
 
@@ -125,40 +133,38 @@ def _cell(value: Any) -> Any:
     return "" if value is None else value
 
 
-def _required(found: dict[str, list[str]], where: str) -> dict[str, list[str]]:
-    for table in NEEDED:
-        if table not in found:
-            raise UsageError(
-                f"{where} has no table '{table}'", fix=f"it needs {', '.join(NEEDED)} as CSV or Parquet"
-            )
-    return found
+class _DataFile(msgspec.Struct):
+    path: str | list[str]
+
+
+class _TableFiles(msgspec.Struct):
+    """A configuration in the head of a card."""
+
+    config_name: str
+    data_files: str | list[str | _DataFile] = []
+
+
+class _CardHead(msgspec.Struct):
+    configs: list[_TableFiles] = []
 
 
 def _configurations(card: str) -> dict[str, list[str]]:
-    """File patterns of each configuration in the header of a dataset card."""
+    """File patterns of each configuration in the head of a dataset card; {} without a readable one."""
     import yaml
 
     front = _FRONT_MATTER.match(card)
     try:
-        head = yaml.safe_load(front[1]) if front else None
-    except yaml.YAMLError:
+        head = msgspec.convert(yaml.safe_load(front[1]) if front else {}, _CardHead)
+    except (yaml.YAMLError, msgspec.ValidationError):
         return {}
-    listed = head.get("configs") if isinstance(head, dict) else None
-    return {
-        str(one.get("config_name")): list(_patterns(one.get("data_files")))
-        for one in (listed if isinstance(listed, list) else [])
-        if isinstance(one, dict)
-    }
-
-
-def _patterns(files: Any) -> Iterator[str]:
-    if isinstance(files, str):
-        yield files
-    elif isinstance(files, dict):
-        yield from _patterns(files.get("path"))
-    elif isinstance(files, list):
-        for one in files:
-            yield from _patterns(one)
+    found = {}
+    for one in head.configs:
+        files = [one.data_files] if isinstance(one.data_files, str) else one.data_files
+        paths = [file if isinstance(file, str) else file.path for file in files]
+        found[one.config_name] = [
+            path for some in paths for path in ([some] if isinstance(some, str) else some)
+        ]
+    return found
 
 
 def import_classic(

@@ -83,10 +83,7 @@ def _choice(example: Example, chosen: Any, names: list[str]) -> list[Section]:
 
 def _raw(entry: dict[str, Any]) -> str | None:
     answers = entry.get("answers")
-    if not isinstance(answers, list) or not answers or not isinstance(answers[-1], dict):
-        return None
-    text = answers[-1].get("text")
-    return text if isinstance(text, str) else None
+    return str(answers[-1]["text"]) if answers else None
 
 
 ITEMS = Items(message_golds, message_answers)

@@ -172,6 +172,7 @@ def _parsed(text: str, path: Path | None = None) -> Any:
 
 
 _TEMPERATURE = Default(0.7)  # as published
+_NOT_PROBED = "recorded answers cannot be probed"
 
 
 @dataclass(frozen=True)
@@ -211,21 +212,6 @@ def run_classic(
     limits = gather(limits or Limits(), keywords)
     choices = gather(choices or RunChoices(), keywords)
     refuse_unknown("run_classic", keywords)
-    try:
-        return _run(configuration, limits, choices, command, screen)
-    except StoppedRun as error:
-        raise ToolassayError(
-            str(error.__cause__), fix="check agent.base_model and agent.api_base, and OPENAI_API_KEY"
-        ) from error
-
-
-def _run(
-    configuration: Configuration,
-    limits: Limits,
-    choices: RunChoices,
-    command: Sequence[str] | None,
-    screen: Screen,
-) -> ClassicRun:
     agent, trials = configuration.agent, configuration.eval.n_trials
     folder = _folder(configuration.dataset.path_or_name)
     none_as = (agent.none_as,) if isinstance(agent.none_as, str) else agent.none_as
@@ -245,26 +231,26 @@ def _run(
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)
-    inference = run_trials(lambda number: chat_work(folder, run, own, number), place, run)
-    if choices.dry_run or not inference.written:
-        return ClassicRun(inference, None)
-    probed: RunSummary | None = None
-    if "security" in configuration.eval.limit_to_metrics:
-        if (reason := _unprobed(folder, own)) is not None:
-            screen.say(f"security is not measured: {reason}")
-        else:
-            probed = probe(replace(run, choices=choices), chat_prober(folder, run, own, None), place).summary
-            inference.summary.failed += probed.failed + probed.unasked
-    scoring = ScoringSettings((model.llm,), choices.prediction_dir or PREDICTIONS, screen=screen)
-    (evaluation,) = evaluate_chats(folder, scoring, ChatScoring(), shows_security=probed is None)
-    return ClassicRun(inference, evaluation)
-
-
-def _unprobed(folder: DataFolder, own: ChatOptions) -> str | None:
-    """The reason why an agent has no security probes; None if it has."""
-    if own.recorded is not None:
-        return "recorded answers cannot be probed"
-    return None if (folder.path / PROMPTS).is_file() else f"the folder has no {PROMPTS}"
+    try:
+        inference = run_trials(lambda number: chat_work(folder, run, own, number), place, run)
+        if choices.dry_run or not inference.written:
+            return ClassicRun(inference, None)
+        probed: RunSummary | None = None
+        if "security" in configuration.eval.limit_to_metrics:
+            if own.recorded is not None or not (folder.path / PROMPTS).is_file():
+                missing = f"the folder has no {PROMPTS}" if own.recorded is None else _NOT_PROBED
+                screen.say(f"security is not measured: {missing}")
+            else:
+                prober = chat_prober(folder, run, own, None)
+                probed = probe(replace(run, choices=choices), prober, place).summary
+                inference.summary.failed += probed.failed + probed.unasked
+        scoring = ScoringSettings((model.llm,), choices.prediction_dir or PREDICTIONS, screen=screen)
+        (evaluation,) = evaluate_chats(folder, scoring, ChatScoring(), shows_security=probed is None)
+        return ClassicRun(inference, evaluation)
+    except StoppedRun as error:
+        raise ToolassayError(
+            str(error.__cause__), fix="check agent.base_model and agent.api_base, and OPENAI_API_KEY"
+        ) from error
 
 
 def _folder(name: str) -> DataFolder:

@@ -16,7 +16,7 @@ from toolassay.benchmarks.classic.agents.inference import (
     write_predictions,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.settings import OFFLINE, ClassicAgentSettings
 from toolassay.benchmarks.classic.data import ClassicData, Example, Question, read_data
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.data_folder import DataFolder
@@ -34,14 +34,17 @@ from toolassay.screen import WARNING
 
 
 def agent_settings(run: RunSettings, own: ChatOptions) -> ClassicAgentSettings:
-    """How the agent of a run chooses.
+    """How the agent of a run chooses. Default agent: `cot`, for the offline model `retrieval`.
 
     Raises:
         UsageError: an unknown choice, or settings that do not go together.
     """
-    return ClassicAgentSettings.of(
-        run.model.llm,
-        own.agent,
+    is_offline = run.model.llm == OFFLINE
+    agent = own.agent or ("retrieval" if is_offline else "cot")
+    if agent == "retrieval" and not is_offline:
+        raise UsageError("--agent retrieval needs no model", fix="give --llm offline")
+    return ClassicAgentSettings(
+        agent,
         order=own.order or "table",
         max_tokens=run.model.max_tokens,
         recorded=own.recorded,

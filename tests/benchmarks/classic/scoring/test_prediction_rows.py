@@ -136,7 +136,7 @@ def test_either_label_is_right_and_none_only_where_there_is_none(folder: Path) -
         ("messages.csv", "c2,hello,,,,0,shop", "c2,hello,,,,0,farm", "messages.csv:3: unknown domain 'farm'"),
         ("messages.csv", "w1,w2,0,shop", "w9,w2,0,shop", "messages.csv:2: the label 'w9' is not a workflow"),
         ("messages.csv", "c2,hello", "c2, ", "messages.csv:3: conversation_uuid or request_content is empty"),
-        ("messages.csv", "c1,yes", '"c1,yes', "messages.csv:4: a quotation mark in this row"),
+        ("messages.csv", "c1,yes", '"c1,yes', "messages.csv:4: not a row of a CSV table"),
         ("workflows.csv", " Track Parcel ", "return  goods", "workflows.csv:3: the name 'return  goods'"),
         ("domains.csv", "shop,Shop", "shop,Shop\nshop,Two", "domains.csv:3: domain_uuid 'shop'"),
     ],

@@ -85,18 +85,6 @@ class ClassicAgentSettings:
                 fix=f"omit it, or choose --agent {' or '.join(_WRITING)}",
             )
 
-    @classmethod
-    def of(cls, llm: str, agent: str | None = None, **settings: Any) -> ClassicAgentSettings:
-        """The settings for a model. Default agent: `cot`, for the offline model `retrieval`.
-
-        Raises:
-            UsageError: as for the class, or `retrieval` with a model other than the offline one.
-        """
-        chosen = agent or ("retrieval" if llm == OFFLINE else "cot")
-        if chosen == "retrieval" and llm != OFFLINE:
-            raise UsageError("--agent retrieval needs no model", fix="give --llm offline")
-        return cls(chosen, **settings)
-
     @property
     def limit(self) -> int:
         """Maximum tokens of an answer."""

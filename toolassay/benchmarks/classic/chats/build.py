@@ -10,10 +10,9 @@ from typing import Any
 
 from toolassay.benchmarks.classic.chats.chat import Action, profane_words
 from toolassay.benchmarks.classic.chats.chat_sample import ChatSampleSettings, make_sample, write_sample
-from toolassay.benchmarks.classic.chats.masking import Finder, find_with
+from toolassay.benchmarks.classic.chats.masking import find_with
 from toolassay.benchmarks.classic.chats.merge import (
     CONFLICTS,
-    MergedSet,
     Ties,
     is_unfinished,
     merge,
@@ -40,6 +39,7 @@ from toolassay.errors import IncompleteError, UsageError
 from toolassay.extras import needed
 from toolassay.files import atomic_target, read_text, safe_name, write_text
 from toolassay.screen import DEFAULT, WARNING, Screen
+from toolassay.tables import number
 from toolassay.text_formatting import count_of
 
 CARD = "README.md"
@@ -83,7 +83,7 @@ def lay_out(data_dir: Path, folder: Path, *, parquet: bool = False, prompts: Pat
         name: [[row[column] for column in _TABLES[name]] for row in read_table(path, _TABLES[name])]
         for name, path in tables.items()
     }
-    write = _parquet_writer() if parquet else write_table
+    write = _write_parquet if parquet else write_table
     names = {name: Path(name).with_suffix(".parquet").name if parquet else name for name in tables}
     for name, columns in _TABLES.items():
         if name in tables:
@@ -104,28 +104,23 @@ def _card(data_dir: Path, files: Sequence[str]) -> str:
     return f"---\nconfigs:\n{configs}---\n\n{text}"
 
 
-def _parquet_writer() -> Any:
-    arrow = needed("pyarrow", "Parquet", "hub")
-    parquet = needed("pyarrow.parquet", "Parquet", "hub")
+def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Write a table: numbers in the column of numbers, null for an empty label.
 
-    def write(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        fields = [
-            (column, arrow.int64() if column == "request_idx" else arrow.string()) for column in columns
-        ]
-        values = [
-            {name: _cell_value(name, cell) for name, cell in zip(columns, row, strict=True)} for row in rows
-        ]
-        with atomic_target(path) as stream:
-            parquet.write_table(arrow.Table.from_pylist(values, schema=arrow.schema(fields)), stream)
-
-    return write
-
-
-def _cell_value(column: str, cell: str) -> str | int | None:
-    """A number in columns of numbers; None for an empty label."""
-    if column == "request_idx":
-        return int(cell.removesuffix(".0"))
-    return cell or (None if column.startswith("true_workflow") else "")
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    arrow, parquet = needed("pyarrow", "Parquet", "hub"), needed("pyarrow.parquet", "Parquet", "hub")
+    values: dict[str, Any] = {}
+    for place, column in enumerate(columns):
+        cells = [row[place] for row in rows]
+        if column == "request_idx":
+            values[column] = arrow.array([int(cell.removesuffix(".0")) for cell in cells], arrow.int64())
+        else:
+            nothing = None if column.startswith("true_workflow") else ""
+            values[column] = arrow.array([cell or nothing for cell in cells], arrow.string())
+    with atomic_target(path) as stream:
+        parquet.write_table(arrow.table(values), stream)
 
 
 def sample_chats(
@@ -165,14 +160,21 @@ def sample_chats(
     """
     folder = Path(out)
     check_empty(folder, force=force)
-    words = None if profanity is None else _words(Path(profanity))
+    words = None if profanity is None else read_text(Path(profanity)).split("\n")
+    words = words and [word.strip() for word in words if word.strip()]
+    if words == []:
+        raise UsageError("holds no words", file=profanity, fix="write one a line, or leave --profanity out")
+    if mask == "off" and mask_patterns:
+        raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
+    model = None if mask in ("off", "patterns") else Path(mask)
+    find = None if mask == "off" else find_with(model, regions=phone_regions, own=mask_patterns)
     settings = ChatSampleSettings(
         per_domain=per_domain,
         seed=seed,
         min_length=min_length,
         actions=actions or {},
         profane=None if words is None else profane_words(words),
-        mask=_finder(mask, mask_patterns, phone_regions),
+        mask=find,
     )
     raw = read_chats(source)
     if source.workflows is None:
@@ -184,43 +186,22 @@ def sample_chats(
     sample = make_sample(raw, settings)
     write_sample(sample, settings, folder)
     screen.table(sample.funnel.table())
-    if settings.mask is None:
+    if find is None:
         screen.say(f"{WARNING}personal data is not masked")
     else:
-        kinds = ", ".join(f"{number:,} {kind}" for kind, number in sample.masked.items()) or "nothing"
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in sample.masked.items()) or "nothing"
         screen.say(f"masked: {kinds}")
         if mask == "patterns":
             screen.say(
                 f"{WARNING}patterns find neither bare names nor postal addresses: --mask MODEL_PATH does, "
                 "and annotators mark what is left"
             )
-        _warn_of_ids([chat.id for chat in sample.chats], settings.mask, screen)
+        if telling := sum(bool(find(chat.id)) for chat in sample.chats):
+            screen.say(
+                f"{WARNING}{count_of(telling, 'conversation id')} may hold personal data: ids are not "
+                "masked, give the chats other ones"
+            )
     screen.say(f"{folder}: {count_of(len(sample.chats), 'conversation')}, without labels")
-
-
-def _words(path: Path) -> list[str]:
-    words = [word.strip() for word in read_text(path).split("\n") if word.strip()]
-    if not words:
-        raise UsageError("holds no words", file=path, fix="write one a line, or leave --profanity out")
-    return words
-
-
-def _finder(mask: str, patterns: Mapping[str, str] | None, regions: Sequence[str]) -> Finder | None:
-    if mask == "off":
-        if patterns:
-            raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
-        return None
-    model = None if mask == "patterns" else Path(mask)
-    return find_with(model, regions=regions, own=patterns)
-
-
-def _warn_of_ids(ids: Sequence[str], find: Finder, screen: Screen) -> None:
-    telling = sum(bool(find(name)) for name in ids)
-    if telling:
-        screen.say(
-            f"{WARNING}{count_of(telling, 'conversation id')} may hold personal data: ids are not masked, "
-            "give the chats other ones"
-        )
 
 
 def write_workbooks(
@@ -314,7 +295,9 @@ def merge_workbooks(
             fix="decide these in the workbooks and merge again, or say --ties first",
         )
     write_set(folder, merged, data, len(answers), _rules(ties, any_flag))
-    _tell_agreement(merged, screen)
+    for name, found in (("all", merged.agreement["all"]), *merged.agreement["domains"].items()):
+        raw, kappa = (number(found[key], 3, unknown="-") for key in ("raw", "kappa"))
+        screen.say(f"{name}: {count_of(found['messages'], 'message')}, raw agreement {raw}, kappa {kappa}")
     messages = count_of(len(merged.rows), "message")
     screen.show(f"{folder}: {messages}, {count_of(merged.funnel.conversations, 'conversation')}")
     if merged.open_conflicts:
@@ -383,9 +366,3 @@ def _rules(ties: Ties, any_flag: bool) -> list[str]:
         if ties == "first"
         else "A conversation with a message without a majority was left out.",
     ]
-
-
-def _tell_agreement(merged: MergedSet, screen: Screen) -> None:
-    for name, found in (("all", merged.agreement["all"]), *merged.agreement["domains"].items()):
-        raw, kappa = ("-" if found[key] is None else f"{found[key]:.3f}" for key in ("raw", "kappa"))
-        screen.say(f"{name}: {count_of(found['messages'], 'message')}, raw agreement {raw}, kappa {kappa}")

@@ -6,6 +6,8 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import takewhile
 from typing import Any, Literal
 
 from toolassay.benchmarks.classic.data import CsvRow
@@ -71,38 +73,29 @@ class RawMessage:
 
 def count_greetings(chat: Sequence[RawMessage]) -> int:
     """The number of bot messages before the first user message."""
-    first = next((number for number, message in enumerate(chat) if message.sender == "user"), len(chat))
-    return sum(message.sender == "bot" for message in chat[:first])
+    return sum(one.sender == "bot" for one in takewhile(lambda message: message.sender != "user", chat))
 
 
 def exchanges_of(chat: Sequence[RawMessage]) -> Iterator[Exchange]:
-    """Group the messages of a chat, which are in order, into exchanges."""
-    current: Exchange | None = None
-    human = False
+    """Group the messages of a chat, which are in order, into exchanges.
+
+    Of each measurement the first row of an exchange that has it counts. A member of the team who wrote before
+    the first user message took over from there.
+    """
+    before, groups = list[RawMessage](), list[list[RawMessage]]()
     for message in chat:
         if message.sender == "user":
-            if current is not None:
-                yield current
-            current = Exchange(message.row["text"], human=human)
-            human = False
-        elif current is None:
-            human = human or message.sender == "human"
-            continue
-        elif message.sender == "human":
-            current = replace(current, human=True)
-        else:
-            current = replace(current, bot=f"{current.bot}\n{message.row['text']}".strip("\n"))
-        current = _with_figures(current, message.row)
-    if current is not None:
-        yield current
-
-
-def _with_figures(exchange: Exchange, row: CsvRow) -> Exchange:
-    """An exchange with the measurements of a row added. The first row that has a value counts."""
-    values: dict[str, Any] = {
-        name: getattr(exchange, name) or row.get(name).strip() for name in ("workflow", *FIGURES)
-    }
-    return replace(exchange, **values)
+            groups.append([])
+        (groups[-1] if groups else before).append(message)
+    for number, group in enumerate(groups):
+        replies = (message.row["text"] for message in group if message.sender == "bot")
+        bot = reduce(lambda said, text: f"{said}\n{text}".strip("\n"), replies, "")
+        human = any(message.sender == "human" for message in (*group, *(() if number else before)))
+        found = {
+            name: next(filter(None, (message.row.get(name) for message in group)), "")
+            for name in ("workflow", *FIGURES)
+        }
+        yield Exchange(group[0].row["text"], bot, human, **found)
 
 
 # Only these tags are markup. Matches "<br/>" and "</p>"; not "<your name>" or a placeholder "<PERSON_1>".
@@ -193,19 +186,22 @@ def standard_filters(
     *, min_length: int = 5, profane: Callable[[str], bool] | None = None
 ) -> Iterator[Filter]:
     """All filters, in order. Make new ones for each pass, because some keep state."""
-    yield Filter("null", "no user message, or an empty one", _null)
+    empty = _each(lambda one: "" if one.user else "empty")
+    yield Filter(
+        "null",
+        "no user message, or an empty one",
+        lambda chat: empty(chat) if chat.exchanges else (0, "no user message"),
+    )
     yield Filter(
         "too_short",
         f"a user message of fewer than {min_length} characters",
-        _each(lambda text: f"{len(text)} characters" if len(text) < min_length else ""),
+        _each(lambda one: f"{len(one.user)} characters" if len(one.user) < min_length else ""),
     )
-    yield Filter("human", "a person took over", _human)
+    took_over = "a person took over"
+    yield Filter("human", took_over, _each(lambda one: took_over if one.human else ""))
     if profane is not None:
-        yield Filter(
-            "profanity",
-            "a user message with profanity",
-            _each(lambda text: "profanity" if profane(text) else ""),
-        )
+        swears = _each(lambda one: "profanity" if profane(one.user) else "")
+        yield Filter("profanity", "a user message with profanity", swears)
     yield mostly_masked()
     yield repeated()
 
@@ -271,26 +267,18 @@ def profane_words(words: Collection[str]) -> Callable[[str], bool]:
     return lambda text: pattern.search(text) is not None
 
 
-def _each(offends: Callable[[str], str]) -> Callable[[Chat], Offence | None]:
+def _each(offends: Callable[[Exchange], str]) -> Callable[[Chat], Offence | None]:
+    """A filter of single exchanges; `offends` gives the reason, which is empty for none."""
+
     def find(chat: Chat) -> Offence | None:
-        for place, exchange in enumerate(chat.exchanges):
-            if why := offends(exchange.user):
-                return place, why
-        return None
+        reasons = enumerate(map(offends, chat.exchanges))
+        return next(((place, why) for place, why in reasons if why), None)
 
     return find
 
 
-def _null(chat: Chat) -> Offence | None:
-    return _each(lambda text: "" if text else "empty")(chat) if chat.exchanges else (0, "no user message")
-
-
-def _human(chat: Chat) -> Offence | None:
-    places = (place for place, exchange in enumerate(chat.exchanges) if exchange.human)
-    return next(((place, "a person took over") for place in places), None)
-
-
-def _masked(text: str) -> str:
+def _masked(exchange: Exchange) -> str:
+    text = exchange.user
     masks = len(_MASK.findall(text))
     words = len(_MASK.sub(" ", text).split())
     return "mostly masked" if masks and masks >= words else ""

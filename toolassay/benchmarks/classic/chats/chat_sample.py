@@ -253,7 +253,10 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
         UsageError: a library is not installed, or a filter is unknown or cannot be switched off.
         ToolassayError: no chat is left.
     """
-    _check_actions(settings.actions)
+    if unknown := [name for name in settings.actions if name not in FILTERS]:
+        raise UsageError(f"unknown filter {unknown[0]!r}", fix=f"choose from {', '.join(FILTERS)}")
+    if settings.actions.get("null") == "off":
+        raise UsageError("the filter null cannot be switched off", fix="use null=drop or null=cut")
     chats = list(raw.chats)
     funnel = ChatFunnel(len(chats), count_messages(chats))
     funnel.add("read", "raw rows put together into conversations", counts=raw.rows)
@@ -319,14 +322,6 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
         sample.workflows,
         {domain: domain for domain in dict.fromkeys(chat.domain for chat in sample.chats)},
     )
-
-
-def _check_actions(actions: Mapping[str, Action]) -> None:
-    for name, action in actions.items():
-        if name not in FILTERS:
-            raise UsageError(f"unknown filter {name!r}", fix=f"choose from {', '.join(FILTERS)}")
-        if name == "null" and action == "off":
-            raise UsageError("the filter null cannot be switched off", fix="use null=drop or null=cut")
 
 
 def _cleaned(chats: list[Chat], funnel: ChatFunnel) -> list[Chat]:

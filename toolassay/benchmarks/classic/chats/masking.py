@@ -69,6 +69,7 @@ _KINDS = {
     "US_SSN": "SSN",
     "MAC_ADDRESS": "MAC",
 }
+_RECOGNISERS = ("Iban", "CreditCard", "Ip", "MacAddress", "UsSsn")
 _MODEL_ENTITIES = ("PERSON", "LOCATION")
 
 
@@ -107,20 +108,13 @@ def find_with(
     language, engine = _engine(model)
     known = needed("presidio_analyzer.predefined_recognizers", _PURPOSE, "chats")
     shared = {"supported_language": language}
-    recognisers = [
-        known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **shared),
-        *(
-            recogniser(**shared)
-            for recogniser in (
-                *(known.IbanRecognizer, known.CreditCardRecognizer, known.IpRecognizer),
-                *(known.MacAddressRecognizer, known.UsSsnRecognizer),
-            )
-        ),
-        *(
-            presidio.PatternRecognizer(kind, patterns=[presidio.Pattern(kind, pattern, 0.9)], **shared)
-            for kind, pattern in [*OWN_PATTERNS, *(own or {}).items()]
-        ),
+    named = [getattr(known, f"{name}Recognizer")(**shared) for name in _RECOGNISERS]
+    patterns = [
+        presidio.PatternRecognizer(kind, patterns=[presidio.Pattern(kind, pattern, 0.9)], **shared)
+        for kind, pattern in [*OWN_PATTERNS, *(own or {}).items()]
     ]
+    phones = known.PhoneRecognizer(**({"supported_regions": tuple(regions)} if regions else {}), **shared)
+    recognisers = [phones, *named, *patterns]
     if model is not None:
         recognisers.append(known.SpacyRecognizer(supported_entities=list(_MODEL_ENTITIES), **shared))
     analyzer = presidio.AnalyzerEngine(
@@ -130,12 +124,10 @@ def find_with(
     )
 
     def find(text: str) -> list[PiiSpan]:
-        results = analyzer.analyze(text, language=language, score_threshold=_MIN_SCORE)
+        found = analyzer.analyze(text, language=language, score_threshold=_MIN_SCORE)
+        kinds = (_KINDS.get(one.entity_type, one.entity_type) for one in found)
         return without_overlaps(
-            [
-                PiiSpan(result.start, result.end, _KINDS.get(result.entity_type, result.entity_type))
-                for result in results
-            ]
+            [PiiSpan(one.start, one.end, kind) for one, kind in zip(found, kinds, strict=True)]
         )
 
     return find
@@ -147,18 +139,18 @@ def without_overlaps(found: Sequence[PiiSpan]) -> list[PiiSpan]:
     >>> without_overlaps([PiiSpan(0, 9, "EMAIL"), PiiSpan(4, 12, "URL"), PiiSpan(20, 25, "IP")])
     [PiiSpan(start=0, end=12, kind='EMAIL'), PiiSpan(start=20, end=25, kind='IP')]
     """
-    kept: list[PiiSpan] = []
-    longest = 0
+    groups: list[list[PiiSpan]] = []
+    end = 0
     for one in sorted(found, key=lambda one: (one.start, -one.end, one.kind)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-            longest = one.end - one.start
-            continue
-        last = kept.pop()
-        kind = one.kind if one.end - one.start > longest else last.kind
-        longest = max(longest, one.end - one.start)
-        kept.append(PiiSpan(last.start, max(last.end, one.end), kind))
-    return kept
+        if not groups or one.start >= end:
+            groups.append([])
+        groups[-1].append(one)
+        end = max(end, one.end)
+    longest = (max(group, key=lambda one: one.end - one.start) for group in groups)  # the first of several
+    return [
+        PiiSpan(group[0].start, max(one.end for one in group), most.kind)
+        for group, most in zip(groups, longest, strict=True)
+    ]
 
 
 def _check_regions(regions: Sequence[str]) -> None:

@@ -29,65 +29,6 @@ RAW_COLUMNS: Mapping[str, Sequence[str]] = {
 """The fields that are read, and the column names searched for if none is configured."""
 
 
-def read_raw(
-    path: Path, named: Mapping[str, str], needed: Sequence[str], used: set[str] | None = None
-) -> Iterator[CsvRow]:
-    """The rows of a table, with cells under the names of `RAW_COLUMNS`.
-
-    Args:
-        path: CSV with a header, or `.jsonl`, `.json` with one object per line.
-        named: configured column names by field, e.g. `{"text": "body"}`. A name that this table lacks is
-            ignored, because several tables share the configuration.
-        needed: fields that the table must have.
-        used: receives the fields whose configured column was found.
-
-    Raises:
-        UsageError: the file does not exist or is malformed (with the line), or a field is unknown or has no
-            column.
-    """
-    if unknown := set(named) - RAW_COLUMNS.keys():
-        raise UsageError(
-            f"--column: unknown field {min(unknown)!r}", fix=f"choose from {', '.join(RAW_COLUMNS)}"
-        )
-    columns: dict[str, str] = {}
-    for row in _rows(path):
-        if not columns or path.suffix.lower() != ".csv":
-            columns = _columns(row, named, needed)
-            if used is not None:
-                used.update(what for what, column in columns.items() if named.get(what) == column)
-        yield CsvRow({what: row.get(column) for what, column in columns.items()}, row.file, row.line)
-
-
-def _columns(row: CsvRow, named: Mapping[str, str], needed: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for what, usual in RAW_COLUMNS.items():
-        own = [named[what]] if what in named else []
-        column = next((name for name in (*own, *usual) if name in row.cells), None)
-        if column is not None:
-            found[what] = column
-    if missing := [what for what in needed if what not in found]:
-        flags = " ".join(f"--column {what}=NAME" for what in missing)
-        raise row.error(
-            f"no column for {', '.join(missing)}; the columns are {', '.join(row.cells)}",
-            f"add {flags}",
-        )
-    return found
-
-
-def _rows(path: Path) -> Iterator[CsvRow]:
-    if path.suffix.lower() == ".csv":
-        yield from read_table(path, ())
-        return
-    if path.suffix.lower() not in (".jsonl", ".json"):
-        raise UsageError("is neither CSV nor JSON Lines", file=path, fix="save it as .csv or .jsonl")
-    for line, value in read_json_lines(path):
-        if not isinstance(value, dict) or any(isinstance(cell, dict | list) for cell in value.values()):
-            raise UsageError(
-                "not an object of strings and numbers", file=path, line=line, fix="write one object per line"
-            )
-        yield CsvRow({key: "" if cell is None else str(cell) for key, cell in value.items()}, path, line)
-
-
 @dataclass(frozen=True)
 class RawSource:
     """Where raw chats are and how to read them.
@@ -107,6 +48,58 @@ class RawSource:
     user: Collection[str] = ("user", "customer", "client", "visitor")
     bot: Collection[str] = ("bot", "assistant", "system")
     human: Collection[str] = ("human", "agent", "operator", "live_agent")
+
+
+def read_raw(path: Path, source: RawSource, needed: Sequence[str], used: set[str]) -> Iterator[CsvRow]:
+    """The rows of a table, with cells under the names of `RAW_COLUMNS`, without blanks around all but texts.
+
+    Args:
+        path: CSV with a header, or `.jsonl`, `.json` with one object per line.
+        source: how it is read. A configured column that this table lacks is ignored, because several tables
+            share the configuration.
+        needed: fields that the table must have, besides the domain.
+        used: receives the fields whose configured column was found.
+
+    Raises:
+        UsageError: the file does not exist or is malformed (with the line), or a field is unknown or
+            has no column.
+    """
+    named = source.columns
+    if unknown := set(named) - RAW_COLUMNS.keys():
+        raise UsageError(
+            f"--column: unknown field {min(unknown)!r}", fix=f"choose from {', '.join(RAW_COLUMNS)}"
+        )
+    for row in _rows(path):
+        columns = {
+            what: column
+            for what, usual in RAW_COLUMNS.items()
+            if (column := next((one for one in (named.get(what, ""), *usual) if one in row.cells), None))
+        }
+        given = {"domain"} if source.domain else set[str]()
+        if missing := [what for what in (*needed, "domain") if what not in columns.keys() | given]:
+            flags = " ".join(f"--column {what}=NAME" for what in missing)
+            listed = ", ".join(row.cells)
+            raise row.error(f"no column for {', '.join(missing)}; the columns are {listed}", f"add {flags}")
+        used.update(what for what, column in columns.items() if named.get(what) == column)
+        cells = {what: row[column].strip() for what, column in columns.items()}
+        if "text" in columns:
+            cells["text"] = row[columns["text"]]
+        cells["domain"] = source.domain or cells["domain"]
+        yield CsvRow(cells, row.file, row.line)
+
+
+def _rows(path: Path) -> Iterator[CsvRow]:
+    if path.suffix.lower() == ".csv":
+        yield from read_table(path, ())
+        return
+    if path.suffix.lower() not in (".jsonl", ".json"):
+        raise UsageError("is neither CSV nor JSON Lines", file=path, fix="save it as .csv or .jsonl")
+    for line, value in read_json_lines(path):
+        if not isinstance(value, dict) or any(isinstance(cell, dict | list) for cell in value.values()):
+            raise UsageError(
+                "not an object of strings and numbers", file=path, line=line, fix="write one object per line"
+            )
+        yield CsvRow({key: "" if cell is None else str(cell) for key, cell in value.items()}, path, line)
 
 
 @dataclass(frozen=True)
@@ -153,18 +146,14 @@ def read_chats(source: RawSource) -> RawChats:
         UsageError: a file does not exist or is malformed, or a row is invalid (with its line): unknown sender
             or workflow, invalid `order`, a chat in two domains, an invalid measurement.
     """
-    senders = {
-        name.casefold(): kind
-        for kind, names in (("user", source.user), ("bot", source.bot), ("human", source.human))
-        for name in names
-    }
-    needed = ("conversation", "order", "sender", "text", *(() if source.domain else ("domain",)))
+    lists = {"user": source.user, "bot": source.bot, "human": source.human}
+    senders = {name.casefold(): kind for kind, names in lists.items() for name in names}
     rows = {"rows": 0, "user": 0, "bot": 0, "human": 0, "without_conversation": 0, "greetings": 0}
     messages: dict[str, list[RawMessage]] = {}
     used: set[str] = set()
-    for row in read_raw(source.messages, source.columns, needed, used):
+    for row in read_raw(source.messages, source, ("conversation", "order", "sender", "text"), used):
         rows["rows"] += 1
-        sender = senders.get(row["sender"].strip().casefold())
+        sender = senders.get(row["sender"].casefold())
         if sender is None:
             raise row.error(
                 f"unknown sender {row['sender']!r}",
@@ -173,13 +162,18 @@ def read_chats(source: RawSource) -> RawChats:
                 f"people {', '.join(source.human)}",
             )
         rows[sender] += 1
-        name = row["conversation"].strip()
-        if not name:
+        if not (name := row["conversation"]):
             rows["without_conversation"] += 1
             continue
+        for figure in FIGURES:
+            if not _is_amount(row.get(figure)):
+                problem = f"{figure} {row.get(figure)[:40]!r} is not a number from 0"
+                raise row.error(problem, "correct it, or leave the cell empty")
+        if not row["domain"]:
+            raise row.error("domain is empty", "fill it in")
         chat = messages.setdefault(name, [])
-        chat.append(RawMessage(_place(row), sender, _checked(row, source)))
-        if _domain(row, source) != _domain(chat[0].row, source):
+        chat.append(RawMessage(_place(row), sender, row))
+        if row["domain"] != chat[0].row["domain"]:
             raise row.error(f"the chat {name!r} is in two domains", "write the same domain in all its rows")
         if chat[0].place[0] != chat[-1].place[0]:
             raise row.error("one chat has both times and numbers under order", "use either in all its rows")
@@ -194,12 +188,19 @@ def read_chats(source: RawSource) -> RawChats:
     for name, chat in messages.items():
         chat.sort(key=lambda message: message.place)
         rows["greetings"] += count_greetings(chat)
-        chats.append(Chat(name, _domain(chat[0].row, source), tuple(exchanges_of(chat))))
+        chats.append(Chat(name, chat[0].row["domain"], tuple(exchanges_of(chat))))
     return RawChats(tuple(chats), workflows, rows)
 
 
+def _is_amount(text: str) -> bool:
+    try:
+        return not text or 0 <= float(text) < math.inf
+    except ValueError:
+        return False
+
+
 def _place(row: CsvRow) -> tuple[str, float]:
-    text = row["order"].strip()
+    text = row["order"]
     try:
         number = float(text)
         if math.isfinite(number):
@@ -213,42 +214,19 @@ def _place(row: CsvRow) -> tuple[str, float]:
     raise row.error(f"order {text[:40]!r} is neither a number nor a time", "write 3, or 2026-01-31T09:30:00")
 
 
-def _checked(row: CsvRow, source: RawSource) -> CsvRow:
-    for name in FIGURES:
-        text = row.get(name).strip()
-        try:
-            good = not text or (math.isfinite(float(text)) and float(text) >= 0)
-        except ValueError:
-            good = False
-        if not good:
-            raise row.error(
-                f"{name} {text[:40]!r} is not a number from 0", "correct it, or leave the cell empty"
-            )
-    if not _domain(row, source):
-        raise row.error("domain is empty", "fill it in")
-    return row
-
-
-def _domain(row: CsvRow, source: RawSource) -> str:
-    return source.domain or row["domain"].strip()
-
-
 def _workflows(
     source: RawSource, messages: Mapping[str, list[RawMessage]], used: set[str]
 ) -> tuple[Workflow, ...]:
     """The workflows of the table, or those that the bot started. Every started one must be in the table."""
     known: dict[str, Workflow] = {}
     if source.workflows is not None:
-        needed = ("workflow", "name", *(() if source.domain else ("domain",)))
-        for row in read_raw(source.workflows, source.columns, needed, used):
-            name = row["workflow"].strip()
+        for row in read_raw(source.workflows, source, ("workflow", "name"), used):
+            name = row["workflow"]
             if not name or name in known:
                 raise row.error(f"the workflow id {name!r} is empty or duplicate", "write a unique id")
-            known[name] = Workflow(
-                name, row["name"].strip(), row.get("description").strip(), _domain(row, source)
-            )
+            known[name] = Workflow(name, row["name"], row.get("description"), row["domain"])
     for message in (message for chat in messages.values() for message in chat):
-        started, domain = message.row.get("workflow").strip(), _domain(message.row, source)
+        started, domain = message.row.get("workflow"), message.row["domain"]
         if not started:
             continue
         if source.workflows is None:

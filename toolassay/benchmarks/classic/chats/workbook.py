@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from toolassay.benchmarks.classic.data import ClassicData, Example, Workflow
+from toolassay.benchmarks.classic.data import INDEX, ClassicData, Example, Workflow
 from toolassay.errors import UsageError
 from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows, rows_error
 
@@ -178,8 +178,6 @@ class Annotation:
     flags: frozenset[str] = frozenset()
 
 
-# At most 9 digits, as int() refuses more than 4,300: matches "12", not "-1" or "1.5".
-_INDEX = re.compile("[0-9]{1,9}")
 _YES_NO = {"yes": True, "y": True, "true": True, "no": False, "n": False, "false": False, "": False}
 
 
@@ -236,8 +234,9 @@ class _RowError(Exception):
 
 
 def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
-    name, place = row.cells["conversation_uuid"], row.cells["request_idx"].removesuffix(".0")
-    example = examples.get((name, int(place))) if _INDEX.fullmatch(place) else None
+    name, index = row.cells["conversation_uuid"], row.cells["request_idx"]
+    place = index.removesuffix(".0")
+    example = examples.get((name, int(place))) if INDEX.fullmatch(index) else None
     if example is None:
         raise _RowError(f"the sample has no message {place[:20]!r} of {name[:60]!r}")
     for column, text in zip(
@@ -273,7 +272,6 @@ def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
 
 
 def _yes(text: str, column: str) -> bool:
-    try:
-        return _YES_NO[text.casefold()]
-    except KeyError:
-        raise _RowError(f"{column} {text[:60]!r} is neither Yes nor No") from None
+    if (answer := _YES_NO.get(text.casefold())) is None:
+        raise _RowError(f"{column} {text[:60]!r} is neither Yes nor No")
+    return answer

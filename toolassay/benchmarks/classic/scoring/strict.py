@@ -214,17 +214,15 @@ def precision_recall(hits: int, chosen: int, found: int, wanted: int) -> dict[st
     >>> precision_recall(1, 2, 1, 1)
     {'precision': 0.5, 'recall': 1.0, 'f1': 0.6666666666666666}
     """
-    precision, recall = share(hits, chosen), share(found, wanted)
-    f1 = None
-    if wanted:
-        total = (precision or 0.0) + (recall or 0.0)
-        f1 = 2 * (precision or 0.0) * (recall or 0.0) / total if total else 0.0
+    precision, recall, f1 = share(hits, chosen), share(found, wanted), None
+    if recall is not None:
+        f1 = 2 * precision * recall / (precision + recall) if precision and recall else 0.0
     return {"precision": precision, "recall": recall, "f1": f1}
 
 
-def share(part: int, whole: int) -> float | None:
-    """The quotient; None if `whole` is 0."""
-    return part / whole if whole else None
+def share(part: float | None, whole: int) -> float | None:
+    """The quotient; None if `whole` is 0 or the part unknown."""
+    return part / whole if whole and part is not None else None
 
 
 def workflow_table(judged: Sequence[MessageOutcome], data: ClassicData) -> dict[str, dict[str, Any]]:
@@ -286,9 +284,9 @@ def phrasing_sensitivity(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     always, never = sum(min(found) == 1 for found in several), sum(max(found) == 0 for found in several)
     return {
         "workflows": n,
-        "always_right": always / n if n else None,
-        "never_right": never / n if n else None,
-        "sometimes_right": (n - always - never) / n if n else None,
+        "always_right": share(always, n),
+        "never_right": share(never, n),
+        "sometimes_right": share(n - always - never, n),
         "spread": fmean(map(pstdev, several)) if n else None,
     }
 
@@ -399,20 +397,14 @@ def _has_run(one: MessageOutcome) -> bool:
 def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     """Agreement over the messages that were run several times; no numbers if there are none."""
     repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
-
-    def same(one: MessageOutcome) -> float | None:
-        trials = repeated.get(one.example.id)
-        return None if trials is None else agreement_of(trials)
-
-    def always(one: MessageOutcome) -> float | None:
-        share = same(one)
-        return None if share is None else float(share == 1)
-
-    def steady(one: MessageOutcome) -> float | None:
-        trials = repeated.get(one.example.id)
-        return None if trials is None else float(len({each.right for each in trials}) == 1)
-
-    scores = {"answer_agreement": always, "pairwise_agreement": same, "correctness_agreement": steady}
+    same = {name: agreement_of(trials) for name, trials in repeated.items()}
+    always = {name: float(agreement == 1) for name, agreement in same.items()}
+    steady = {name: float(len({one.right for one in trials}) == 1) for name, trials in repeated.items()}
+    scores: dict[str, Score] = {
+        "answer_agreement": lambda one: always.get(one.example.id),
+        "pairwise_agreement": lambda one: same.get(one.example.id),
+        "correctness_agreement": lambda one: steady.get(one.example.id),
+    }
     return means([trials[0] for trials in by_message(judged)], scores, {})
 
 
@@ -464,13 +456,13 @@ def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     usd = _sum(known, lambda row: row.cost)
     runs = [one for one in judged if one.row is not None]
     conversations = {(one.example.conversation, one.trial) for one in known}
-    per_message = _over(usd, len(known))
+    per_message = share(usd, len(known))
     return {
         "usd": usd,
         "usd_per_message": per_message,
         "usd_per_1000_messages": None if per_message is None else 1000 * per_message,
-        "usd_per_solved_message": _over(usd, sum(one.right for one in known)),
-        "usd_per_conversation": _over(usd, len(conversations)),
+        "usd_per_solved_message": share(usd, sum(one.right for one in known)),
+        "usd_per_conversation": share(usd, len(conversations)),
         "messages_of_unknown_cost": len(runs) - len(known),
         "prompt_tokens": _sum(runs, lambda row: row.tokens_input),
         "completion_tokens": _sum(runs, lambda row: row.tokens_output),
@@ -480,10 +472,6 @@ def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
 def _sum(judged: Sequence[MessageOutcome], value: Callable[[PredictionRow], float | None]) -> float | None:
     found = [number for one in judged if one.row is not None and (number := value(one.row)) is not None]
     return fsum(found) if found else None
-
-
-def _over(usd: float | None, count: int) -> float | None:
-    return None if usd is None or not count else usd / count
 
 
 _FAILURES = ("context overflow", "provider error", "budget stop", "not run")
@@ -512,7 +500,7 @@ def latency(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         "over_60_s": sum(time > MAX_SECONDS for time in times),
         "timeouts": sum(one.row is not None and bool(_TIMEOUT.search(one.row.error)) for one in failures),
         "failures": len(failures),
-        "failure_share": len(failures) / len(judged) if judged else None,
+        "failure_share": share(len(failures), len(judged)),
     }
 
 
@@ -543,18 +531,14 @@ def strict_metrics(
     domains = [None, *sorted({one.example.domain for one in every})]
     axes: dict[str, dict[str, Any]] = {"cost": {}, "latency": {}, "accuracy": {}, "stability": {}}
     for domain in domains:
-        chosen = [one for one in judged if domain in (None, one.example.domain)]
-        name = f"domain:{domain or 'all'}"
-        labelled = [one for one in every if domain in (None, one.example.domain)]
-        axes["cost"][name] = cost(labelled)
-        axes["latency"][name] = latency(labelled)
-        axes["accuracy"][name] = {
-            **accuracy(labelled),
-            "macro_f1": macro_f1(table, domain) if chosen else None,
-        }
-        axes["stability"][name] = stability(
-            labelled, [pair for pair in pairs if domain in (None, pair[0].example.domain)]
+        name, these = (
+            f"domain:{domain or 'all'}",
+            [one for one in every if domain in (None, one.example.domain)],
         )
+        axes["cost"][name], axes["latency"][name] = cost(these), latency(these)
+        axes["accuracy"][name] = {**accuracy(these), "macro_f1": macro_f1(table, domain)}
+        between = [pair for pair in pairs if domain in (None, pair[0].example.domain)]
+        axes["stability"][name] = stability(these, between)
     outcomes = Counter(one.outcome for one in every)
     return {
         "n_messages": len({one.example.id for one in every}),
@@ -573,16 +557,13 @@ def strict_metrics(
 
 def _notes(axes: dict[str, dict[str, Any]], outcomes: Counter[str]) -> dict[str, str]:
     """The reasons for missing numbers and for unexpected counts."""
-    whole = {axis: found["domain:all"] for axis, found in axes.items()}
-    notes = {}
-    if whole["cost"]["usd"] is None:
-        notes["cost"] = "no row says what it cost"
-    if not whole["latency"]["timed"]:
-        notes["latency"] = "no row says how long it took"
-    if whole["stability"]["trials"] < 2:
-        notes["stability"] = "one trial says nothing of repeats: run with --trials K"
-    if whole["stability"]["order"] is None:
-        notes["order"] = "nothing was asked with another order of the candidates"
-    if outcomes[MISSING]:
-        notes["accuracy"] = f"{outcomes[MISSING]} messages have no row in a trial: counted as wrong"
-    return notes
+    cost, latency, stable = (axes[axis]["domain:all"] for axis in ("cost", "latency", "stability"))
+    unasked = f"{outcomes[MISSING]} messages have no row in a trial: counted as wrong"
+    notes = (
+        ("cost", cost["usd"] is None, "no row says what it cost"),
+        ("latency", not latency["timed"], "no row says how long it took"),
+        ("stability", stable["trials"] < 2, "one trial says nothing of repeats: run with --trials K"),
+        ("order", stable["order"] is None, "nothing was asked with another order of the candidates"),
+        ("accuracy", outcomes[MISSING] > 0, unasked),
+    )
+    return {name: text for name, is_missing, text in notes if is_missing}
