@@ -135,24 +135,19 @@ def critique_of(
     names = [node["task"] for node in plan["task_nodes"]]
     key = "input" if kind == "resource" else "arguments"
     nodes = [
-        {"id": node["task"]} | ({key: list(_named(node["arguments"], names))} if "arguments" in node else {})
+        {"id": node["task"]}
+        | ({key: [_named(one, names) for one in node["arguments"]]} if "arguments" in node else {})
         for node in plan["task_nodes"]
     ]
     graph = {"nodes": nodes, "links": plan["task_links"]}
     return CritiqueTask(None, request, {"invoking_graph": graph}, library, kind)
 
 
-def _named(arguments: Iterable[Any], names: list[str]) -> Iterable[Any]:
-    for argument in arguments:
-        if isinstance(argument, Mapping) and "value" in argument:
-            yield {**argument, "value": _name(argument["value"], names)}
-        else:
-            yield _name(argument, names)
-
-
-def _name(value: Any, names: list[str]) -> Any:
-    place = reference_index(value)
-    return value if place is None or place >= len(names) else names[place]
+def _named(argument: Any, names: list[str]) -> Any:
+    if isinstance(argument, Mapping) and "value" in argument:
+        return {**argument, "value": _named(argument["value"], names)}
+    place = reference_index(argument)
+    return argument if place is None or place >= len(names) else names[place]
 
 
 def _json(value: Any) -> str:
@@ -209,7 +204,8 @@ class CriticWork(ItemWork[Gold]):
 
     def identity(self, item: Gold) -> dict[str, Any]:
         """The prompt."""
-        return {"prompt": _fingerprint(self._prompt(item))}
+        prompt = self._prompt(item).encode("utf-8", "surrogatepass")
+        return {"prompt": hashlib.sha256(prompt).hexdigest()[:16]}
 
     def is_settled(self, entry: Mapping[str, Any]) -> bool:
         """Whether there is a review."""
@@ -322,10 +318,6 @@ def _is_cut_off(entry: Mapping[str, Any]) -> bool:
     return (entry.get("finish_reason") or "").lower() in CUT_OFF
 
 
-def _fingerprint(prompt: str) -> str:
-    return hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 RULES = "offline"
 """The built-in model. It writes and reviews by the same rules, so its review of its own text says nothing."""
 REVIEW = "check_by_teacher"
@@ -435,17 +427,18 @@ class TeacherGate:
         """The finding for a critic whose verdict is not "fail"; none if it is "pass"."""
         if answer is None:
             reason = f"not sent to {who}: another gate rejects the sample"
-            return [self._finding("not applicable", reason, author=who)]
-        if answer.outcome == NOT_FOR_IT:
-            return [self._finding("not applicable", f"{who} judges no plan without arguments", author=who)]
-        if answer.outcome == "refused":
-            return [self._finding("unknown", f"{who} refused to review it", author=who)]
-        if answer.outcome not in _ANSWERS:
-            return [self._finding("unknown", f"{who} gave no answer ({answer.outcome})", author=who)]
-        if answer.verdict == "pass":
+        elif answer.outcome == NOT_FOR_IT:
+            reason = f"{who} judges no plan without arguments"
+        elif answer.outcome == "refused":
+            reason = f"{who} refused to review it"
+        elif answer.outcome not in _ANSWERS:
+            reason = f"{who} gave no answer ({answer.outcome})"
+        elif answer.verdict == "pass":
             return []
-        reason = f'the review by {who} has no readable verdict: "{answer.conclusion}"'
-        return [self._finding("unknown", reason, author=who)]
+        else:
+            reason = f'the review by {who} has no readable verdict: "{answer.conclusion}"'
+        is_judged = answer is not None and answer.outcome != NOT_FOR_IT
+        return [self._finding("unknown" if is_judged else "not applicable", reason, author=who)]
 
     def _finding(self, state: State, reason: str, where: str = "", author: str = "") -> Finding:
         return Finding(self.name, state, reason, where, author)

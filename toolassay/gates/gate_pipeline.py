@@ -168,13 +168,14 @@ def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:
-            findings = [_confirmed(one, critic) if one.gate == name else one for one in findings]
+            findings = [
+                one._replace(state="pass", reason=f"{one.reason}; {critic} confirms it", author=critic)
+                if one.gate == name
+                else one
+                for one in findings
+            ]
             states[name] = "pass"
     return Inspection(gold, level_of(states.values()), states, findings)
-
-
-def _confirmed(finding: Finding, critic: str) -> Finding:
-    return finding._replace(state="pass", reason=f"{finding.reason}; {critic} confirms it", author=critic)
 
 
 @dataclass(frozen=True)
