@@ -8,7 +8,7 @@ than two inputs; and no argument is silently replaced by a reference to its own 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -90,20 +90,14 @@ class References:
 
     def _readings(self, text: str) -> Iterator[list[int]]:
         """Yield the nodes that a text names: verbatim, in another spelling, and without its wrappings."""
-        for name in _unwrapped(text.strip()):
+        names = [text.strip()]
+        while match := _WRAPPED.fullmatch(names[-1]):
+            names.append((match["bracketed"] or match["named"]).strip())
+        for name in (*names, names[-1].strip("<>")):
             yield [place for place, tool in enumerate(self.tools) if tool is not None and tool == name]
             alike = [tool for tool in self.tools if tool is not None and same_tool(tool) == same_tool(name)]
             # A spelling that fits two different tools is ambiguous and names neither.
             yield [p for p, tool in enumerate(self.tools) if tool in alike] if len(set(alike)) == 1 else []
-
-
-def _unwrapped(text: str) -> Iterator[str]:
-    """Yield a text, then the text with each wrapping (`<…>`, `output of …`) removed in turn."""
-    yield text
-    while match := _WRAPPED.fullmatch(text):
-        text = (match["bracketed"] or match["named"]).strip()
-        yield text
-    yield text.strip("<>")
 
 
 def temporal_arguments(
@@ -160,18 +154,24 @@ def in_order(
     if order == sorted(order):
         return nodes, steps
     position = {place: number for number, place in enumerate(order)}
-    moved = [LabelNode(nodes[place].task, _moved(nodes[place].arguments, position)) for place in order]
+    moved = [
+        LabelNode(
+            nodes[place].task,
+            with_texts(nodes[place].arguments, lambda text: renumbered(text, position)),
+        )
+        for place in order
+    ]
     return moved, steps_in_order(steps, order, position)
 
 
-def _moved(value: Any, position: Mapping[int, int]) -> Any:
-    """A value with its references renumbered, at any depth."""
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """A JSON value with its texts replaced by what `change` returns, at any depth."""
     if isinstance(value, str):
-        return renumbered(value, position)
+        return change(value)
     if isinstance(value, list):
-        return [_moved(item, position) for item in value]
+        return [with_texts(item, change) for item in value]
     if isinstance(value, Mapping):
-        return {key: _moved(item, position) for key, item in value.items()}
+        return {key: with_texts(item, change) for key, item in value.items()}
     return value
 
 

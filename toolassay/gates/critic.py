@@ -425,17 +425,18 @@ class TeacherGate:
         """The finding for a critic whose verdict is not "fail"; none if it is "pass"."""
         if answer is None:
             reason = f"not sent to {who}: another gate rejects the sample"
-            return [self._finding("not applicable", reason, author=who)]
-        if answer.outcome == NOT_FOR_IT:
-            return [self._finding("not applicable", f"{who} judges no plan without arguments", author=who)]
-        if answer.outcome == "refused":
-            return [self._finding("unknown", f"{who} refused to review it", author=who)]
-        if answer.outcome not in _ANSWERS:
-            return [self._finding("unknown", f"{who} gave no answer ({answer.outcome})", author=who)]
-        if answer.verdict == "pass":
+        elif answer.outcome == NOT_FOR_IT:
+            reason = f"{who} judges no plan without arguments"
+        elif answer.outcome == "refused":
+            reason = f"{who} refused to review it"
+        elif answer.outcome not in _ANSWERS:
+            reason = f"{who} gave no answer ({answer.outcome})"
+        elif answer.verdict == "pass":
             return []
-        reason = f'the review by {who} has no readable verdict: "{answer.conclusion}"'
-        return [self._finding("unknown", reason, author=who)]
+        else:
+            reason = f'the review by {who} has no readable verdict: "{answer.conclusion}"'
+        is_judged = answer is not None and answer.outcome != NOT_FOR_IT
+        return [self._finding("unknown" if is_judged else "not applicable", reason, author=who)]
 
     def _finding(self, state: State, reason: str, where: str = "", author: str = "") -> Finding:
         return Finding(self.name, state, reason, where, author or UNSET)

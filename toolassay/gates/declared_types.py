@@ -269,19 +269,15 @@ _FAMILY = {word: family for family, words in _FAMILIES.items() for word in words
 _ANYTHING = "any anything media content data object resource attachment file"
 
 
+@cache
 def family_of(kind: str) -> str | None:
     """The family of a resource type: image, audio, video, text, url, document; None for any other.
 
     >>> family_of("Input Photo"), family_of("soil_sample")
     ('image', None)
     """
-    words = _words(kind)
+    words = re.findall(r"[a-z0-9]+", kind.casefold())
     return _FAMILY.get("".join(words), _FAMILY.get(words[-1]) if words else None)
-
-
-@cache
-def _words(kind: str) -> list[str]:
-    return re.findall(r"[a-z0-9]+", kind.casefold())
 
 
 def literal_fit(literal: str, kind: str, others: Collection[str] = MEDIA) -> Fit:

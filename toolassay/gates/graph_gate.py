@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
-from toolassay.backinstruct.critics import Spellings, rule_critic, same_tool
+from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.dataset import is_paths, shape_of
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
 from toolassay.gates.references import (
@@ -82,23 +82,21 @@ class GraphGate:
         return findings
 
     def _nodes(self, gold: Gold, sampled: Sequence[str]) -> list[Finding]:
-        tools = [node.tool for node in gold.nodes]
-        if rule_critic(sampled, sample_of(gold)[1] or (), tools, ()).node:
-            return []
         names = Spellings([*sampled, *(end for link in sample_of(gold)[1] or () for end in link)])
-        had, wanted = Counter(map(names.read, tools)), Counter(sampled)
-        reason = _difference("the plan", listed((wanted - had).elements()), listed((had - wanted).elements()))
+        had, wanted = Counter(names.read(node.tool) for node in gold.nodes), Counter(sampled)
+        if had == wanted:
+            return []
+        reason = _difference(listed((wanted - had).elements()), listed((had - wanted).elements()))
         return [Finding(self.name, "reject", reason, "task_nodes")]
 
     def _links(self, gold: Gold, sampled: Sequence[Ends]) -> list[Finding]:
-        nodes = sample_of(gold)[0] or ()
-        if rule_critic(nodes, sampled, (), gold.links).link:
-            return []
-        names = Spellings([*nodes, *(end for link in sampled for end in link)])
+        names = Spellings([*(sample_of(gold)[0] or ()), *(end for link in sampled for end in link)])
         had = {(names.read(source), names.read(target)): (source, target) for source, target in gold.links}
         lacking = [link for link in dict.fromkeys(sampled) if link not in had]
         extra = [link for link in had if link not in sampled]
-        reason = _difference("the plan", _arrows(lacking, "the link"), _arrows(extra, "the link"))
+        if not lacking and not extra:
+            return []
+        reason = _difference(_arrows(lacking, "the link"), _arrows(extra, "the link"))
         return [
             Finding(self.name, "reject", reason, place_of(gold, had[extra[0]]) if extra else "task_links")
         ]
@@ -173,10 +171,10 @@ def _arrows(links: Sequence[Ends], what: str) -> str:
     return ", ".join(f"{what} {_arrow(link)}" for link in links[:4]) + (" and more" if len(links) > 4 else "")
 
 
-def _difference(who: str, lacking: str, extra: str) -> str:
+def _difference(lacking: str, extra: str) -> str:
     lacks = f"lacks {lacking} of the sample" if lacking else ""
     has = f"has {extra}, which {'was' if 'and' not in extra else 'were'} not sampled" if extra else ""
-    return f"{who} {' and '.join(filter(None, (lacks, has)))}"
+    return f"the plan {' and '.join(filter(None, (lacks, has)))}"
 
 
 Order = dict[str, int]

@@ -99,21 +99,6 @@ def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
     return ((place, leaf) for place, leaf in placed_leaves(value) if isinstance(leaf, str))
 
 
-def with_value(value: Any, place: Place, new: Any) -> Any:
-    """A copy of a JSON value with a new value at a place.
-
-    >>> with_value({"a": [1, 2]}, ("a", 0), 3)
-    {'a': [3, 2]}
-    """
-    if not place:
-        return new
-    first, rest = place[0], place[1:]
-    inner = with_value(value[first], rest, new)
-    if isinstance(value, list):
-        return [inner if number == first else item for number, item in enumerate(value)]
-    return {**value, first: inner}
-
-
 def place_text(parts: Sequence[str | int]) -> str:
     """A place in a value as text.
 

@@ -8,12 +8,11 @@ as a `Repair`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import networkx as nx
 
-from toolassay.backinstruct.labels import steps_in_order
+from toolassay.backinstruct.labels import steps_in_order, with_texts
 from toolassay.dataset import renumbered, repository_form
 from toolassay.gates.gate import Background, tool_spellings
 from toolassay.gates.graph_gate import leads_to, order_of_steps
@@ -24,8 +23,6 @@ from toolassay.gates.references import (
     can_feed,
     text_of_number,
     texts_in,
-    texts_of,
-    with_value,
 )
 from toolassay.gold import Gold
 
@@ -59,14 +56,6 @@ def _gold_of(record: Mapping[str, Any]) -> Gold:
 def _items_of(record: Mapping[str, Any], key: str) -> list[Any]:
     items = record.get(key)
     return items if isinstance(items, list) else []
-
-
-def _respelled(value: Any, respell: Callable[[str], str]) -> Any:
-    """A value with its texts replaced, at any depth; the same object if none changes."""
-    for place, text in texts_of(value):
-        if (new := respell(text)) != text:
-            value = with_value(value, place, new)
-    return value
 
 
 _NAMED_IN = {
@@ -181,23 +170,20 @@ def _repair_references(record: Record, background: Background, repairs: list[Rep
         return record
     nodes = list(_items_of(record, "task_nodes"))
     for place, texts in respelled.items():
-        nodes[place] = _with_texts(nodes[place], partial(_lookup, texts))
+        nodes[place] = _with_texts(nodes[place], lambda text, texts=texts: texts.get(text, text))
     return {**record, "task_nodes": nodes}
-
-
-def _lookup(texts: Mapping[str, str], text: str) -> str:
-    return texts.get(text, text)
 
 
 def _with_texts(node: Any, respell: Callable[[str], str]) -> Any:
     """A node with the texts in the values of its arguments replaced."""
     if not isinstance(node, Mapping) or not isinstance(node.get("arguments"), list):
         return node
-    arguments = []
-    for argument in node["arguments"]:
-        has_value = isinstance(argument, Mapping) and "value" in argument
-        new = _respelled(argument["value"] if has_value else argument, respell)
-        arguments.append({**argument, "value": new} if has_value else new)
+    arguments = [
+        {**one, "value": with_texts(one["value"], respell)}
+        if isinstance(one, Mapping) and "value" in one
+        else with_texts(one, respell)
+        for one in node["arguments"]
+    ]
     return {**node, "arguments": arguments}
 
 

@@ -28,7 +28,7 @@ from toolassay.graph import DependencyType
 from toolassay.graph.derive.fields import verb_of
 from toolassay.identifiers import words
 from toolassay.offline.writer.clauses import wire_calls
-from toolassay.offline.writer.english import ToolNames, first_sentence, id_words, joined
+from toolassay.offline.writer.english import ToolNames, first_sentence, joined
 from toolassay.output_paths import EACH, parse_reference, path_text
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
@@ -234,7 +234,7 @@ def _sentence(tool: Tool, names: ToolNames) -> str:
     """The first sentence of a description, or the words of the name if there is none or it names a tool."""
     text = first_sentence(tool.description, names.common)
     if not text or names.occur_in(text):
-        text = " ".join(id_words(tool.id)) or tool.id
+        text = " ".join(words(tool.id)) or tool.id
         text = text[:1].upper() + text[1:]
     return text if text[-1] in ".!?。！？…" else f"{text}."
 

@@ -229,7 +229,8 @@ class GroundingGate:
     def _slot(self, literal: PlanLiteral) -> _Slot | None:
         """What the library declares about the place of a value: of its argument, or inside of it."""
         schema = self._library[literal.node.tool].input_schema if literal.node.tool in self._library else None
-        place = _declared_place(literal.place) if schema is not None else ()
+        # The items of a list have one declaration.
+        place = tuple(0 if isinstance(part, int) else part for part in literal.place if schema is not None)
         key = literal.node.tool, literal.parameter, place
         if key not in self._slots and schema is not None and place:
             found = schema_at([literal.parameter, *place], schema)
@@ -280,11 +281,6 @@ def _slot_of(parameter: Parameter) -> _Slot:
     kinds = {kind.strip() for kind in parameter.type.casefold().split("|")} - {"null"}
     allowed = (str(declared["const"]),) if "const" in declared else tuple(allowed_values(parameter))
     return _Slot(bool(kinds) and kinds <= _BOOLEAN, allowed, declared.get("default"))
-
-
-def _declared_place(place: tuple[str | int, ...]) -> tuple[str | int, ...]:
-    """The place with the first item for every item of a list: they have one declaration."""
-    return tuple(0 if isinstance(part, int) else part for part in place)
 
 
 def _outputs_before(gold: Gold, taker: GoldNode) -> list[str]:

@@ -90,17 +90,16 @@ def _file(found: str, source: SourceText) -> ValuePart:
 
 def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     for match, days in find_days(text):
-        stated = [_is_day_stated(day, source) or match.group() in source.codes for day in days]
+        stated = [
+            any(day.agrees_with(other) for other in source.days)
+            or _is_stated_apart(day, source)
+            or match.group() in source.codes
+            for day in days
+        ]
         known = all(stated) if match.groupdict().get("last") else any(stated)
         found = match.group().strip(" ,")
         whole = [words for day, words in source.days.items() if day.day]
         yield *match.span(), ValuePart(found, known, f"it says {_some(whole)}" if whole else "")
-
-
-def _is_day_stated(day: Day, source: SourceText) -> bool:
-    if any(day.agrees_with(other) for other in source.days):
-        return True
-    return _is_stated_apart(day, source)
 
 
 def _is_stated_apart(day: Day, source: SourceText) -> bool:

@@ -36,12 +36,11 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
         if not reading.quoted:
             return True
         _, customer = yield from customer_in(reading.request)
-        since = min(day for day in reading.days if day < reading.today)
+        since = min(reading.past)
         return customer is not None and str(customer["last_contact_date"]) < str(since)
     if not reading.people or not reading.has("if", "unless", "check"):
         return True
-    past = [day for day in reading.days if day < reading.today]
-    person = reading.people[0]
+    past, person = reading.past, reading.people[0]
     if reading.has("e-mail in the last", "e-mail from", "by e-mail") and past:
         return not (yield from emails(person, min(past)))
     if reading.has("am i going to meet", "from today"):
@@ -53,10 +52,9 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
 
 
 def _by_figures(reading: ParsedRequest) -> Steps[bool]:
-    past = [day for day in reading.days if day < reading.today]
-    if not past:
+    if not reading.past:
         return True
-    first, last = min(past), max(past)
+    first, last = min(reading.past), max(reading.past)
     if first == last:
         last = reading.today - timedelta(days=1)
     if len(reading.sources) == 2 and reading.has("more", "stronger"):
@@ -79,8 +77,7 @@ def _by_figures(reading: ParsedRequest) -> Steps[bool]:
 
 
 def _growth(metric: str, reading: ParsedRequest, first: object, last: object) -> Steps[float]:
-    days = sorted(day for day in reading.days if day < reading.today)
-    found = yield from figures(metric, days[0], reading.today - timedelta(days=1))
+    found = yield from figures(metric, min(reading.past), reading.today - timedelta(days=1))
     before, after = found.get(str(first), 0), found.get(str(last), 0)
     return (after - before) / before if before else 0.0
 

@@ -55,29 +55,37 @@ def events(first: date, last: date | None = None, query: str = "") -> Steps[list
         begin = str(datetime.fromisoformat(page[-1]["event_start"]) + timedelta(seconds=1))
 
 
-def emails(query: str, first: date | None = None, last: date | None = None) -> Steps[list[FoundRow]]:
-    """The received e-mails that contain `query`, newest first. The tool returns five per call."""
-    bounds = {name: str(day) for name, day in (("date_min", first), ("date_max", last)) if day}
+def _pages(name: str, key: str, day: str, until: str, arguments: dict[str, str]) -> Steps[list[FoundRow]]:
+    """All rows of a tool that returns five per call, the latest first.
+
+    Args:
+        name: of the tool.
+        key: column of the ids.
+        day: column of the day by which the rows are sorted.
+        until: parameter with the last day.
+        arguments: of the first call.
+    """
     found: dict[str, FoundRow] = {}
     while True:
-        page = yield from rows("email.search_emails", query=query, **bounds)
-        new = [row for row in page if row["email_id"] not in found]
-        found |= {row["email_id"]: row for row in new}
-        if len(page) < 5 or not new:
-            return [row for row in found.values() if row["inbox/outbox"] == "inbox"]
-        bounds["date_max"] = str(page[-1]["sent_datetime"])[:10]
+        page = yield from rows(name, **arguments)
+        new = {row[key]: row for row in page if row[key] not in found}
+        found |= new
+        if len(page) < 5 or not new or page[-1][day] is None:
+            return list(found.values())
+        arguments = {**arguments, until: str(page[-1][day])[:10]}
+
+
+def emails(query: str, first: date | None = None) -> Steps[list[FoundRow]]:
+    """The received e-mails that contain `query`, newest first."""
+    arguments = {"query": query} | ({"date_min": str(first)} if first else {})
+    found = yield from _pages("email.search_emails", "email_id", "sent_datetime", "date_max", arguments)
+    return [row for row in found if row["inbox/outbox"] == "inbox"]
 
 
 def customers(**arguments: str) -> Steps[list[FoundRow]]:
-    """Customers, the latest contact first. The tool returns five per call."""
-    found: dict[str, FoundRow] = {}
-    while True:
-        page = yield from rows("customer_relationship_manager.search_customers", **arguments)
-        new = [row for row in page if row["customer_id"] not in found]
-        found |= {row["customer_id"]: row for row in new}
-        if len(page) < 5 or not new or page[-1]["last_contact_date"] is None:
-            return list(found.values())
-        arguments["last_contact_date_max"] = page[-1]["last_contact_date"]
+    """Customers, the latest contact first."""
+    name, day = "customer_relationship_manager.search_customers", "last_contact_date"
+    return (yield from _pages(name, "customer_id", day, f"{day}_max", arguments))
 
 
 def tasks(**arguments: str) -> Steps[list[FoundRow]]:

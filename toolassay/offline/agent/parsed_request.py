@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from typing import TypeVar
 
 from toolassay.text_values.dates import find_dates_near
@@ -28,7 +27,6 @@ _METRICS = {
 TRAFFIC_SOURCES = ("direct", "referral", "search engine", "social media")
 
 
-@dataclass(frozen=True)
 class ParsedRequest:
     """A request and the values in it.
 
@@ -36,61 +34,35 @@ class ParsedRequest:
         request: as written.
         now: the moment at which it was written.
         people: the addresses of the colleagues in it, in order.
+
+    Attributes:
+        bare: the request in lower case, without the quoted texts.
+        quoted: the quoted texts, in order.
+        texts: those in double quotes.
+        days: the days outside quotes, in order, each in the year nearest to `today`.
+        past: the days before today, in order.
+        times: the times of day, as HH:MM:SS, in order.
+        minutes: the first length of time, in minutes.
+        metrics: the metrics by their column names, each once, in order.
+        sources: the traffic sources, each once, in order.
+        threshold: whether a metric must be above (or below) a number, and that number.
+        percent: the first percentage.
     """
 
-    request: str
-    now: datetime
-    people: tuple[str, ...] = ()
-
-    @property
-    def bare(self) -> str:
-        """The request in lower case, without the quoted texts."""
-        return _QUOTED.sub("''", self.request).lower()
-
-    @property
-    def quoted(self) -> list[str]:
-        """The quoted texts, in order."""
-        return [double or single for double, single in _QUOTED.findall(self.request)]
-
-    @property
-    def days(self) -> list[date]:
-        """The days outside quotes, in order, each in the year nearest to today."""
-        return list(find_dates_near(self.bare, self.today))
-
-    @property
-    def today(self) -> date:
-        return self.now.date()
-
-    @property
-    def times(self) -> list[str]:
-        """The times of day, as HH:MM:SS, in order."""
-        return list(find_clock_texts(self.bare))
-
-    @property
-    def minutes(self) -> int | None:
-        """The first length of time, in minutes."""
-        return next((minutes for _, minutes in find_minutes(self.bare)), None)
-
-    @property
-    def metrics(self) -> list[str]:
-        """The metrics by their column names, each once, in order."""
-        return _in_order(self.bare, _METRICS)
-
-    @property
-    def sources(self) -> list[str]:
-        """The traffic sources, each once, in order."""
-        return _in_order(self.request.lower(), {name: name for name in TRAFFIC_SOURCES})
-
-    @property
-    def threshold(self) -> tuple[bool, float] | None:
-        """Whether a metric must be above (or below) a number, and that number."""
-        found = _THRESHOLD.search(self.bare)
-        return None if found is None else (found[1] in ("above", "over", "more than"), float(found[2]))
-
-    @property
-    def percent(self) -> float | None:
-        found = _PERCENT.search(self.bare)
-        return None if found is None else float(found[1])
+    def __init__(self, request: str, now: datetime, people: tuple[str, ...] = ()) -> None:
+        self.request, self.today, self.people = request, now.date(), people
+        bare = self.bare = _QUOTED.sub("''", request).lower()
+        self.quoted = [double or single for double, single in _QUOTED.findall(request)]
+        self.texts: list[str] = re.findall(r'"([^"]*)"', request)
+        self.days = list(find_dates_near(bare, self.today))
+        self.past = [day for day in self.days if day < self.today]
+        self.times = list(find_clock_texts(bare))
+        self.minutes = next((minutes for _, minutes in find_minutes(bare)), None)
+        self.metrics = _in_order(bare, _METRICS)
+        self.sources = self.named(TRAFFIC_SOURCES)
+        above, percent = _THRESHOLD.search(bare), _PERCENT.search(bare)
+        self.threshold = above and (above[1] in ("above", "over", "more than"), float(above[2]))
+        self.percent = percent and float(percent[1])
 
     def has(self, *words: str) -> bool:
         """Whether one of these regular expressions matches whole words outside quotes."""

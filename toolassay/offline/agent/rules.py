@@ -12,7 +12,6 @@ from collections import Counter
 from datetime import datetime, timedelta
 
 from toolassay.offline.agent.lookups import (
-    FoundRow,
     PlannedCall,
     Steps,
     customer_in,
@@ -25,6 +24,30 @@ from toolassay.offline.agent.lookups import (
 )
 from toolassay.offline.agent.parsed_request import TRAFFIC_SOURCES, ParsedRequest, first_of
 
+_CRM = "customer_relationship_manager"
+_CREATE_TASK, _UPDATE_TASK = "project_management.create_task", "project_management.update_task"
+_UPDATE_CUSTOMER = f"{_CRM}.update_customer"
+# The tools that change something, each with its parameters.
+_PARAMETERS = {
+    "email.send_email": ("recipient", "subject", "body"),
+    "email.reply_email": ("email_id", "body"),
+    "email.forward_email": ("email_id", "recipient"),
+    "email.delete_email": ("email_id",),
+    _CREATE_TASK: ("task_name", "assigned_to_email", "list_name", "due_date", "board"),
+    _UPDATE_TASK: ("task_id", "field", "new_value"),
+    f"{_CRM}.add_customer": ("customer_name", "assigned_to_email", "status", "product_interest"),
+    _UPDATE_CUSTOMER: ("customer_id", "field", "new_value"),
+    f"{_CRM}.delete_customer": ("customer_id",),
+    "calendar.create_event": ("event_name", "participant_email", "event_start", "duration"),
+    "calendar.update_event": ("event_id", "field", "new_value"),
+    "calendar.delete_event": ("event_id",),
+    "analytics.create_plot": ("time_min", "time_max", "value_to_plot", "plot_type"),
+}
+
+
+def _call(tool: str, *values: object) -> PlannedCall:
+    return tool, dict(zip(_PARAMETERS[tool], map(str, values), strict=False))
+
 
 def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
     """Send, answer, forward or delete e-mails."""
@@ -32,8 +55,7 @@ def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         return None
     if not condition:
         return []
-    texts = re.findall(r'"([^"]*)"', reading.request)
-    past = [day for day in reading.days if day < reading.today]
+    texts, past = reading.texts, reading.past
     if reading.has("forward", "pass"):
         return (yield from _forward_emails(reading, texts))
     if reading.has("reply", "answer"):
@@ -41,45 +63,32 @@ def email_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         if len(texts) > 1 and subject is None:
             subject = texts[1]
         body = first_of(text for text in texts if text != subject)
-        found = yield from _emails_from(reading.people[0], subject)
-        return [("email.reply_email", {"email_id": found[0]["email_id"], "body": body})]
+        found = yield from emails(" ".join(filter(None, (reading.people[0], subject))))
+        return [_call("email.reply_email", found[0]["email_id"], body)]
     if reading.has("delete", "remove", "get rid", "clear"):
         found = yield from emails(reading.people[0], min(past, default=None))
         return [
-            ("email.delete_email", {"email_id": row["email_id"]})
+            _call("email.delete_email", row["email_id"])
             for row in (found if past else found[:1])
             if row["sender/recipient"] == reading.people[0]
         ]
-    return [send_email(reading.people[0], texts[0], texts[1])] if len(texts) > 1 else None
-
-
-def send_email(to: str, subject: str, body: str) -> PlannedCall:
-    return ("email.send_email", {"recipient": to, "subject": subject, "body": body})
-
-
-def _emails_from(person: str | None, subject: str | None) -> Steps[list[FoundRow]]:
-    """The e-mails from a person with a subject, newest first; None stands for any."""
-    return (yield from emails(" ".join(text for text in (person, subject) if text)))
+    return [_call("email.send_email", reading.people[0], texts[0], texts[1])] if len(texts) > 1 else None
 
 
 def _forward_emails(reading: ParsedRequest, texts: list[str]) -> Steps[list[PlannedCall]]:
     subject = texts[0] if texts else None
-    past = sorted(day for day in reading.days if day < reading.today)
+    past = sorted(reading.past)
     to, sender = list(reading.people), None
     if past or subject is None:
         one, other = reading.people[:2]
         receiver = _named_by(reading, r"(?:to|Forward) (\w+)\b(?= all| the|\.|\?|,)") or one
         to, sender = [receiver], other if receiver == one else one
-    found = yield from _emails_from(sender, subject)
+    found = yield from emails(" ".join(filter(None, (sender, subject))))
     if past:
         chosen = [row for row in found if str(past[0]) <= row["sent_datetime"][:10] <= str(past[-1])][::-1]
     else:
         chosen = found[:1]
-    return [
-        ("email.forward_email", {"email_id": row["email_id"], "recipient": person})
-        for row in chosen
-        for person in to
-    ]
+    return [_call("email.forward_email", row["email_id"], person) for row in chosen for person in to]
 
 
 def _named_by(reading: ParsedRequest, *patterns: str) -> str | None:
@@ -99,13 +108,13 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
     if reading.has("fewest", "smallest number"):
         return (yield from _lead_for_least_busy(reading))
     names = re.findall(r"(?<!\w)'([^']*)'(?!\w)", reading.request)
-    texts = re.findall(r'"([^"]*)"', reading.request)
+    texts = reading.texts
     other = reading.has(*_OTHERWISE) and bool(texts)
     conditional = bool(reading.metrics) or reading.has("before today")
     first = reading.has("first on", "earliest meeting", "first meeting")
     if first and reading.has("participant", "whom") and texts:
         (row, *_) = yield from events(reading.days[0], reading.days[0])
-        return [send_email(row["participant_email"], row["event_name"], texts[0])]
+        return [_call("email.send_email", row["participant_email"], row["event_name"], texts[0])]
     to_meet = reading.minutes is not None and reading.has("meeting", "minutes")
     if not (conditional or (to_meet and names and reading.has("if", "check", "have"))):
         return None
@@ -116,10 +125,10 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
             owner = _named_by(reading, r"(\w+)'s leads", r"lead that (\w+) has", r"customers of (\w+) with")
             to = first_of(one for one in reading.people[1:] if one != owner)
             found = yield from customers(assigned_to_email=owner or "", status="Lead")
-            made += [assign_customer(row["customer_id"], to) for row in found]
-            made.append(send_email(to, *texts[-2:]))
+            made += [_call(_UPDATE_CUSTOMER, row["customer_id"], "assigned_to_email", to) for row in found]
+            made.append(_call("email.send_email", to, *texts[-2:]))
         elif other:
-            made.append(send_email(person, *texts[-2:]))
+            made.append(_call("email.send_email", person, *texts[-2:]))
         return made
     if reading.has("board"):
         made.append((yield from _task_for(reading, person, names.pop(0))))
@@ -127,9 +136,9 @@ def multi_domain_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Pl
         made += yield from _meeting_with(reading, person, names[0])
     if reading.has("leads?") and len(reading.people) == 1:
         found = yield from customers(assigned_to_email=person, status="Lead")
-        made += [_delete_customer(row["customer_id"]) for row in found]
+        made += [_call(f"{_CRM}.delete_customer", row["customer_id"]) for row in found]
     if len(texts) == 4 or (texts and not other):
-        made.append(send_email(person, *texts[:2]))
+        made.append(_call("email.send_email", person, *texts[:2]))
     return made
 
 
@@ -139,12 +148,7 @@ def _task_for(reading: ParsedRequest, person: str, name: str) -> Steps[PlannedCa
         done = yield from tasks(board=board, list_name=[*reading.named(LISTS[1:]), "Completed"][0])
         person = Counter(row["assigned_to_email"] for row in done).most_common(1)[0][0]
     due = first_of(day for day in reading.days if day > reading.today)
-    return create_task(name, person, board, str(due))
-
-
-def create_task(name: str, person: str, board: str, due: str) -> PlannedCall:
-    arguments = {"task_name": name, "assigned_to_email": person, "list_name": "Backlog"}
-    return ("project_management.create_task", {**arguments, "due_date": due, "board": board})
+    return _call(_CREATE_TASK, name, person, "Backlog", due, board)
 
 
 def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[PlannedCall]]:
@@ -154,12 +158,7 @@ def _meeting_with(reading: ParsedRequest, person: str, name: str) -> Steps[list[
     day = [day for day in reading.days if day > reading.today][-1]
     is_free = reading.has("gap", "free")
     start = (yield from first_gap(day, 30)) if is_free else f"{day} {reading.times[0]}"
-    return [_create_event(name, person, start, 30)] if start and person else []
-
-
-def assign_customer(customer_id: str, to: str) -> PlannedCall:
-    """Assign a customer to another colleague."""
-    return _update_customer(customer_id, "assigned_to_email", to)
+    return [_call("calendar.create_event", name, person, start, 30)] if start and person else []
 
 
 def _lead_for_least_busy(reading: ParsedRequest) -> Steps[list[PlannedCall]]:
@@ -171,12 +170,7 @@ def _lead_for_least_busy(reading: ParsedRequest) -> Steps[list[PlannedCall]]:
         counts[row["assigned_to_email"]] += row["list_name"] == wanted
     person = min(counts, key=lambda address: (counts[address], address))
     name, _ = yield from customer_in(reading.request)
-    return [
-        (
-            "customer_relationship_manager.add_customer",
-            {"customer_name": name, "assigned_to_email": person, "status": "Lead"},
-        )
-    ]
+    return [_call(f"{_CRM}.add_customer", name, person, "Lead")]
 
 
 _LIST_PATTERNS = {
@@ -192,14 +186,14 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         return None
     if reading.quoted:
         due, board = str(reading.days[-1]), reading.named(BOARDS)[0]
-        return [create_task(reading.quoted[0], reading.people[0], board, due)]
+        return [_call(_CREATE_TASK, reading.quoted[0], reading.people[0], "Backlog", due, board)]
     patterns = r"(\w+)'s (?:tasks|backlog)", r"(?:tasks? of|While|helps out|of|whatever) (\w+)"
     owner = _named_by(reading, *patterns, r"(\w+) (?:is ill|never started)") or reading.people[0]
     found = yield from tasks(assigned_to_email=owner)
     if reading.has("due first", "earliest due date"):
         open_ones = [row for row in found if row["list_name"] != "Completed"]
         row = min(open_ones, key=lambda row: str(row["due_date"]))
-        return [_update_task(row, "assigned_to_email", _other_person(reading, owner))]
+        return [_call(_UPDATE_TASK, row["task_id"], "assigned_to_email", _other_person(reading, owner))]
     source, target = _source_and_target_lists(reading)
     limit = str(reading.days[-1])
     strict = reading.has("before")
@@ -209,7 +203,7 @@ def board_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCa
         if row["list_name"] in source and (row["due_date"] < limit if strict else row["due_date"] <= limit)
     ]
     field, value = ("list_name", target) if target else ("assigned_to_email", _other_person(reading, owner))
-    return [_update_task(row, field, value) for row in chosen]
+    return [_call(_UPDATE_TASK, row["task_id"], field, value) for row in chosen]
 
 
 def _source_and_target_lists(reading: ParsedRequest) -> tuple[set[str], str | None]:
@@ -227,10 +221,6 @@ def _other_person(reading: ParsedRequest, owner: str) -> str:
     return first_of(person for person in reading.people if person != owner)
 
 
-def _update_task(row: FoundRow, field: str, value: str) -> PlannedCall:
-    return ("project_management.update_task", {"task_id": row["task_id"], "field": field, "new_value": value})
-
-
 _STATUSES = ("Qualified", "Won", "Lost", "Lead", "Proposal")
 _PRODUCTS = ("Software", "Hardware", "Services", "Consulting", "Training")
 
@@ -243,7 +233,7 @@ def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
     if reading.has("lost") and reading.days and products:
         found = yield from customers(product_interest=products[0], status="Proposal")
         late = [row for row in found if row["last_contact_date"] < str(min(reading.days))]
-        return [_update_customer(row["customer_id"], "status", "Lost") for row in late]
+        return [_call(_UPDATE_CUSTOMER, row["customer_id"], "status", "Lost") for row in late]
     if products and len(reading.people) == 2:
         return (yield from _hand_over_customers(reading, products[0]))
     if products and reading.people and reading.has("deleted?"):
@@ -251,21 +241,19 @@ def customer_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         found = yield from customers(
             assigned_to_email=reading.people[0], product_interest=products[0], status=status
         )
-        return [_delete_customer(row["customer_id"]) for row in found]
+        return [_call(f"{_CRM}.delete_customer", row["customer_id"]) for row in found]
     if products and reading.people and reading.has("add", "new lead"):
         name, _ = yield from customer_in(reading.request)
-        arguments = {"customer_name": name, "assigned_to_email": reading.people[0], "status": "Lead"}
-        added = {**arguments, "product_interest": products[0]}
-        return [("customer_relationship_manager.add_customer", added)]
+        return [_call(f"{_CRM}.add_customer", name, reading.people[0], "Lead", products[0])]
     _, customer = yield from customer_in(reading.request)
     if customer is None:
         return []
     statuses = reading.named(_STATUSES)
     if statuses:
-        return [_update_customer(customer["customer_id"], "status", statuses[-1])]
+        return [_call(_UPDATE_CUSTOMER, customer["customer_id"], "status", statuses[-1])]
     if reading.people:
-        return [assign_customer(customer["customer_id"], reading.people[0])]
-    return [_delete_customer(customer["customer_id"])]
+        return [_call(_UPDATE_CUSTOMER, customer["customer_id"], "assigned_to_email", reading.people[0])]
+    return [_call(f"{_CRM}.delete_customer", customer["customer_id"])]
 
 
 def _hand_over_customers(reading: ParsedRequest, product: str) -> Steps[list[PlannedCall]]:
@@ -276,17 +264,8 @@ def _hand_over_customers(reading: ParsedRequest, product: str) -> Steps[list[Pla
     made = []
     for status in statuses:
         found = yield from customers(assigned_to_email=owner, product_interest=product, status=status)
-        made += [assign_customer(row["customer_id"], to) for row in found]
+        made += [_call(_UPDATE_CUSTOMER, row["customer_id"], "assigned_to_email", to) for row in found]
     return made
-
-
-def _update_customer(customer_id: str, field: str, value: str) -> PlannedCall:
-    arguments = {"customer_id": customer_id, "field": field, "new_value": value}
-    return ("customer_relationship_manager.update_customer", arguments)
-
-
-def _delete_customer(customer_id: str) -> PlannedCall:
-    return ("customer_relationship_manager.delete_customer", {"customer_id": customer_id})
 
 
 def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCall] | None]:
@@ -295,62 +274,51 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
         return []
     days, texts = reading.days, reading.quoted
     person = reading.people[0] if reading.people else ""
+    create, minutes = "calendar.create_event", reading.minutes or 30
     if reading.has("e-mail") and texts:
-        found = yield from emails(texts[0], days[0], days[0])
-        sender = first_of(row["sender/recipient"] for row in found if row["subject"] == texts[0])
-        return [_create_event(texts[0], sender, f"{days[-1]} {reading.times[0]}", reading.minutes or 30)]
+        found = yield from emails(texts[0], days[0])
+        sent = [row for row in found if row["sent_datetime"][:10] == str(days[0])]
+        sender = first_of(row["sender/recipient"] for row in sent if row["subject"] == texts[0])
+        return [_call(create, texts[0], sender, f"{days[-1]} {reading.times[0]}", minutes)]
     if reading.has("gap") and texts:
         gap = yield from first_gap(days[-1], 30)
-        return [_create_event(texts[0], person, gap, 30)] if gap else []
+        return [_call(create, texts[0], person, gap, 30)] if gap else []
     if texts and days and reading.times and person:
-        return [_create_event(texts[0], person, f"{days[0]} {reading.times[0]}", reading.minutes or 30)]
+        return [_call(create, texts[0], person, f"{days[0]} {reading.times[0]}", minutes)]
     if reading.has("later", "postpone", "move the start") and reading.minutes:
         found = yield from events(days[0], days[0], person)
         start = datetime.fromisoformat(found[0]["event_start"]) + timedelta(minutes=reading.minutes)
-        return [_update_event(found[0]["event_id"], "event_start", str(start))]
+        return [_call("calendar.update_event", found[0]["event_id"], "event_start", str(start))]
     if reading.has("starts last", "latest", "final"):
         found = yield from events(days[0], days[0])
-        return [_update_event(found[-1]["event_id"], "event_name", texts[0])]
+        return [_call("calendar.update_event", found[-1]["event_id"], "event_name", texts[0])]
     if texts and not days:
         found = yield from events(reading.today, None, texts[0])
         row = first_of(row for row in found if row["event_name"].lower() == texts[0].lower())
         return [
-            _update_event(row["event_id"], "event_name", texts[1])
+            _call("calendar.update_event", row["event_id"], "event_name", texts[1])
             if len(texts) > 1
-            else _delete_event(row["event_id"])
+            else _call("calendar.delete_event", row["event_id"])
         ]
     if texts:
         found = yield from events(days[0], None, texts[0])
-        return [_delete_event(row["event_id"]) for row in found]
+        return [_call("calendar.delete_event", row["event_id"]) for row in found]
     if reading.times:
         found = yield from events(days[0], days[0])
         before, limit = reading.has("before"), f"{days[0]} {reading.times[0]}"
         return [
-            _delete_event(row["event_id"])
+            _call("calendar.delete_event", row["event_id"])
             for row in found
             if (row["event_start"] < limit if before else row["event_start"] > limit)
         ]
     if person and reading.has("before", "ahead of"):
         found = yield from events(reading.today, days[0] - timedelta(days=1), person)
-        return [_delete_event(row["event_id"]) for row in found[:1]]
+        return [_call("calendar.delete_event", row["event_id"]) for row in found[:1]]
     if person:
         found = yield from events(days[0], None, person)
-        return [_delete_event(row["event_id"]) for row in found]
+        return [_call("calendar.delete_event", row["event_id"]) for row in found]
     found = yield from events(days[0], days[0])
-    return [_delete_event(found[0]["event_id"])]
-
-
-def _create_event(name: str, person: str, start: str, minutes: int) -> PlannedCall:
-    arguments = {"event_name": name, "participant_email": person, "event_start": start}
-    return ("calendar.create_event", {**arguments, "duration": str(minutes)})
-
-
-def _update_event(event_id: str, field: str, value: str) -> PlannedCall:
-    return ("calendar.update_event", {"event_id": event_id, "field": field, "new_value": value})
-
-
-def _delete_event(event_id: str) -> PlannedCall:
-    return ("calendar.delete_event", {"event_id": event_id})
+    return [_call("calendar.delete_event", found[0]["event_id"])]
 
 
 _PLOT_KINDS = {"bar": ("bar", "bars"), "scatter": ("scatter",), "histogram": ("histogram", "histograms")}
@@ -362,8 +330,7 @@ def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCal
         return None
     if not condition:
         return []
-    past = [day for day in reading.days if day < reading.today]
-    first, last = min(past), max(past)
+    first, last = min(reading.past), max(reading.past)
     alone = reading.has("alone", "one day", "no other day")
     if first == last and not alone:
         last = reading.today - timedelta(days=1)
@@ -377,13 +344,7 @@ def plot_calls(reading: ParsedRequest, condition: bool) -> Steps[list[PlannedCal
             counts[name] = sum((yield from figures(name, first, last)).values())
         best = min if reading.has("fewest") else max
         values = [_plot_value(best(counts, key=counts.__getitem__))]
-    return [
-        (
-            "analytics.create_plot",
-            {"time_min": str(first), "time_max": str(last), "value_to_plot": value, "plot_type": kind},
-        )
-        for value in values
-    ]
+    return [_call("analytics.create_plot", first, last, value, kind) for value in values]
 
 
 def _plot_value(source: str) -> str:

@@ -1,4 +1,4 @@
-"""English for the writer: word lists (JSON files in `data/`), articles, descriptions and names of tools."""
+"""English for the writer: word lists (JSON files in `data/`), descriptions and names of tools."""
 
 from __future__ import annotations
 
@@ -18,39 +18,10 @@ def read_list(name: str) -> Any:
     return json.loads(files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8"))
 
 
-# Where words of an id meet: "Get|TV|Show", but not inside "TV".
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-# "invoice", "hour" and "uninstall", but not "user" or "union".
-_VOWEL_SOUND = re.compile(r"(?i)^(?:[aeio]|u(?!ni[^n]|se|ti|r[aei]|k|ser)|hour|honest|heir|sms\b|mp3)")
-# An acronym whose first letter sounds like a vowel: "SMS" (ess), but not "URL".
-_LETTER_NAME = re.compile(r"^[AEFHILMNORSX](?=[A-Z0-9]|$)")
-
-
-def id_words(tool_id: str) -> list[str]:
-    """The words of an id, in lower case except acronyms.
-
-    >>> id_words("GetTVShowDetail"), id_words("file_modify"), id_words("Text-to-Speech")
-    (['get', 'TV', 'show', 'detail'], ['file', 'modify'], ['text', 'to', 'speech'])
-    """
-    spaced = _CAMEL.sub(" ", re.sub(r"[^\w]+|_", " ", tool_id))
-    return [word if len(word) > 1 and word.isupper() else word.lower() for word in spaced.split()]
-
-
 @cache
 def verbs() -> frozenset[str]:
     """The verbs the writer knows, in base form."""
     return frozenset(str(read_list("verbs")["verbs"]).split())
-
-
-def with_article(noun: str) -> str:
-    """The noun phrase with "a" or "an".
-
-    >>> with_article("invoice"), with_article("user"), with_article("SMS")
-    ('an invoice', 'a user', 'an SMS')
-    """
-    acronym = bool(re.match(r"^[A-Z]{2,}", noun))
-    vowel = _LETTER_NAME.match(noun) if acronym else _VOWEL_SOUND.match(noun)
-    return f"{'an' if vowel else 'a'} {noun}"
 
 
 def joined(items: list[str]) -> str:

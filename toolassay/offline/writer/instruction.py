@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,61 +12,121 @@ from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.work_order import RealValues, unfillable, write_work_order
 from toolassay.offline.writer.clauses import (
-    PLACE,
-    Clause,
-    ClauseWriter,
+    InputSlot,
     Phrases,
     SampleCall,
+    filled,
     usable_actions,
     wire_calls,
     written_phrases,
 )
 from toolassay.offline.writer.english import ToolNames, joined, read_list
-from toolassay.offline.writer.request_text import Assembly, Situations
 from toolassay.offline.writer.story import Story
 from toolassay.tools import ToolLibrary
 
-
-def step_texts(
-    calls: Sequence[SampleCall],
-    phrases: Sequence[Phrases],
-    values: Sequence[Mapping[str, str]],
-    nouns: Sequence[str],
-    dependency_type: DependencyType,
-) -> list[str]:
-    """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters."""
-    steps = []
-    for number, (call, phrase, stated) in enumerate(zip(calls, phrases, values, strict=True), start=1):
-        if dependency_type == "resource":
-            what = f"Use {call.tool.id} to {_purpose(call, phrase, stated, nouns)}"
-        else:
-            parts = [f"{name}: '{value}'" for name, value in stated.items()]
-            what = f"Call {call.tool.id} with {joined(parts)}"
-        steps.append(f"Step {number}: {what}")
-    return steps
-
-
-def _purpose(call: SampleCall, phrases: Phrases, values: Mapping[str, str], nouns: Sequence[str]) -> str:
-    fed = {slot.name: slot.source for slot in call.slots}
-    action = next(a for a in usable_actions(call, phrases) if not a.startswith(("tell me", "give me")))
-
-    def fill(match: re.Match[str]) -> str:
-        name, mark = match.groups()
-        source = fed[name]
-        entry = read_list("roles")[phrases.kinds[name]]
-        if source is None:
-            return values[name] if mark == "bare" else str(entry["step"]).replace("{value}", values[name])
-        noun = nouns[source].lstrip("+")
-        return str(entry["result"][0]).replace("{np}", f"the {noun} of step {source + 1}")
-
-    return PLACE.sub(fill, action)
-
-
 _ATTEMPTS = 12
-_GREETING = re.compile(r"(?:Hi|Hello|Good|Dear|Quick|Just|How)\b")
-_UNFILLED = re.compile(r"\{\w*\}")
 # "the the", but not "the them".
 _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+_SENTENCE_START = re.compile(r"^[a-z]|(?<=[.!?] )[a-z]")
+
+
+class _Writer:
+    """Words one request: an opening, and a sentence for each call.
+
+    Attributes:
+        nouns: of each call, what its result is called; empty in a graph of parameters.
+        values: the gold of each call by slot: literals, and in a resource graph the ids of tools whose result
+            is taken.
+        request: the text.
+    """
+
+    def __init__(self, rng: Random, calls: Sequence[SampleCall], phrases: Sequence[Phrases]) -> None:
+        self.calls, self.phrases = calls, phrases
+        self.story = Story(rng)
+        self.quote = self.story.pick("'''\"")
+        self.nouns: list[str] = []
+        self.mentions: list[dict[str, str]] = []
+        for one in phrases:
+            choices = self.story.shuffled(one.results)
+            clear = (noun for noun in choices if not any(noun in old or old in noun for old in self.nouns))
+            self.nouns.append(next(clear, choices[0] if choices else ""))
+        self.values = [
+            {slot.name: self._value(slot, one) for slot in call.slots}
+            for call, one in zip(calls, phrases, strict=True)
+        ]
+        sentences = [self._sentence(number) for number in range(len(calls))]
+        situations = read_list("situations")
+        on_topic = any(self.nouns) or "topic" in self.story.used
+        opening = self.story.fill(self.story.pick(situations["general"] + situations["topic"] * on_topic))
+        opening = _SENTENCE_START.sub(lambda match: match[0].upper(), opening)
+        self.request = " ".join([opening, *sentences])
+
+    def _value(self, slot: InputSlot, phrases: Phrases) -> str:
+        if slot.source is not None:
+            return self.calls[slot.source].tool.id
+        return self.story.value(phrases.kind(slot.name))
+
+    def _sentence(self, number: int) -> str:
+        call, phrases, values = self.calls[number], self.phrases[number], self.values[number]
+        self.mentions.append(
+            {slot.name: self._mention(slot, phrases, values[slot.name]) for slot in call.slots}
+        )
+        text = filled(self.story.pick(usable_actions(call, phrases)), self.mentions[-1], values)
+        if call.waits and call.waits != (number - 1,):
+            return f"Once {joined([self._done(source) for source in call.waits])}, {text}."
+        if number == 0:
+            kind = "first"
+        elif not call.sources:
+            kind = "fresh"
+        elif number - 1 not in call.sources:
+            kind = "branch"
+        else:
+            kind = "last" if number == len(self.calls) - 1 > 1 else "follows"
+        return str(self.story.pick(read_list("asks")[kind])).replace("{x}", text)
+
+    def _mention(self, slot: InputSlot, phrases: Phrases, value: str) -> str:
+        kind = phrases.kind(slot.name)
+        if slot.source is not None:
+            noun = f"the {self.nouns[slot.source].lstrip('+')}"
+            return str(self.story.pick(kind["result"])).replace("{np}", noun)
+        given = self.story.pick(kind.get("given") or ["'{value}'" if kind.get("quoted") else "{value}"])
+        return str(given).replace("'", self.quote).replace("{value}", value)
+
+    def _done(self, source: int) -> str:
+        if noun := self.nouns[source]:
+            return f"the {noun.lstrip('+')} {'are' if noun.startswith('+') else 'is'} ready"
+        return filled(self.story.pick(self.phrases[source].done), self.mentions[source], self.values[source])
+
+    def steps(self) -> Iterator[str]:
+        """The steps: "Step 1: Use … to …" for resources, "Step 1: Call … with date: '…'" for parameters."""
+        for number, (call, phrases, values) in enumerate(
+            zip(self.calls, self.phrases, self.values, strict=True), start=1
+        ):
+            if not self.nouns[number - 1]:
+                stated = joined([f"{name}: '{value}'" for name, value in values.items()])
+                yield f"Step {number}: Call {call.tool.id} with {stated}"
+                continue
+            said = {}
+            for slot in call.slots:
+                kind = phrases.kind(slot.name)
+                said[slot.name] = kind["step"].replace("{value}", values[slot.name])
+                if slot.source is not None:
+                    noun = self.nouns[slot.source].lstrip("+")
+                    said[slot.name] = kind["result"][0].replace(
+                        "{np}", f"the {noun} of step {slot.source + 1}"
+                    )
+            actions = (
+                one for one in usable_actions(call, phrases) if not one.startswith(("tell me", "give me"))
+            )
+            yield f"Step {number}: Use {call.tool.id} to {filled(next(actions), said, values)}"
+
+    def is_sound(self, names: ToolNames) -> bool:
+        """Whether literals are stated, no tool is named and no word doubled."""
+        return not (names.occur_in(self.request) or _DOUBLED.search(self.request)) and all(
+            slot.source is not None or values[slot.name] in self.request
+            for call, values in zip(self.calls, self.values, strict=True)
+            for slot in call.slots
+        )
 
 
 _names: WeakKeyDictionary[ToolLibrary, ToolNames] = WeakKeyDictionary()
@@ -115,49 +175,21 @@ def write_instruction(
         return write_work_order(sample, library, dependency_type, names, attempt, values)
     calls = wire_calls(sample, library, dependency_type)
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
-    turns = iter(range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS))
-    writer, clauses, request = _write(Random(f"write {key} {next(turns)}"), calls, known, dependency_type)
-    while not _is_sound(request, calls, clauses, names) and (turn := next(turns, None)):
-        writer, clauses, request = _write(Random(f"write {key} {turn}"), calls, known, dependency_type)
-    stated = [clause.values for clause in clauses]
+    for turn in range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS):
+        writer = _Writer(Random(f"write {key} {turn}"), calls, known)
+        if writer.is_sound(names):
+            break
+    nodes: list[dict[str, Any]] = []
+    for call, values in zip(calls, writer.values, strict=True):
+        pairs = [{"name": name, "value": value} for name, value in values.items()]
+        given = {"input": [*values.values()]} if dependency_type == "resource" else {"arguments": pairs}
+        nodes.append({"id": call.tool.id, **given})
+    links = [{"source": link.source, "target": link.target} for link in sample.links]
     return {
-        "task_steps": step_texts(calls, known, stated, writer.nouns, dependency_type),
-        "user_request": request,
-        "invoking_graph": {
-            "nodes": [_node(call, value, dependency_type) for call, value in zip(calls, stated, strict=True)],
-            "links": [{"source": link.source, "target": link.target} for link in sample.links],
-        },
+        "task_steps": list(writer.steps()),
+        "user_request": writer.request,
+        "invoking_graph": {"nodes": nodes, "links": links},
     }
-
-
-def _write(
-    rng: Random, calls: list[SampleCall], phrases: list[Phrases], dependency_type: DependencyType
-) -> tuple[ClauseWriter, list[Clause], str]:
-    story = Story(rng)
-    resource = dependency_type == "resource"
-    writer = ClauseWriter(calls, phrases, story, dependency_type)
-    clauses = writer.clauses()
-    ask = Assembly(clauses, story, resource=resource).ask()
-    situations = Situations(story)
-    opening = situations.opening(situations.kind(resource=resource))
-    parts = [opening, *writer.setups, ask]
-    if len(calls) <= 2 and not writer.setups and story.chance(0.2) and not _GREETING.match(opening):
-        parts = [ask, opening]
-    elif story.chance(0.25):
-        parts.append(situations.closing())
-    return writer, clauses, " ".join(parts)
-
-
-def _is_sound(request: str, calls: list[SampleCall], clauses: list[Clause], names: ToolNames) -> bool:
-    """Whether literals are stated, no tool is named, no word doubled, no place unfilled."""
-    is_stated = all(
-        slot.source is not None or clause.values[slot.name] in request
-        for call, clause in zip(calls, clauses, strict=True)
-        for slot in call.slots
-    )
-    return is_stated and not (
-        names.occur_in(request) or _DOUBLED.search(request) or _UNFILLED.search(request)
-    )
 
 
 def is_known(library: ToolLibrary, dependency_type: DependencyType) -> bool:
@@ -173,12 +205,3 @@ def needs_model(
         return {}
     own = (tool for tool in library if written_phrases(tool, dependency_type) is None)
     return unfillable(own, values)
-
-
-def _node(call: SampleCall, values: dict[str, str], dependency_type: DependencyType) -> dict[str, Any]:
-    if dependency_type == "resource":
-        return {"id": call.tool.id, "input": list(values.values())}
-    return {
-        "id": call.tool.id,
-        "arguments": [{"name": name, "value": value} for name, value in values.items()],
-    }
