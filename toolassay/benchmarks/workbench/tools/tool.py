@@ -352,20 +352,17 @@ class Search:
         @cache
         def matches(text: str) -> bool:
             left = self._end - time.monotonic()
-            try:
-                if left > 0 and isinstance(engine, re.Pattern):
-                    return engine.search(text) is not None
+            with suppress(TimeoutError):
                 if left > 0:
-                    return engine.search(text, timeout=left) is not None
-            except TimeoutError:
-                pass
+                    limit = {} if isinstance(engine, re.Pattern) else {"timeout": left}
+                    return engine.search(text, **limit) is not None
             raise ToolFailure(f"the search took more than {self._seconds:g} s; use a simpler pattern")
 
         return matches
 
 
 @lru_cache(_PATTERNS_KEPT)
-def _compile(pattern: str, *, case: bool) -> re.Pattern[str] | regex.Pattern[str]:
+def _compile(pattern: str, *, case: bool) -> Any:
     """Compile with `re` like the published program if the search cannot take long, else with `regex`.
 
     `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.
