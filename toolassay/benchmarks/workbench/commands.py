@@ -116,17 +116,24 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: b
     show(str(out))
 
 
+_SHARES = {
+    "correct": "correct",
+    "errors_without_side_effects": "harmless failures",
+    "side_effects": "side effects",
+}
+
+
 def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
     """The published table: the sums of each agent's files, with the tools of the domains or with all."""
     sums: dict[tuple[str, str], Counter[str]] = {}
     for one in found:
         agent = sums.setdefault((one["model"], one["tool_selection"]), Counter())
-        agent.update({count: one[count] for count in ("n", "correct", "side_effects")})
+        agent.update({count: one[count] for count in ("n", *_SHARES)})
     rows = [
-        (*agent, str(n := counts["n"]), percent(counts["correct"] / n), percent(counts["side_effects"] / n))
+        (*agent, str(counts["n"]), *(percent(counts[count] / counts["n"]) for count in _SHARES))
         for agent, counts in sorted(sums.items(), key=lambda item: -item[1]["correct"] / item[1]["n"])
     ]
-    return Table(["model", "tools", "tasks", "correct", "side effects"], rows, align="nnr")
+    return Table(["model", "tools", "tasks", *_SHARES.values()], rows, align="nnr")
 
 
 @command.command("replay")
@@ -156,6 +163,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
 
     The overall row also has US dollars per 1,000 tasks and seconds per task.
     """
+    has_compat = any(result.scores.compat is not None for result in evaluations)  # not of own workplaces
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
         strict, compat = result.scores.strict, result.scores.compat
@@ -163,16 +171,12 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             n, published = counts["n"], None
             if compat is not None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
-            shares = (counts["correct"], published, counts["side_effects"])
+            shares = (counts["correct"], *([published] if has_compat else ()), counts["side_effects"])
             texts = (percent(share / n if share is not None and n else None) for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
             asked = scored_phrase(result.scores.asked) if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
-    headings = list(_HEADINGS)
-    if all(result.scores.compat is None for result in evaluations):  # a team's own workplace has none
-        place = headings.index("compat")
-        headings.pop(place)
-        rows = [(*row[:place], *row[place + 1 :]) for row in rows]
+    headings = [name for name in _HEADINGS if has_compat or name != "compat"]
     print_table(Table(headings, rows, align="nl").terminal())
     print_marks(evaluations)
     for result in evaluations:

@@ -179,13 +179,12 @@ class FixedClock:
     def __init__(self, now: datetime) -> None:
         self._now = now.strftime("%Y-%m-%d %H:%M:%S")
         self._sqlite = sqlite3.connect(":memory:", check_same_thread=False)
-        self._functions = {name: partial(self._stopped, name) for name in _FUNCTIONS}
 
     def set(self, connection: sqlite3.Connection) -> None:
         """Install the functions on a connection."""
-        for name, function in self._functions.items():
+        for name in _FUNCTIONS:
             # With a fixed time the functions are deterministic, which indexes on expressions require.
-            connection.create_function(name, -1, function, deterministic=True)
+            connection.create_function(name, -1, partial(self._stopped, name), deterministic=True)
         day, time = self._now.split(" ")
         for name, text in (
             *(("now", self._now), ("current_timestamp", self._now)),
@@ -210,15 +209,11 @@ _OPCODES = 20_000  # SQLite instructions between two checks of the time, a few m
 
 _WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _ATTACHES = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
-_CHANGES_SCHEMA = frozenset(
-    {
-        *(sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_ALTER_TABLE),
-        *(sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_DROP_INDEX),
-        *(sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_DROP_TRIGGER),
-        *(sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_DROP_VIEW),
-        *(sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_DROP_VTABLE),
-    }
-)
+_CHANGES_SCHEMA = {sqlite3.SQLITE_ALTER_TABLE} | {
+    getattr(sqlite3, f"SQLITE_{verb}_{noun}")
+    for verb in ("CREATE", "DROP")
+    for noun in ("TABLE", "INDEX", "TRIGGER", "VIEW", "VTABLE")
+}
 
 
 class ToolConnection(sqlite3.Connection):
