@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.own.new_workplace import Effect
 
 
-def _allow_tools() -> Callable[[options.Function], options.Function]:
-    """`--allow_tools`."""
-    return options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
+_allow_tools = options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
 
 
 @click.group("workbench", cls=CommandGroup)
@@ -67,7 +65,7 @@ def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None
 
 @command.command("check")
 @click.argument("folder", type=options.PATH)
-@_allow_tools()
+@_allow_tools
 def check(folder: Path, allow_tools: bool) -> None:
     """Run the ground truth of every task of your own workplace and show what it changes."""
     from toolassay.benchmarks.workbench.workplace_stages import check_workplace
@@ -100,7 +98,7 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 @options.option(
     "out", type=options.PATH, required=True, help="Output folder for verdicts.jsonl and metrics.json."
 )
-@_allow_tools()
+@_allow_tools
 def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
     """Score result files in the published format."""
     from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
@@ -147,7 +145,7 @@ def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
 @options.option(
     "out", type=options.PATH, required=True, help="Output file: the same lines with the result of each call."
 )
-@_allow_tools()
+@_allow_tools
 def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
     """Execute recorded calls, each sequence on a fresh sandbox."""
     from toolassay.benchmarks.workbench.workplace_stages import replay as replay_stage
