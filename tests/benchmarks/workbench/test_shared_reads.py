@@ -5,18 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule
 from workplace import ANN, BO, TABLES
 
 from toolassay.benchmarks.workbench import records
-from toolassay.benchmarks.workbench.own.own_sandbox import FixedClock
 from toolassay.benchmarks.workbench.records import Row
 from toolassay.benchmarks.workbench.sandbox import FILE, Layout, Sandbox
 from toolassay.benchmarks.workbench.tools import TOOLS, ToolFailure, call
@@ -170,46 +168,3 @@ def test_a_trigger_of_a_file_changes_other_tables(sandbox: Sandbox, tmp_path: Pa
     assert call(read, search, {"task_name": "Mail"}) == []
     call(read, "email.delete_email", {"email_id": "00000000"})
     assert len(call(read, search, {"task_name": "Mail 00000000"})) == 2
-
-
-moments = st.sampled_from(
-    [
-        "now",
-        "NOW",
-        "2024-02-28",
-        "2024-02-28 09:30:00",
-        1,
-        1.0,
-        2460000.5,
-        None,
-        "x" * 300,
-        b"2024",
-        "utc",
-        "+1 day",
-    ]
-)
-
-
-@given(
-    st.sampled_from(["date", "time", "datetime", "julianday", "unixepoch", "strftime"]),
-    st.lists(moments, max_size=3),
-)
-@example("strftime", [1])
-def test_a_time_is_the_same_when_it_is_asked_for_again(name: str, given_values: list[Any]) -> None:
-    def answer(connection: sqlite3.Connection, given_values: list[Any] = given_values) -> Any:
-        marks = ", ".join("?" * len(given_values))
-        try:
-            return connection.execute(f"SELECT {name}({marks})", given_values).fetchone()
-        except sqlite3.Error as error:
-            return str(error)
-
-    answer(KNOWN, [float(value) if value == 1 else value for value in given_values])
-    fresh = sqlite3.connect(":memory:")
-    FixedClock(NOW).set(fresh)
-    assert repr(answer(KNOWN)) == repr(answer(KNOWN)) == repr(answer(fresh))
-    fresh.close()
-
-
-NOW = datetime(2024, 2, 28, 9, 30)
-KNOWN = sqlite3.connect(":memory:", check_same_thread=False)
-FixedClock(NOW).set(KNOWN)

@@ -178,11 +178,11 @@ class Replay:
             except ToolFailure as failure:
                 cause = failure.__cause__ or failure
                 done.append({"call": text, "exc": type(cause).__name__, "msg": str(failure)})
-        changes = {} if sandbox.image() is self._original.image() else self._changes(sandbox)
+        changes: dict[str, Any] = {}
+        if sandbox.image() is not self._original.image() and self._original.toolset is None:
+            changes = state_changes(self._before, state_of(sandbox))
+        elif self._original.toolset is not None:
+            found = difference(self._original, sandbox)
+            changes = {name: table.to_json() for name, table in found.items()}
         sandbox.close()
         return done, changes
-
-    def _changes(self, sandbox: Sandbox) -> dict[str, Any]:
-        if self._original.toolset is None:
-            return state_changes(self._before, state_of(sandbox))
-        return {name: table.to_json() for name, table in difference(self._original, sandbox).items()}

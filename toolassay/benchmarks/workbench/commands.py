@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.own.new_workplace import Effect
 
 
-def _allow_tools() -> Callable[[options.Function], options.Function]:
-    """`--allow_tools`."""
-    return options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
+_allow_tools = options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
 
 
 @click.group("workbench", cls=CommandGroup)
@@ -66,7 +64,7 @@ def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None
 
 @command.command("check")
 @click.argument("folder", type=options.PATH)
-@_allow_tools()
+@_allow_tools
 def check(folder: Path, allow_tools: bool) -> None:
     """Run the ground truth of every task of your own workplace and show what it changes."""
     from toolassay.benchmarks.workbench.workplace_stages import check_workplace
@@ -99,7 +97,7 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 @options.option(
     "out", type=options.PATH, required=True, help="Output folder for verdicts.jsonl and metrics.json."
 )
-@_allow_tools()
+@_allow_tools
 def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
     """Score result files in the published format."""
     from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
@@ -115,17 +113,24 @@ def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: b
     show(str(out))
 
 
+_SHARES = {
+    "correct": "correct",
+    "errors_without_side_effects": "harmless failures",
+    "side_effects": "side effects",
+}
+
+
 def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
     """The published table: the sums of each agent's files, with the tools of the domains or with all."""
     sums: dict[tuple[str, str], Counter[str]] = {}
     for one in found:
         agent = sums.setdefault((one["model"], one["tool_selection"]), Counter())
-        agent.update({count: one[count] for count in ("n", "correct", "side_effects")})
+        agent.update({count: one[count] for count in ("n", *_SHARES)})
     rows = [
-        (*agent, str(n := counts["n"]), percent(counts["correct"] / n), percent(counts["side_effects"] / n))
+        (*agent, str(counts["n"]), *(percent(counts[count] / counts["n"]) for count in _SHARES))
         for agent, counts in sorted(sums.items(), key=lambda item: -item[1]["correct"] / item[1]["n"])
     ]
-    return Table(["model", "tools", "tasks", "correct", "side effects"], rows, align="nnr")
+    return Table(["model", "tools", "tasks", *_SHARES.values()], rows, align="nnr")
 
 
 @command.command("replay")
@@ -139,7 +144,7 @@ def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
 @options.option(
     "out", type=options.PATH, required=True, help="Output file: the same lines with the result of each call."
 )
-@_allow_tools()
+@_allow_tools
 def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
     """Execute recorded calls, each sequence on a fresh sandbox."""
     from toolassay.benchmarks.workbench.workplace_stages import replay as replay_stage
@@ -155,6 +160,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
 
     The overall row also has US dollars per 1,000 tasks and seconds per task.
     """
+    has_compat = any(result.scores.compat is not None for result in evaluations)  # not of own workplaces
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
         strict, compat = result.scores.strict, result.scores.compat
@@ -162,16 +168,12 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             n, published = counts["n"], None
             if compat is not None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
-            shares = (counts["correct"], published, counts["side_effects"])
+            shares = (counts["correct"], *([published] if has_compat else ()), counts["side_effects"])
             texts = (percent(share / n if share is not None and n else None) for share in shares)
             usage = _usage(result) if name == "all" else ("", "", "")
             asked = result.scores.asked.phrase if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
-    headings = list(_HEADINGS)
-    if all(result.scores.compat is None for result in evaluations):  # a team's own workplace has none
-        place = headings.index("compat")
-        headings.pop(place)
-        rows = [(*row[:place], *row[place + 1 :]) for row in rows]
+    headings = [name for name in _HEADINGS if has_compat or name != "compat"]
     print_table(Table(headings, rows, align="nl").terminal())
     print_marks(evaluations)
     for result in evaluations:

@@ -37,25 +37,16 @@ def read_rows(sandbox: Sandbox, table: Layout, clause: str = "ORDER BY row", *pa
     rows: list[Row] = select(f"SELECT {names}, label FROM {table.name} {clause}", parameters).fetchall()
     if table is EMAILS:
         sent = {label for (label,) in select("SELECT label FROM emails WHERE moment")}
-        return [_with_moment(row) if row[-1] in sent else row for row in rows] if sent else rows
+        at = EMAILS.columns.index("sent_datetime")
+        return [(*row[:at], Moment(row[at]), *row[at + 1 :]) if row[-1] in sent else row for row in rows]
     if table is CALENDAR and (added := columns_of(sandbox, table)[len(table.columns) :]):
         texts = select(f"SELECT added FROM {table.name} {clause}", parameters)
-        return [
-            (*cells, *_values(text, added), label)
-            for (*cells, label), (text,) in zip(rows, texts, strict=True)
+        stored = [json.loads(text or "{}") for (text,) in texts]
+        return [  # a column may have a number for a name
+            (*cells, *(more.get(str(name)) for name in added), label)
+            for (*cells, label), more in zip(rows, stored, strict=True)
         ]
     return rows
-
-
-def _with_moment(row: Row) -> Row:
-    place = EMAILS.columns.index("sent_datetime")
-    return (*row[:place], Moment(row[place]), *row[place + 1 :])
-
-
-def _values(text: str | None, names: tuple[str, ...]) -> list[Cell]:
-    """The cells of the added columns, which are stored as one JSON object."""
-    cells = json.loads(text or "{}")
-    return [cells.get(str(name)) for name in names]  # a column may have a number for a name
 
 
 Record = Mapping[str, Any]
@@ -99,11 +90,6 @@ class Records:
         """The first row with this id; None if there is none."""
         found = self._select(f"WHERE {quoted(self._layout.id)} = ? ORDER BY row LIMIT 1", key)
         return found[0] if found else None
-
-    def values(self, column: str) -> list[Cell]:
-        """One column's cells, in the order of the rows."""
-        cells = self._execute(f"SELECT {quoted(column)} FROM {self._layout.name} ORDER BY row")
-        return [cell for (cell,) in cells]
 
     def __len__(self) -> int:
         return int(self._execute(f"SELECT count(*) FROM {self._layout.name}").fetchone()[0])

@@ -238,12 +238,16 @@ def read_published(folder: Path) -> Sandbox:
     """
     tables: dict[str, list[list[str | int | None]]] = {}
     for table in TABLES:
-        if table.file is not None:
-            tables[table.name] = _read_table(folder / "processed" / table.file, table)
+        rows = () if table.file is None else read_csv(path := folder / "processed" / table.file)
+        for row in rows:
+            if tuple(row) != table.columns:
+                fix = f"name them {', '.join(table.columns)}"
+                raise UsageError(f"has the columns {', '.join(row)}", file=path, fix=fix)
+            tables.setdefault(table.name, []).append(list(row.values()))
     lines = read_text(folder / ADDRESSES, fix="write one e-mail address per line").splitlines()
     tables[DIRECTORY.name] = [[line.strip()] for line in lines if line.strip()]
     engaged = VISITS.columns.index("user_engaged")
-    for visit in tables[VISITS.name]:
+    for visit in tables.get(VISITS.name, ()):
         visit[engaged] = int(visit[engaged] == "True")
     stated = read_facts(DataFolder(folder), StatedPlace)
     return Sandbox.of(tables, now=stated.now or NOW, user=USER if stated.user is None else stated.user)
@@ -299,17 +303,6 @@ def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
         ) from None
     except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as UTF-8 CSV") from None
-
-
-def _read_table(path: Path, table: Layout) -> list[list[str | int | None]]:
-    rows: list[list[str | int | None]] = []
-    for row in read_csv(path):
-        if tuple(row) != table.columns:
-            raise UsageError(
-                f"has the columns {', '.join(row)}", file=path, fix=f"name them {', '.join(table.columns)}"
-            )
-        rows.append(list(row.values()))
-    return rows
 
 
 Cell = str | int | float | None

@@ -150,8 +150,12 @@ def load_tools(path: Path) -> Toolset:
         line = frames[-1] if frames else None
         if isinstance(error, NoDomain):
             raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
+        absent = isinstance(error, ImportError)
+        fix = (
+            "install the package, or move your module's code into this file" if absent else "correct the code"
+        )
         raise UsageError(
-            f"cannot be executed: {type(error).__name__}: {error}", file=path, line=line, fix=_remedy(error)
+            f"cannot be executed: {type(error).__name__}: {error}", file=path, line=line, fix=fix
         ) from error
     toolkits: dict[str, list[OwnTool]] = {}
     for tool in _tools_in(module, path):
@@ -189,13 +193,6 @@ def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
 def _line_of(function: Any, path: Path) -> int | None:
     code = getattr(function, "__code__", None)
     return code.co_firstlineno if code is not None and code.co_filename == str(path) else None
-
-
-def _remedy(error: BaseException) -> str:
-    """The fix for an exception raised while the file was executed."""
-    if isinstance(error, ImportError):
-        return "install the package, or move your own module's code into this file"
-    return "fix the code that raises"
 
 
 def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -15,7 +14,6 @@ from toolassay.benchmarks.workbench.calls import Replay
 from toolassay.benchmarks.workbench.generate.company import draw_tables
 from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable, sandbox_of, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
-    NoRoom,
     draw_tasks,
     prove_task,
 )
@@ -273,9 +271,6 @@ def _repeats(verdicts: dict[ResultFile, list[RunVerdict]]) -> Iterable[tuple[Res
             yield files[0], {"files": [file.name for file in files], **chances}
 
 
-_DRAWS = 20
-
-
 def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = DEFAULT) -> None:
     """Generate a workplace and 690 tasks; the same seed gives identical files.
 
@@ -293,28 +288,13 @@ def generate_workbench(data_dir: str | Path, *, seed: int = 0, screen: Screen = 
     path = Path(data_dir)
     check_replaceable(path)
     if seed < 0:
-        seed, sandbox, tasks = _drawn()
+        seed = secrets.randbelow(1_000_000)
         screen.say(f"seed {seed}")
-    else:
-        sandbox, tasks = _made(seed)
+    tables = draw_tables(seed)
+    sandbox, tasks = sandbox_of(tables), draw_tasks(tables, seed)
     with screen.progress("proved", len(tasks)) as advance:
         for task in tasks:
             prove_task(sandbox, task)
             advance()
     write_folder(path, sandbox, tasks, seed)
     screen.say(f"{path}: {len(tasks)} requests")
-
-
-def _made(seed: int) -> tuple[Sandbox, list[Task]]:
-    company = draw_tables(seed)
-    return sandbox_of(company), draw_tasks(company, seed)
-
-
-def _drawn() -> tuple[int, Sandbox, list[Task]]:
-    """A workplace of a random seed; another is drawn if it lacks room for a task, which is rare."""
-    for _ in range(_DRAWS - 1):
-        seed = secrets.randbelow(1_000_000)
-        with contextlib.suppress(NoRoom):
-            return seed, *_made(seed)
-    seed = secrets.randbelow(1_000_000)
-    return seed, *_made(seed)

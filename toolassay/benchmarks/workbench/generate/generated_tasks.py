@@ -8,7 +8,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
-from functools import cache
 from glob import escape
 
 from toolassay.benchmarks.workbench.calls import run_text
@@ -62,7 +61,11 @@ def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledT
     room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
     for _ in range(_TRIES):
         filled = template.fill(tables, rng)
-        if filled is None or (key := _subject_of(filled)) in seen:
+        if filled is None:
+            continue
+        # What makes a request unique: requests that differ only in the text of an e-mail count as equal.
+        key = tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
+        if key in seen:
             continue
         size = ("none", "one", "many")[min(len(filled.calls), 2)]
         if room[size]:
@@ -75,11 +78,6 @@ def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledT
         f"the tables of seed {seed} do not allow ten requests of the template {template.name}",
         fix="choose another seed",
     )
-
-
-def _subject_of(filled: FilledTemplate) -> tuple[str, ...]:
-    """What makes a request unique. Requests that differ only in the text of an e-mail count as equal."""
-    return tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
 
 
 def prove_task(sandbox: Sandbox, task: Task) -> None:
@@ -106,18 +104,12 @@ def has_our_wordings(tasks: Sequence[Task]) -> bool:
 
     A task's own `chosen_template` counts only if its request is an instance of it; a reworded request is not.
     """
-    return 0 < len(tasks) <= 2 * sum(_is_ours(task) for task in tasks)
-
-
-def _is_ours(task: Task) -> bool:
-    return task.chosen_template in _wordings() and matches_wording(task.query, task.chosen_template)
-
-
-@cache
-def _wordings() -> frozenset[str]:
-    return frozenset(
-        wording for group in texts("wordings").values() for ways in group.values() for wording in ways
-    )
+    groups = texts("wordings").values()
+    known = {wording for group in groups for ways in group.values() for wording in ways}
+    ours = [
+        task.chosen_template in known and matches_wording(task.query, task.chosen_template) for task in tasks
+    ]
+    return 0 < len(tasks) <= 2 * sum(ours)
 
 
 def matches_wording(request: str, wording: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from functools import partial
 
 from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.generate.company import (
@@ -51,6 +52,26 @@ from toolassay.benchmarks.workbench.generate.template import (
 
 _CRM = "customer_relationship_manager"
 _CHARTS = ("bar", "line", "scatter")
+
+
+def _of_each(tool: str, key: str, found: Iterable[Row], **more: str) -> tuple[WorkbenchCall, ...]:
+    return tuple(call(tool, **{key: text(row, key)}, **more) for row in found)
+
+
+def _set_in_each(
+    tool: str, key: str, found: Iterable[Row], field: str, value: str
+) -> tuple[WorkbenchCall, ...]:
+    return _of_each(tool, key, found, field=field, new_value=value)
+
+
+_delete = partial(_of_each, "calendar.delete_event", "event_id")
+_delete_emails = partial(_of_each, "email.delete_email", "email_id")
+delete_customers = partial(_of_each, f"{_CRM}.delete_customer", "customer_id")
+"""The ground-truth calls that delete customers."""
+_update = partial(_set_in_each, "calendar.update_event", "event_id")
+_update_tasks = partial(_set_in_each, "project_management.update_task", "task_id")
+update_customers = partial(_set_in_each, f"{_CRM}.update_customer", "customer_id")
+"""The ground-truth calls that set one field of each customer."""
 
 
 def _plot(first: date, last: date, metric: str, kind: str) -> WorkbenchCall:
@@ -166,14 +187,6 @@ def _source_against_source(tables: Tables, rng: SeededRandom) -> FilledTemplate 
     return FilledTemplate(slots, plots if totals[0] > totals[1] else ())
 
 
-def _delete(found: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
-    return tuple(call("calendar.delete_event", event_id=text(event, "event_id")) for event in found)
-
-
-def _update(event: Row, field: str, value: str) -> tuple[WorkbenchCall, ...]:
-    return (call("calendar.update_event", event_id=text(event, "event_id"), field=field, new_value=value),)
-
-
 def book(name: str, person: str, when: datetime, minutes: int) -> WorkbenchCall:
     """The ground-truth call that adds a meeting."""
     return call(
@@ -199,7 +212,7 @@ def _cancel_first(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _rename_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     day, name = rng.pick(tables.future_days(least=2)), _new_name(rng)
     event = tables.events_on(day)[-1]
-    return FilledTemplate({"day": weekday_text(day), "name": name}, _update(event, "event_name", name))
+    return FilledTemplate({"day": weekday_text(day), "name": name}, _update([event], "event_name", name))
 
 
 @template(Mix(one=10), "calendar")
@@ -215,7 +228,7 @@ def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
     if not tables.is_free(later, int(text(first, "duration")), but=first):
         return None
     slots = {"person": person, "day": day_text(start(first).date()), "delay": delay}
-    return FilledTemplate(slots, _update(first, "event_start", str(later)))
+    return FilledTemplate(slots, _update([first], "event_start", str(later)))
 
 
 @template(Mix(one=10), "calendar")
@@ -228,7 +241,7 @@ def _cancel_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
 def _rename_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
     name, new = text(rng.pick(tables.future_events()), "event_name"), _new_name(rng)
     event = tables.future_events(name=name)[0]
-    return FilledTemplate({"name": name, "new": new}, _update(event, "event_name", new))
+    return FilledTemplate({"name": name, "new": new}, _update([event], "event_name", new))
 
 
 @template(Mix(1, 9), "calendar")
@@ -293,27 +306,6 @@ def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
         "length": length,
     }
     return FilledTemplate(slots, (book(name, person, moment, DURATIONS[length]),))
-
-
-def update_customers(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall, ...]:
-    """The ground-truth calls that set one field of each customer."""
-    return tuple(
-        call(
-            "customer_relationship_manager.update_customer",
-            customer_id=text(customer, "customer_id"),
-            field=field,
-            new_value=value,
-        )
-        for customer in found
-    )
-
-
-def delete_customers(found: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
-    """The ground-truth calls that delete customers."""
-    return tuple(
-        call("customer_relationship_manager.delete_customer", customer_id=text(customer, "customer_id"))
-        for customer in found
-    )
 
 
 def add_customer(name: str, person: str, **more: str) -> WorkbenchCall:
@@ -425,10 +417,6 @@ def _reply(mail: Row, body: str) -> tuple[WorkbenchCall, ...]:
     return (call("email.reply_email", email_id=text(mail, "email_id"), body=body),)
 
 
-def _delete_emails(mails: Iterable[Row]) -> tuple[WorkbenchCall, ...]:
-    return tuple(call("email.delete_email", email_id=text(mail, "email_id")) for mail in mails)
-
-
 def _answer(rng: SeededRandom) -> str:
     return rng.pick(list[str](texts("emails")["outgoing"]["replies"]))
 
@@ -520,13 +508,6 @@ def create(name: str, person: str, due: date, board: str) -> WorkbenchCall:
         list_name="Backlog",
         due_date=str(due),
         board=board,
-    )
-
-
-def _update_tasks(found: Iterable[Row], field: str, value: str) -> tuple[WorkbenchCall, ...]:
-    return tuple(
-        call("project_management.update_task", task_id=text(task, "task_id"), field=field, new_value=value)
-        for task in found
     )
 
 

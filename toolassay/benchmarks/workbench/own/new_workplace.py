@@ -165,8 +165,10 @@ def make_workplace(target: Path, sources: Sources) -> tuple[OwnSandbox, list[Eff
         try:
             _fill(draft, sources)
             sandbox = load_own(draft)
-            if sources.sandbox and not sources.tasks:
-                _write_first_task(draft, sandbox)
+            if sources.sandbox and not sources.tasks:  # a placeholder for the user to replace
+                query = "Do nothing. (Write your own requests here.)"
+                domains = [next(iter(toolset_of(sandbox).toolkits))]
+                write_json_lines(draft / TASKS, [{"query": query, "answer": [], "domains": domains}])
             effects = check_tasks(sandbox, draft)
         except UsageError as error:
             raise UsageError(_in_words(str(error), draft, sources)) from error
@@ -208,14 +210,6 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, target)
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", file=source, fix="check the path") from None
-
-
-def _write_first_task(draft: Path, sandbox: OwnSandbox) -> None:
-    """Write a placeholder task, which asks for nothing, for the user to replace."""
-    assert sandbox.toolset is not None
-    domain = next(iter(sandbox.toolset.toolkits))
-    task = {"query": "Do nothing. (Write your own requests here.)", "answer": [], "domains": [domain]}
-    write_json_lines(draft / TASKS, [task])
 
 
 def _in_words(message: str, draft: Path, sources: Sources) -> str:

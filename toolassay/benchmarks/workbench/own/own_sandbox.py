@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -156,8 +156,6 @@ def _references(connection: sqlite3.Connection, name: str, generated: Mapping[st
     }
 
 
-# What is remembered of each function: mostly less than 1 MB.
-_TIMES_KEPT, _LONGEST_KEPT = 4_096, 100
 _FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
 _ZONES = frozenset({"localtime", "utc"})  # dropped: they would convert by the computer's time zone
 
@@ -181,13 +179,12 @@ class FixedClock:
     def __init__(self, now: datetime) -> None:
         self._now = now.strftime("%Y-%m-%d %H:%M:%S")
         self._sqlite = sqlite3.connect(":memory:", check_same_thread=False)
-        self._functions = {name: self._stopped(name) for name in _FUNCTIONS}
 
     def set(self, connection: sqlite3.Connection) -> None:
         """Install the functions on a connection."""
-        for name, function in self._functions.items():
+        for name in _FUNCTIONS:
             # With a fixed time the functions are deterministic, which indexes on expressions require.
-            connection.create_function(name, -1, function, deterministic=True)
+            connection.create_function(name, -1, partial(self._stopped, name), deterministic=True)
         day, time = self._now.split(" ")
         for name, text in (
             *(("now", self._now), ("current_timestamp", self._now)),
@@ -195,33 +192,15 @@ class FixedClock:
         ):
             connection.create_function(name, 0, lambda text=text: text, deterministic=True)
 
-    def _stopped(self, name: str) -> Callable[..., Value]:
-        first = 1 if name == "strftime" else 0  # the position of the time among the arguments
-
-        def compute(*given: Value) -> Value:
-            values = [*given]
-            if len(values) == first:
-                values.append("now")
-            if len(values) > first and str(values[first]).lower() == "now":
-                values[first:] = [
-                    self._now,
-                    *(v for v in values[first + 1 :] if str(v).lower() not in _ZONES),
-                ]
-            marks = ", ".join("?" * len(values))
-            found: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
-            return found
-
-        # A search asks for every row of a table. Typed: the format 1.0 gives another text than 1. Bytes are
-        # left out, because SQLite takes b"now" for the computer's time.
-        known = lru_cache(_TIMES_KEPT, typed=True)(compute)
-
-        def function(*given: Value) -> Value:
-            for value in given:
-                if isinstance(value, bytes) or (isinstance(value, str) and len(value) > _LONGEST_KEPT):
-                    return compute(*given)
-            return known(*given)
-
-        return function
+    def _stopped(self, name: str, *given: Value) -> Value:
+        values, first = [*given], int(name == "strftime")  # the position of the time among the arguments
+        if len(values) == first:
+            values.append("now")
+        if len(values) > first and str(values[first]).lower() == "now":
+            values[first:] = [self._now, *(v for v in values[first + 1 :] if str(v).lower() not in _ZONES)]
+        marks = ", ".join("?" * len(values))
+        found: Value = self._sqlite.execute(f"SELECT {name}({marks})", values).fetchone()[0]
+        return found
 
 
 SECONDS = 10.0
@@ -230,15 +209,11 @@ _OPCODES = 20_000  # SQLite instructions between two checks of the time, a few m
 
 _WRITES = frozenset({sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE})
 _ATTACHES = frozenset({sqlite3.SQLITE_ATTACH, sqlite3.SQLITE_DETACH})
-_CHANGES_SCHEMA = frozenset(
-    {
-        *(sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_ALTER_TABLE),
-        *(sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_DROP_INDEX),
-        *(sqlite3.SQLITE_CREATE_TRIGGER, sqlite3.SQLITE_DROP_TRIGGER),
-        *(sqlite3.SQLITE_CREATE_VIEW, sqlite3.SQLITE_DROP_VIEW),
-        *(sqlite3.SQLITE_CREATE_VTABLE, sqlite3.SQLITE_DROP_VTABLE),
-    }
-)
+_CHANGES_SCHEMA = {sqlite3.SQLITE_ALTER_TABLE} | {
+    getattr(sqlite3, f"SQLITE_{verb}_{noun}")
+    for verb in ("CREATE", "DROP")
+    for noun in ("TABLE", "INDEX", "TRIGGER", "VIEW", "VTABLE")
+}
 
 
 class ToolConnection(sqlite3.Connection):

@@ -25,11 +25,8 @@ _FIELDS = (
     "customer_name, assigned_to_email, customer_email, customer_phone, last_contact_date, product_interest, "
     "status, notes or follow_up_by"
 )
-_WRONG_STATUS = "Status not valid. Please choose from: 'Qualified', 'Won', 'Lost', 'Lead', 'Proposal'"
-_WRONG_PRODUCT = (
-    "Product interest not valid. Please choose from: 'Software', 'Hardware', 'Services', 'Consulting', "
-    "'Training'"
-)
+_WRONG_STATUS = f"Status not valid. Please choose from: {', '.join(map(repr, STATUSES))}"
+_WRONG_PRODUCT = f"Product interest not valid. Please choose from: {', '.join(map(repr, PRODUCTS))}"
 _WRONG_FIELD = (
     "Field not valid. Please choose from: 'customer_name', 'assigned_to_email', 'customer_email', "
     "'customer_phone', 'last_contact_date', 'product_interest', 'status', 'notes', 'follow_up_by'"

@@ -112,7 +112,7 @@ def search_tasks(sandbox: Sandbox, **given: Any) -> Any:
 
 def _wrong(tasks: Records, field: Any, value: Any) -> str:
     """The error message for a field's value; empty if the value is valid."""
-    if field == "assigned_to_email" and value not in tasks.values("assigned_to_email"):
+    if field == "assigned_to_email" and value not in {task[field] for task in tasks.all()}:
         return _WRONG_ASSIGNEE
     if field == "list_name" and value not in LISTS:
         return _WRONG_LIST

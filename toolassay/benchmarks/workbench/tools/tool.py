@@ -7,6 +7,7 @@ import sqlite3
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
@@ -238,18 +239,16 @@ def parse_moment(text: Any, now: datetime) -> datetime | None:
     datetime.datetime(2023, 12, 1, 9, 0)
     """
     if isinstance(text, str) and len(text) <= _LONGEST:
-        found = _moment(text, now)
-        if not isinstance(found, _NotAMoment):
-            return found
-    raise ToolFailure(f"not a date or time: {str(text)[:100]!r}; write YYYY-MM-DD HH:MM:SS")
+        return _moment(text, now)
+    raise _not_a_moment(text)
 
 
-class _NotAMoment:
-    """The result for a text that is not a date or time."""
+def _not_a_moment(text: Any) -> ToolFailure:
+    return ToolFailure(f"not a date or time: {str(text)[:100]!r}; write YYYY-MM-DD HH:MM:SS")
 
 
 @lru_cache(_DATES_KEPT)
-def _moment(text: str, now: datetime) -> datetime | _NotAMoment | None:
+def _moment(text: str, now: datetime) -> datetime | None:
     if text in _NEVER:
         return None
     if text in ("now", "today"):
@@ -259,31 +258,22 @@ def _moment(text: str, now: datetime) -> datetime | _NotAMoment | None:
             return datetime.fromisoformat(text)
     except ValueError:
         pass
-    found = None if _is_small_number(text) else _parsed(text)
-    return _NotAMoment() if found is None else found
-
-
-def _is_small_number(text: str) -> bool:
-    """Whether the text is a number below 1000. dateutil would read it as a day, which pandas does not."""
-    try:
-        return not text.startswith("0") and float(text) < 1000
-    except ValueError:
-        return False
-
-
-def _parsed(text: str) -> datetime | None:
     from dateutil import parser
 
+    # dateutil would read a number below 1000 as a day, which pandas does not.
+    with suppress(ValueError):
+        if not text.startswith("0") and float(text) < 1000:
+            raise _not_a_moment(text)
     # dateutil fills missing parts from the default. Parsing with two defaults shows which parts were missing.
     try:
         found: datetime = parser.parse(text, default=datetime(1, 1, 1))
         again: datetime = parser.parse(text, default=datetime(2, 2, 2, 2))
     except (ValueError, OverflowError, TypeError):
-        return None
+        raise _not_a_moment(text) from None
     if found.year == again.year or found.month == again.month or found.day == again.day:
         return found
-    if found.hour != again.hour:
-        return None  # neither a date nor an hour, e.g. only a weekday
+    if found.hour != again.hour:  # neither a date nor an hour, e.g. only a weekday
+        raise _not_a_moment(text)
     return found.replace(year=9999) if _CLOCK.match(text) else found
 
 
@@ -362,20 +352,17 @@ class Search:
         @cache
         def matches(text: str) -> bool:
             left = self._end - time.monotonic()
-            try:
-                if left > 0 and isinstance(engine, re.Pattern):
-                    return engine.search(text) is not None
+            with suppress(TimeoutError):
                 if left > 0:
-                    return engine.search(text, timeout=left) is not None
-            except TimeoutError:
-                pass
+                    limit = {} if isinstance(engine, re.Pattern) else {"timeout": left}
+                    return engine.search(text, **limit) is not None
             raise ToolFailure(f"the search took more than {self._seconds:g} s; use a simpler pattern")
 
         return matches
 
 
 @lru_cache(_PATTERNS_KEPT)
-def _compile(pattern: str, *, case: bool) -> re.Pattern[str] | regex.Pattern[str]:
+def _compile(pattern: str, *, case: bool) -> Any:
     """Compile with `re` like the published program if the search cannot take long, else with `regex`.
 
     `regex` accepts a time limit and understands nearly the same patterns; `re` cannot be interrupted.

@@ -4,12 +4,13 @@ a prompt.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
 from toolassay.benchmarks.workbench.edition import EDITIONS
+from toolassay.benchmarks.workbench.edition import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tools import (
     analytics,
@@ -66,11 +67,6 @@ class Toolset:
             )
         return [tool for domain, tools in self.toolkits.items() if domain in wanted for tool in tools]
 
-    def changed(self, change: Callable[[WorkplaceTool], WorkplaceTool]) -> Toolset:
-        """The toolset with each tool replaced."""
-        toolkits = {domain: [change(tool) for tool in tools] for domain, tools in self.toolkits.items()}
-        return Toolset(toolkits, everywhere=self._everywhere, aliases=self._aliases)
-
     def call(self, sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool by its name.
 
@@ -94,16 +90,33 @@ _TOOLS = [
     if isinstance(tool, WorkplaceTool)
 ]
 _LAST = email.DIRECTORY_DOMAIN  # of the domains in prompts
-# Some published tasks name the domain `crm`, which the published selector does not resolve; this one does.
-PUBLISHED = Toolset(
-    {
-        domain: [tool for tool in _TOOLS if tool.domain == domain]
-        for domain in dict.fromkeys([*(tool.domain for tool in _TOOLS if tool.domain != _LAST), _LAST])
-    },
-    everywhere=[email.DIRECTORY_DOMAIN],
-    aliases={"crm": customers.DOMAIN},
-)
-"""The published tools, of each domain in the order of the published prompt."""
+
+
+@lru_cache
+def published(edition: str) -> Toolset:
+    """The published tools, of each domain in the order of the published prompt, with an edition's texts."""
+
+    def described(tool: WorkplaceTool) -> WorkplaceTool:
+        arguments = {
+            name: replace(argument, description=texts.get(f"{tool.name} {name}", argument.description))
+            for name, argument in tool.arguments.items()
+        }
+        return replace(tool, arguments=arguments)
+
+    texts = EDITIONS[edition].texts
+    # Some tasks name the domain `crm`, which the published selector does not resolve; this one does.
+    return Toolset(
+        {
+            domain: [described(tool) for tool in _TOOLS if tool.domain == domain]
+            for domain in dict.fromkeys([*(tool.domain for tool in _TOOLS if tool.domain != _LAST), _LAST])
+        },
+        everywhere=[email.DIRECTORY_DOMAIN],
+        aliases={"crm": customers.DOMAIN},
+    )
+
+
+PUBLISHED = published(EDITION_2024.name)
+"""The published tools of 2024."""
 
 TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools
 """Every published tool by its name."""
@@ -111,23 +124,7 @@ TOOLS: Mapping[str, WorkplaceTool] = PUBLISHED.tools
 
 def toolset_of(sandbox: Sandbox) -> Toolset:
     """A sandbox's own toolset, or the published one of its edition."""
-    return sandbox.toolset or _of_edition(sandbox.edition.name)
-
-
-@lru_cache
-def _of_edition(name: str) -> Toolset:
-    """The published tools with the edition's descriptions."""
-    if not (texts := EDITIONS[name].texts):
-        return PUBLISHED
-
-    def described(tool: WorkplaceTool) -> WorkplaceTool:
-        arguments = {
-            key: replace(argument, description=texts.get(f"{tool.name} {key}", argument.description))
-            for key, argument in tool.arguments.items()
-        }
-        return replace(tool, arguments=arguments)
-
-    return PUBLISHED.changed(described)
+    return sandbox.toolset or published(sandbox.edition.name)
 
 
 def call(sandbox: Sandbox, name: str, arguments: Mapping[str, Any]) -> Any:
