@@ -240,15 +240,10 @@ def assert_shop(incoming: Incoming, server: str = "the_shop") -> None:
 
 
 @live
-def test_a_command_line() -> None:
-    incoming = read(command_of("shop"))
+async def test_a_command_line_also_in_a_notebook() -> None:
+    incoming = read(command_of("shop"))  # while an event loop runs in this thread
     assert_shop(incoming)
     assert incoming.source == f"{Path(sys.executable).name} shop.py"
-
-
-@live
-async def test_a_notebook_may_import_too() -> None:
-    assert_shop(read(command_of("shop")))  # while an event loop runs in this thread
 
 
 @live
@@ -258,8 +253,9 @@ def test_a_program_without_arguments_is_a_command_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="write the whole command"):
         read(program)
     program.chmod(0o755)
-    assert_shop(read(program))
-    assert read(program).source == "shop-server"
+    incoming = read(program)
+    assert_shop(incoming)
+    assert incoming.source == "shop-server"
     program.write_text(json.dumps([LOOK]))
     assert names(read(program)) == [(None, "look")]
 

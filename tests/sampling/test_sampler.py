@@ -26,7 +26,7 @@ from toolassay.sampling import Sampler, sampler
 from toolassay.sampling.search import FoundSubgraph
 from toolassay.tools import Tool, ToolLibrary
 
-quick = settings(deadline=None, max_examples=80)
+quick = settings(deadline=None, max_examples=50)
 
 
 @quick
