@@ -12,6 +12,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from toolassay.cli.main import cli, load, run
 from toolassay.locks import remove_temporaries
@@ -96,6 +97,23 @@ def process(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finish
         check=False,
     )
     return Finished(done.returncode, done.stdout, done.stderr)
+
+
+def is_the_same_in_every_process(program: str, *arguments: str | Path) -> bool:
+    """Whether a Python program prints the same here and where sets of texts have another order."""
+    words = ["-c", *map(str, arguments)]
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    there = subprocess.run(
+        [sys.executable, "-c", program, *words[1:]],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    with contextlib.redirect_stdout(io.StringIO()) as here, patch.object(sys, "argv", words):
+        exec(program, {})
+    return here.getvalue() == there.stdout != ""
 
 
 def started(name: str, *arguments: str | Path, cwd: Path, **more: str) -> subprocess.Popen[str]:

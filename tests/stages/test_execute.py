@@ -79,6 +79,7 @@ def notes(tmp_path: Path, capsys: Capture) -> Path:
 def run(capsys: Capture, notes: Path, *more: str | Path, consent: bool = True) -> Finished:
     place = notes.parent
     given: list[str | Path] = ["--functions", place / "notes_tools.py", "--workspace", place / "workspace"]
+    given += ["--fresh", "worker"]
     consents = ["--allow_tools", "--allow_writes"] if consent else []
     return inside(capsys, "execute", "--data_dir", notes, "--executor", "python", *given, *consents, *more)
 
@@ -124,10 +125,10 @@ def test_the_same_command_executes_only_what_is_new(notes: Path, capsys: Capture
 
 def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path, capsys: Capture) -> None:
     run(capsys, notes)
-    done = run(capsys, notes, "--fresh", "worker")
+    done = run(capsys, notes, "--fresh", "plan")
     assert done.code == 2
-    assert "fresh: 'plan' -> 'worker'" in done.error
-    done = run(capsys, notes, "--fresh", "worker", "--force")
+    assert "fresh: 'worker' -> 'plan'" in done.error
+    done = run(capsys, notes, "--fresh", "plan", "--force")
     assert done.code == 0, done.err
     assert "kept the earlier executions" in done.err
     assert [one.outcome for one in read_executions(notes / "executions.jsonl")] == ["ran", "ran", "failed"]

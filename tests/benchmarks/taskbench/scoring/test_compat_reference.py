@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from plan_scores import evaluate_predictions
+from running import is_the_same_in_every_process
 
 from toolassay.benchmarks.taskbench.scoring.compat import (
     ArgumentConverter,
@@ -19,7 +17,6 @@ from toolassay.benchmarks.taskbench.scoring.compat import (
     NothingConverted,
     content_type,
 )
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
@@ -175,17 +172,7 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
         "e = E(d / 'data.json', d / 'predictions/perturbed.json', library, 'temporal').evaluate()\n"
         "print(json.dumps([e.groups, e.notes]))"
     )
-    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
-    other = subprocess.run(
-        [sys.executable, "-c", code, str(folder)],
-        env={**os.environ, "PYTHONHASHSEED": seed},
-        capture_output=True,
-        check=True,
-    )
-    library = ToolLibrary.load(folder / "tool_desc.json")
-    own = PlanEvaluator(folder / "data.json", folder / "predictions/perturbed.json", library, "temporal")
-    evaluation = own.evaluate()
-    assert other.stdout.decode() == f"{json.dumps([evaluation.groups, evaluation.notes])}\n"
+    assert is_the_same_in_every_process(code, folder)
 
 
 TYPES = {"Alpha": "image", "Delta": "none"}
