@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -165,6 +166,11 @@ def entries_of(path: Path) -> list[dict[str, Any]]:
                 content = {"reformatted": content["response"]}
             answers[line["key"]] = {**answers.get(line["key"], {}), **content}
     return found
+
+
+def each_has(lines: Sequence[str], *words: str) -> bool:
+    """Whether there are as many lines as words, and each word is in its line."""
+    return len(lines) == len(words) and all(word in line for word, line in zip(words, lines, strict=True))
 
 
 def files_below(path: Path) -> dict[str, bytes]:

@@ -290,12 +290,10 @@ def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         *(("main_shop", name) for name in ("find", "buy")),
         *(("branch", name) for name in ("find", "buy")),
     ]
-    assert {one.where: one.reason for one in incoming.skipped} == {
-        "off": "is disabled in the file",
-        "unset": "needs the variable NOT_SET_ANYWHERE, which is not set",
-        "locked": "answered HTTP 401 Unauthorized",
-        "dead": "ended with exit status 3 ('bad key *** at ***') before it answered initialize",
-    }
+    skipped = {one.where: one.reason for one in incoming.skipped}
+    assert skipped.keys() == {"off", "unset", "locked", "dead"}
+    assert "NOT_SET_ANYWHERE" in skipped["unset"] and "HTTP 401" in skipped["locked"]
+    assert "'bad key *** at ***'" in skipped["dead"]
     assert requests
     assert incoming.source == str(path)
     assert {KEY, "planted value"} <= set(incoming.secrets)
