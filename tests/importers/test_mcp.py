@@ -107,11 +107,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({}, "tool 2", "`name`"),
         ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "name"),
         ({"name": "b", "inputSchema": 7}, "tool b", "inputSchema"),
-        (
-            {"name": "b", "inputSchema": deep(300)},
-            "tool b",
-            "its inputSchema is nested more than 200 levels deep",
-        ),
+        ({"name": "b", "inputSchema": deep(300)}, "tool b", "nested more than 200 levels deep"),
     ],
 )
 def test_a_malformed_tool_is_skipped_and_the_others_stay(
