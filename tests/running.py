@@ -9,9 +9,11 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from toolassay.cli.main import cli, load, run
 from toolassay.locks import remove_temporaries
@@ -98,6 +100,23 @@ def process(name: str, *arguments: str | Path, cwd: Path, **more: str) -> Finish
     return Finished(done.returncode, done.stdout, done.stderr)
 
 
+def is_the_same_in_every_process(program: str, *arguments: str | Path) -> bool:
+    """Whether a Python program prints the same here and where sets of texts have another order."""
+    words = ["-c", *map(str, arguments)]
+    seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+    there = subprocess.run(
+        [sys.executable, "-c", program, *words[1:]],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    with contextlib.redirect_stdout(io.StringIO()) as here, patch.object(sys, "argv", words):
+        exec(program, {})
+    return here.getvalue() == there.stdout != ""
+
+
 def started(name: str, *arguments: str | Path, cwd: Path, **more: str) -> subprocess.Popen[str]:
     """A script or stage that goes on while the test does, and hears Ctrl-C whoever runs the tests."""
     return subprocess.Popen(
@@ -147,6 +166,11 @@ def entries_of(path: Path) -> list[dict[str, Any]]:
                 content = {"reformatted": content["response"]}
             answers[line["key"]] = {**answers.get(line["key"], {}), **content}
     return found
+
+
+def each_has(lines: Sequence[str], *words: str) -> bool:
+    """Whether there are as many lines as words, and each word is in its line."""
+    return len(lines) == len(words) and all(word in line for word, line in zip(words, lines, strict=True))
 
 
 def files_below(path: Path) -> dict[str, bytes]:

@@ -253,7 +253,7 @@ _PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(_PIECES, max_size=60), st.sampled_from(["", '{"task_nodes": [', TEXT[:-2]]))
 def test_nothing_raises_and_a_problem_is_always_named(pieces: list[str], before: str) -> None:
     answer = read(before + "".join(pieces))

@@ -18,26 +18,26 @@ import sys
 from pathlib import Path
 from toolassay.locks import exclusive_folder
 with exclusive_folder(Path(sys.argv[1]), ".lock", what="another test", fix="wait"):
-    print("locked", flush=True)
+    print("ready", flush=True)
     sys.stdin.read()
 """
 
 
-def owner_of(folder: Path) -> subprocess.Popen[str]:
-    """A process that holds the lock of a folder until its input ends."""
+def waiting(program: str, folder: Path) -> subprocess.Popen[str]:
+    """A process in a folder that has said a line and goes on until its input ends."""
     process = subprocess.Popen(
-        [sys.executable, "-c", OWNER, str(folder)],
+        [sys.executable, "-c", program, str(folder)],
         env=environment(),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
-    assert process.stdout is not None and process.stdout.readline() == "locked\n"
+    assert process.stdout is not None and process.stdout.readline() == "ready\n"
     return process
 
 
 def test_a_second_process_is_refused_and_the_error_names_the_owner(tmp_path: Path) -> None:
-    owner = owner_of(tmp_path)
+    owner = waiting(OWNER, tmp_path)
     with (
         pytest.raises(
             UsageError, match=rf"another test is writing it \(process {owner.pid} on .*\)\. Fix: wait"
@@ -50,7 +50,7 @@ def test_a_second_process_is_refused_and_the_error_names_the_owner(tmp_path: Pat
 
 
 def test_the_lock_of_a_killed_process_is_free(tmp_path: Path) -> None:
-    owner = owner_of(tmp_path)
+    owner = waiting(OWNER, tmp_path)
     owner.kill()
     owner.communicate()
     assert (tmp_path / ".lock").read_text().startswith(f"process {owner.pid} on ")
@@ -79,29 +79,16 @@ from toolassay.locks import temporary_folder
 place = Path(sys.argv[1])
 with atomic_writer(place / "data.json") as stream, temporary_folder(place) as folder:
     (folder / "closed").mkdir(mode=0o500)
-    print("open", flush=True)
+    print("ready", flush=True)
     sys.stdin.read()
 """
-
-
-def writer_in(folder: Path) -> subprocess.Popen[str]:
-    """A process with a temporary file and a temporary folder."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", TEMPORARIES, str(folder)],
-        env=environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None and process.stdout.readline() == "open\n"
-    return process
 
 
 def test_what_a_killed_process_left_is_removed_and_nothing_of_a_live_one(tmp_path: Path) -> None:
     theirs = {".data.json.unfinished", ".data.json.a1_b2c3d-none.unfinished", "toolassay-notes"}
     for name in theirs:
         (tmp_path / name).write_text("mine")
-    killed, live = writer_in(tmp_path), writer_in(tmp_path)
+    killed, live = waiting(TEMPORARIES, tmp_path), waiting(TEMPORARIES, tmp_path)
     with live, killed:
         killed.kill()
         killed.wait()

@@ -220,7 +220,7 @@ SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=SCHEMAS, name=st.sampled_from(["city", "amount", "x"]), seed=st.integers(0, 9))
 def test_drawn_arguments_are_never_invalid(schema: dict[str, Any], name: str, seed: int) -> None:
     root = {"type": "object", "properties": {name: schema}, "required": [name]}
@@ -261,7 +261,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=JSON)
 def test_a_broken_schema_is_refused_or_filled_but_never_fails(schema: Any) -> None:
     root = {"type": "object", "properties": {"x": schema}, "required": ["x"]}

@@ -235,7 +235,7 @@ def schemas() -> st.SearchStrategy[dict[str, Any]]:
     return st.recursive(scalars, larger, max_leaves=10)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(schema=schemas(), seed=st.integers(0, 9))
 def test_any_satisfiable_schema_has_a_valid_and_repeatable_result(schema: dict[str, Any], seed: int) -> None:
     one = Tool("get_user_report", output_schema=schema)

@@ -76,7 +76,7 @@ def git(folder: Path, *words: str) -> str:
 # States
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(tree=st.dictionaries(NAMES, TREES, max_size=4), other=st.dictionaries(NAMES, TREES, max_size=4))
 def test_states_are_equal_if_the_content_is(
     tmp_path_factory: pytest.TempPathFactory, tree: Any, other: Any
@@ -194,7 +194,7 @@ def test_links_that_lead_out_are_not_copied(source: Path, tmp_path: Path) -> Non
     copy.remove()
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(tree=st.dictionaries(NAMES, TREES, max_size=4), other=st.dictionaries(NAMES, TREES, max_size=4))
 def test_restoring_gives_back_the_original(
     tmp_path_factory: pytest.TempPathFactory, tree: Any, other: Any

@@ -90,9 +90,7 @@ def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
     assert reasons.keys() == {"0", "1", "2"}
     assert "sold out" in reasons["0"] and "earlier version" in reasons["2"]
     assert len(lines_of(out / "train.jsonl")) == 7
-    assert "3 samples refused: their plans give no valid calls, or have no results" in (
-        (out / "README.md").read_text()
-    )
+    assert "3 samples refused" in (out / "README.md").read_text()
 
 
 @pytest.mark.parametrize("to", ["openai", "sharegpt"])
@@ -105,9 +103,7 @@ def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path, capsy
     assert (done.code, done.err) == (0, "")
     assert len(chosen) == 3
     assert set(chosen) <= set(map(str, range(2, 9)))
-    assert '3 chats with a wrong call, the tool\'s error, and then the right call: `"recovery": true`' in (
-        (out / "README.md").read_text()
-    )
+    assert "3 chats with a wrong call" in (out / "README.md").read_text()
     lines = lines_of(out / "train.jsonl")
     assert [line["id"] for line, chat in zip(index, lines, strict=True) if "not a number" in str(chat)] == (
         chosen

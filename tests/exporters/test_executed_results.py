@@ -63,33 +63,18 @@ def test_of_several_executions_of_one_id_the_last_counts(tmp_path: Path) -> None
     ],
 )
 def test_a_plan_that_did_not_run_is_refused(outcome: Outcome, fix: str, tmp_path: Path) -> None:
-    with pytest.raises(Unfit) as error:
+    with pytest.raises(Unfit, match=rf"{outcome} \(sold out\); {fix}$"):
         read(tmp_path, [replace(RUN, outcome=outcome, reason="sold out")])
-    assert str(error.value) == (
-        f"executions.jsonl: has no results of this sample, its outcome is {outcome} (sold out); {fix}"
-    )
 
 
 @pytest.mark.parametrize(
     ("executions", "message"),
     [
-        ([], "executions.jsonl: has no execution of this sample; run toolassay execute"),
-        (
-            [replace(RUN, plan="0" * 16)],
-            "executions.jsonl: has an execution of an earlier version of this plan; run toolassay execute",
-        ),
-        (
-            [replace(RUN, calls=RUN.calls[:1])],
-            "task_nodes[0]: has no result in executions.jsonl; run toolassay execute",
-        ),
-        (
-            [with_call(1, arguments={"seat": 4})],
-            "task_nodes[0]: was executed with 'seat', which is not a parameter of 'book'",
-        ),
-        (
-            [with_call(0, arguments={"amount": [float("nan")]})],
-            "task_nodes[1]: was executed with a value that JSON does not have, such as NaN",
-        ),
+        ([], "executions.jsonl: has no execution"),
+        ([replace(RUN, plan="0" * 16)], "executions.jsonl: has an execution of an earlier version"),
+        ([replace(RUN, calls=RUN.calls[:1])], "task_nodes[0]: has no result"),
+        ([with_call(1, arguments={"seat": 4})], "task_nodes[0]: was executed with 'seat'"),
+        ([with_call(0, arguments={"amount": [float("nan")]})], "task_nodes[1]: was executed with a value"),
     ],
 )
 def test_what_does_not_fit_the_plan_is_refused(

@@ -91,10 +91,7 @@ def test_each_tool_is_reported_once_by_its_surest_mention() -> None:
     (finding,) = gate().check(
         label("Using image editing, I mean ImageEditing, image editing.", "Image Editing")
     )
-    assert (finding.state, finding.reason) == (
-        "reject",
-        "the request names the tool 'Image Editing' of the plan by 'ImageEditing'",
-    )
+    assert finding.state == "reject" and "by 'ImageEditing'" in finding.reason
 
 
 def test_there_is_nothing_to_ask_without_a_request() -> None:

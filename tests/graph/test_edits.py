@@ -161,10 +161,7 @@ def edits_file(path: Path, *items: Any) -> Path:
         ({"action": "delete", "source": "a", "target": "b"}, "Invalid enum value 'delete' - at '.*action'"),
         ({"action": "add", "source": "a"}, "Object missing required field 'target'"),
         ({"action": "add", "source": "a", "target": "a"}, "leads from a tool to itself"),
-        (
-            {"action": "add", "source": "a", "target": "b", "fields": "id"},
-            "Expected 'array . null', got 'str' - at '.*fields'",
-        ),
+        ({"action": "add", "source": "a", "target": "b", "fields": "id"}, ".*got 'str' - at '.*fields'"),
         (
             {"action": "pin", "source": "a", "target": "b", "link": {"source": "a", "target": "c"}},
             "'link' is of other tools",

@@ -86,7 +86,7 @@ def check(path: Path, text: bytes, kind: str | None) -> None:
 kinds = st.sampled_from([None, "resource", "temporal", "schema"])
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(graphs, kinds, st.booleans(), st.sampled_from([None, 1, "\t"]))
 def test_a_graph_is_the_same_as_link_by_link(
     tmp_path_factory: pytest.TempPathFactory,
@@ -113,7 +113,7 @@ PUBLISHED = json.dumps(
 ).encode()
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(
     st.integers(0, len(PUBLISHED)),
     st.integers(0, 30),

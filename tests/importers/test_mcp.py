@@ -107,11 +107,7 @@ def deep(levels: int) -> dict[str, Any]:
         ({}, "tool 2", "`name`"),
         ({"name": "x" * 2000}, "tool " + "x" * 79 + "…", "name"),
         ({"name": "b", "inputSchema": 7}, "tool b", "inputSchema"),
-        (
-            {"name": "b", "inputSchema": deep(300)},
-            "tool b",
-            "its inputSchema is nested more than 200 levels deep",
-        ),
+        ({"name": "b", "inputSchema": deep(300)}, "tool b", "nested more than 200 levels deep"),
     ],
 )
 def test_a_malformed_tool_is_skipped_and_the_others_stay(
@@ -240,15 +236,10 @@ def assert_shop(incoming: Incoming, server: str = "the_shop") -> None:
 
 
 @live
-def test_a_command_line() -> None:
-    incoming = read(command_of("shop"))
+async def test_a_command_line_also_in_a_notebook() -> None:
+    incoming = read(command_of("shop"))  # while an event loop runs in this thread
     assert_shop(incoming)
     assert incoming.source == f"{Path(sys.executable).name} shop.py"
-
-
-@live
-async def test_a_notebook_may_import_too() -> None:
-    assert_shop(read(command_of("shop")))  # while an event loop runs in this thread
 
 
 @live
@@ -258,8 +249,9 @@ def test_a_program_without_arguments_is_a_command_line(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="write the whole command"):
         read(program)
     program.chmod(0o755)
-    assert_shop(read(program))
-    assert read(program).source == "shop-server"
+    incoming = read(program)
+    assert_shop(incoming)
+    assert incoming.source == "shop-server"
     program.write_text(json.dumps([LOOK]))
     assert names(read(program)) == [(None, "look")]
 
@@ -294,12 +286,10 @@ def test_a_configuration_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         *(("main_shop", name) for name in ("find", "buy")),
         *(("branch", name) for name in ("find", "buy")),
     ]
-    assert {one.where: one.reason for one in incoming.skipped} == {
-        "off": "is disabled in the file",
-        "unset": "needs the variable NOT_SET_ANYWHERE, which is not set",
-        "locked": "answered HTTP 401 Unauthorized",
-        "dead": "ended with exit status 3 ('bad key *** at ***') before it answered initialize",
-    }
+    skipped = {one.where: one.reason for one in incoming.skipped}
+    assert skipped.keys() == {"off", "unset", "locked", "dead"}
+    assert "NOT_SET_ANYWHERE" in skipped["unset"] and "HTTP 401" in skipped["locked"]
+    assert "'bad key *** at ***'" in skipped["dead"]
     assert requests
     assert incoming.source == str(path)
     assert {KEY, "planted value"} <= set(incoming.secrets)

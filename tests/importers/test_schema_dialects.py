@@ -80,6 +80,11 @@ LOST: dict[str, tuple[dict[str, Any], dict[str, Any], Note]] = {
         Note("properties.a.type", "no type 'Pet'"),
     ),
     "an empty enum": ({"enum": []}, {}, Note("enum", "not valid: []")),
+    "dependencies that are a number": (
+        {"dependencies": 5},
+        {},
+        Note("dependentSchemas", "not an object of schemas"),
+    ),
     "a schema that is a text": ({"items": "string"}, {"items": {}}, Note("items", "not a schema")),
     "a reference to another document": (
         {"$ref": "other.json#/a"},
@@ -165,6 +170,13 @@ def test_a_default_or_example_that_does_not_fit_is_named(schema: dict[str, Any],
     reasons = [note.reason for note in misfitting_values(root) if note.field.startswith("properties.p.")]
     assert len(reasons) == bool(word)
     assert all(word in reason for reason in reasons)
+
+
+def test_a_definition_that_tools_share_is_noted_for_each() -> None:
+    normaliser, shared = Normaliser(), {"type": "Int", "enum": []}
+    first, second = (normaliser.convert({"$defs": {"a": shared}}) for _ in range(2))
+    assert first == second and first.schema == {"$defs": {"a": {"type": "integer"}}}
+    assert [note.field for note in (*second.losses, *second.warnings)] == ["$defs.a.enum", "$defs.a.type"]
 
 
 def test_a_recursive_schema_stays_recursive() -> None:

@@ -220,10 +220,7 @@ def page(kind: str, body: bytes = b"<html>", status: int = 200, **headers: str) 
     ("server", "reason"),
     [
         (page("text/html", status=404), "answered HTTP 404 Not Found"),
-        (
-            page("application/json", b'{"detail": "no"}', status=500),
-            "answered HTTP 500 Internal Server Error",
-        ),
+        (page("application/json", b'{"detail": "no"}', status=500), "answered HTTP 500"),
         (lambda: answering(202), "with the error 'server answered a request with 202 Accepted'"),
         (page("text/html"), "answered initialize with text/html, not with MCP"),
         (page("application/json", b"[1,"), "answered initialize with something else than MCP"),

@@ -10,12 +10,12 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-if __package__:
+if TYPE_CHECKING or __package__:
     from .standard_streams import serve, tool
 else:  # as a script
-    from standard_streams import serve, tool  # type: ignore[import-not-found]
+    from standard_streams import serve, tool
 
 RECORD = Path(sys.argv[1] if len(sys.argv) > 1 else os.devnull)  # doctests import it without arguments
 LEDGER = Path("ledger.txt")

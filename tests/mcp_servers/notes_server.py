@@ -10,12 +10,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-if __package__:
+if TYPE_CHECKING or __package__:
     from .standard_streams import CallRefused, serve, tool
 else:  # as a script
-    from standard_streams import CallRefused, serve, tool  # type: ignore[import-not-found]
+    from standard_streams import CallRefused, serve, tool
 
 SEED = [
     {"note_id": "N-101", "owner": "Nora Hughes", "title": "Spring menu"},

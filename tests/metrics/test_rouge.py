@@ -28,7 +28,7 @@ def _assert_equal(pairs: Sequence[TextPair]) -> None:
 
 
 @given(pairs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_pairs_scored_together_equal_rouge_score(pairs: list[TextPair]) -> None:
     _assert_equal(pairs)
 

@@ -42,7 +42,7 @@ def test_an_endpoint_is_kept_busy_and_seldom_refuses() -> None:
 
 
 def test_what_has_no_limit_is_asked_as_fast_as_there_is_work() -> None:
-    outcome = ask_all(Endpoint(10_000), 3000, workers=1000)
+    outcome = ask_all(Endpoint(10_000), 4500, workers=1000)
     assert outcome.most == MOST == outcome.limiter.limit
     limits = [change.limit for change in outcome.limiter.history]
     assert limits[:8] == [1, START, 16, 32, 64, 128, 256, 512]
@@ -176,7 +176,12 @@ def test_a_limit_that_never_opens_ends_every_request() -> None:
 # measurements/adaptive_concurrency.py has every combination.
 @pytest.mark.parametrize(
     ("capacity", "seconds", "computes_on"),
-    [(1, 0.05, False), (4, 0.05, True), pytest.param(50, 60.0, False, marks=pytest.mark.slow)],
+    [
+        (1, 0.05, False),
+        (4, 0.05, True),
+        (8, 1.0, False),
+        pytest.param(50, 60.0, False, marks=pytest.mark.slow),
+    ],
 )
 def test_a_server_that_queues_is_used_as_by_the_best_fixed_number(
     capacity: int, seconds: float, computes_on: bool

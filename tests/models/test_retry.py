@@ -19,6 +19,10 @@ from toolassay.models.retry import (
     retry_delay,
 )
 
+OVERFLOW = (
+    "maximum context length is 4096 tokens. However, you requested {} tokens ({} in the messages, "
+    "{} in the completion)"
+)
 PLACE = "http://host/v1/chat/completions"
 
 
@@ -56,18 +60,8 @@ def test_an_unreachable_server_is_tried_up_to_the_cap() -> None:
         (403, "not here", False, False, "provider error"),
         (400, "temperature", False, False, "provider error"),
         (400, "maximum context length is 4096", False, False, "context overflow"),
-        (
-            400,
-            "maximum context length is 4096 tokens. However, you requested 5000 tokens (4000 in the "
-            "messages, 1000 in the completion)",
-            *(False, False, "context overflow"),
-        ),
-        (
-            400,
-            "maximum context length is 4096 tokens. However, you requested 91020 tokens (1020 in the "
-            "messages, 90000 in the completion)",
-            *(False, True, "provider error"),
-        ),
+        (400, OVERFLOW.format(5000, 4000, 1000), False, False, "context overflow"),
+        (400, OVERFLOW.format(91020, 1020, 90000), False, True, "provider error"),
         (429, "slow down", True, False, "provider error"),
         (429, '{"error": {"code": "insufficient_quota", "message": "x"}}', False, True, "provider error"),
         (502, "<html>", True, False, "provider error"),

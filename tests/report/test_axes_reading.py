@@ -117,9 +117,7 @@ def test_metrics_that_count_unreadable_answers_as_resisted_are_refused() -> None
     figures |= {"successes": 0, "resisted_malformed": 9, "harmless": {"score": SHARE}}
     found = read(taskbench(security=figures))
     assert found.security is None
-    assert found.notes["security"] == (
-        "an earlier version counted 9 unreadable answers as resisted attacks: run evaluate.py again"
-    )
+    assert "earlier version counted 9 unreadable answers" in found.notes["security"]
     found = read(taskbench(security={**figures, "resisted_malformed": 0}))
     assert found.security is not None and found.security.unreadable == 0
 

@@ -140,10 +140,6 @@ def test_a_large_temporal_graph_is_an_error_that_names_the_limit(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
 def texts_of(figure: "Figure", gid: str | None = None) -> list[str]:
     return [text.get_text() for text in figure.axes[0].texts if gid is None or text.get_gid() == gid]
 

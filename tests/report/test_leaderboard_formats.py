@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from markdown_it import MarkdownIt
+from test_tables import markdown_cells
 
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     DOMAINS,
@@ -63,20 +63,8 @@ def board(*, usage: RecordedUsage | None = None, name: str = NAME) -> Board:
     return Board("d: overall_overall", rows, HEADINGS, "Percent.", ["a remark"])
 
 
-def cells(markdown: str) -> list[list[str]]:
-    """The cells of the first table as a Markdown reader shows them."""
-    tokens = MarkdownIt("commonmark").enable("table").parse(markdown)
-    rows: list[list[str]] = []
-    for token in tokens:
-        if token.type == "tr_open":
-            rows.append([])
-        elif token.type == "inline" and rows and token.level >= 4:
-            rows[-1].append("".join(child.content for child in token.children or []))
-    return rows
-
-
 def test_markdown_shows_a_name_as_it_is() -> None:
-    head, strict, compat = cells(markdown_table(board()))
+    head, strict, compat = markdown_cells(markdown_table(board()))
     assert strict[:4] == [PRINTED, "strict", "300", "99"]
     assert compat[:4] == ["", "compat", "300", "99"]
     assert dict(zip(head, strict, strict=True))["n-F1"] == "53.00 (52.0–54.0)"
@@ -85,18 +73,18 @@ def test_markdown_shows_a_name_as_it_is() -> None:
 
 
 def test_the_unknown_is_a_dash_and_never_zero() -> None:
-    head, strict, _ = cells(markdown_table(board()))
+    head, strict, _ = markdown_cells(markdown_table(board()))
     row = dict(zip(head, strict, strict=True))
     assert [row[name] for name in ("BsF", "$ / 1,000", "$", "s (median)")] == ["–"] * 4
     usage = RecordedUsage(None, 7, 300, 1.25)
-    head, strict, _ = cells(markdown_table(board(usage=usage)))
+    head, strict, _ = markdown_cells(markdown_table(board(usage=usage)))
     assert strict[-3:] == ["–", "–", "1.25"]
 
 
 def test_a_cost_that_is_known_in_part_is_a_lower_bound() -> None:
-    _, strict, _ = cells(markdown_table(board(usage=RecordedUsage(0.6, 1, 300, 2.0))))
+    _, strict, _ = markdown_cells(markdown_table(board(usage=RecordedUsage(0.6, 1, 300, 2.0))))
     assert strict[-3:] == ["≥ 2.0000", "≥ 0.6000", "2.00"]
-    _, strict, _ = cells(markdown_table(board(usage=RecordedUsage(0.0, 0, 300, 2.0))))
+    _, strict, _ = markdown_cells(markdown_table(board(usage=RecordedUsage(0.0, 0, 300, 2.0))))
     assert strict[-3:] == ["0.0000", "0.0000", "2.00"]
 
 

@@ -21,7 +21,7 @@ from toolassay.sampling.search import Neighbours, largest_chain_bound, largest_d
 from toolassay.tools import ToolLibrary
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(tool_graphs(most=6), seeds)
 def test_every_chain_that_exists_is_found_and_the_longest_is_named(graph: ToolGraph, seed: int) -> None:
     longest = longest_chain(graph)
@@ -34,7 +34,7 @@ def test_every_chain_that_exists_is_found_and_the_longest_is_named(graph: ToolGr
         sampler.draw("chain", max(2, longest + 1))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(tool_graphs(most=7), seeds, st.integers(1, 200), st.integers(1, 7))
 def test_a_search_without_proof_never_claims_too_much(
     graph: ToolGraph, seed: int, units: int, starts: int
@@ -94,7 +94,7 @@ def test_every_order_of_a_temporal_graph_is_possible() -> None:
     assert len({three.draw("chain", 3, index=index).nodes for index in range(100)}) == 6
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 @given(tool_graphs(most=6, most_links=9))
 def test_nothing_exceeds_the_bounds(graph: ToolGraph) -> None:
     neighbours = Neighbours(graph)

@@ -28,7 +28,7 @@ from toolassay.tools import Tool, ToolLibrary
 PUBLISHED = ("huggingface", "multimedia", "dailylifeapis")
 
 
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=40)
 @given(tool_graphs(most=7, most_links=9), seeds)
 def test_every_dag_that_exists_is_found_and_the_largest_is_named(graph: ToolGraph, seed: int) -> None:
     largest = largest_dag(graph)
@@ -41,7 +41,7 @@ def test_every_dag_that_exists_is_found_and_the_largest_is_named(graph: ToolGrap
         sampler.draw("dag", max(3, largest + 1))
 
 
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=40)
 @given(tool_graphs(most=7, most_links=9), seeds, st.integers(1, 60), st.booleans())
 def test_a_search_without_proof_never_claims_too_much(
     graph: ToolGraph, seed: int, units: int, prove: bool
@@ -55,7 +55,7 @@ def test_a_search_without_proof_never_claims_too_much(
         assert len(found.nodes) == largest_dag(graph)
 
 
-@settings(deadline=None, max_examples=70)
+@settings(deadline=None, max_examples=40)
 @given(tool_graphs(most=7, most_links=9))
 def test_the_largest_tree_is_the_largest_dag(graph: ToolGraph) -> None:
     """A connected dag that is no chain has a spanning tree that is none."""
@@ -124,7 +124,7 @@ def test_a_dag_of_every_tool() -> None:
         Sampler(graph, 0).draw("dag", 61)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=50)
 @given(tool_graphs(most=12), seeds, st.booleans())
 def test_a_part_has_the_shape_and_any_smaller_size(graph: ToolGraph, seed: int, dag: bool) -> None:
     find, least, shape = (find_dag, 3, "dag") if dag else (find_chain, 2, "chain")

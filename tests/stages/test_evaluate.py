@@ -10,7 +10,6 @@ from toolassay import evaluate
 from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command
 from toolassay.evaluation.evaluation import IncompleteEvaluation
-from toolassay.files import write_json
 from toolassay.screen import Screen
 from toolassay.version import __version__
 
@@ -19,18 +18,6 @@ def build_folder(path: Path) -> Path:
     """Four requests; the model `good` answers all of them, `bad` none."""
     gold, wrong = dict.fromkeys("0123", plan("a")), dict.fromkeys("0123", plan("b"))
     return scored_folder(path, gold, {"good": gold, "bad": wrong}, tools="ab", type="single", n_tools=1)
-
-
-def test_demonstrations_are_known_where_the_folder_is_given_as_a_path(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder.parent)
-    place = folder / "predictions_use_demos_2"
-    (folder / "predictions").rename(place)
-    write_json(place / "runs" / "good" / "manifest.json", {"settings": {"demo_ids": ["0", "3"]}})
-    (result,) = evaluate(folder.name, llm="good", prediction_dir=Path(folder.name, place.name))
-    assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 2
-    assert result.path.resolve() == (folder / "metrics_use_demos_2" / "good.json").resolve()
 
 
 def test_missing_predictions_cost_something_and_are_named(folder: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from builders import plan, scored_folder
-from plan_scores import evaluate_predictions
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
 
@@ -16,10 +15,8 @@ from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command, verify_command
 from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.graph import DependencyType
 from toolassay.metrics.rouge import NAMES
 from toolassay.screen import Screen
-from toolassay.tools import ToolLibrary
 
 WHOLE = "overall_overall"
 RELEASE = "rouge-score-0.1.2"
@@ -46,42 +43,6 @@ def evaluate_by_command(folder: Path, *options: str) -> int:
 
 def scored(folder: Path) -> dict[str, Any]:
     return dict(read_groups(folder / "metrics" / "offline.json")[WHOLE])
-
-
-@pytest.mark.parametrize(
-    ("name", "dependency_type"),
-    [
-        ("A_multimedia_clean", "resource"),
-        ("B_ultratool", "temporal"),
-    ],
-)
-def test_rouge_score_gives_the_numbers_of_the_built_in_rouge(
-    reference: Path, name: str, dependency_type: DependencyType
-) -> None:
-    folder = reference / "taskbench_cases" / name
-    (predictions,) = (folder / "predictions").glob("*.json")
-    library = ToolLibrary.load(folder / "tool_desc.json", normalise_types=False)
-    own, theirs = (
-        evaluate_predictions(
-            folder / "data.json",
-            predictions,
-            library,
-            dependency_type,
-            metrics=["rouge"],
-            splits=["all"],
-            resamples=0,
-            rouge_backend=backend,
-        ).groups
-        for backend in ("builtin", "rouge-score")
-    )
-    assert list(own) == list(theirs)
-    for key, numbers in own.items():
-        for score in (f"step_{rouge}" for rouge in NAMES):
-            assert (score in numbers) == (score in theirs[key])
-            assert theirs[key].get(score, 0.0) == pytest.approx(numbers.get(score, 0.0), abs=1e-9)
-        for score in NAMES[:3]:
-            expected, found = (strict["strict"][score]["value"] for strict in (numbers, theirs[key]))
-            assert found == (None if expected is None else pytest.approx(expected, abs=1e-9))
 
 
 def test_the_flag_scores_with_rouge_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import ROOT, workbench_folder, write_labels, write_predictions
 from own_workplace import workplace
-from running import Finished, inside, lines_of, process
+from running import Finished, inside, lines_of
 from wheels import installed
 
 from toolassay import execute
@@ -79,6 +78,7 @@ def notes(tmp_path: Path, capsys: Capture) -> Path:
 def run(capsys: Capture, notes: Path, *more: str | Path, consent: bool = True) -> Finished:
     place = notes.parent
     given: list[str | Path] = ["--functions", place / "notes_tools.py", "--workspace", place / "workspace"]
+    given += ["--fresh", "worker"]
     consents = ["--allow_tools", "--allow_writes"] if consent else []
     return inside(capsys, "execute", "--data_dir", notes, "--executor", "python", *given, *consents, *more)
 
@@ -124,10 +124,10 @@ def test_the_same_command_executes_only_what_is_new(notes: Path, capsys: Capture
 
 def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path, capsys: Capture) -> None:
     run(capsys, notes)
-    done = run(capsys, notes, "--fresh", "worker")
+    done = run(capsys, notes, "--fresh", "plan")
     assert done.code == 2
-    assert "fresh: 'plan' -> 'worker'" in done.error
-    done = run(capsys, notes, "--fresh", "worker", "--force")
+    assert "fresh: 'worker' -> 'plan'" in done.error
+    done = run(capsys, notes, "--fresh", "plan", "--force")
     assert done.code == 0, done.err
     assert "kept the earlier executions" in done.err
     assert [one.outcome for one in read_executions(notes / "executions.jsonl")] == ["ran", "ran", "failed"]
@@ -200,13 +200,14 @@ def test_an_unknown_executor_is_named_with_the_known_ones(tmp_path: Path) -> Non
         execute(tmp_path, executor="docker")
 
 
-def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) -> None:
+def test_an_executor_comes_as_an_installed_package(
+    notes: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     place = tmp_path / "site"
     place.mkdir()
-    package = installed(ROOT / "tests" / "packages" / "dice_executor", place)
-    path = f"{ROOT}{os.pathsep}{package}"
-    arguments = ["--data_dir", str(notes), "--executor", "dice", "--sides", "20", "--seed", "3"]
-    done = process("execute", *arguments, cwd=tmp_path, PYTHONPATH=path)
+    monkeypatch.syspath_prepend(str(installed(ROOT / "tests" / "packages" / "dice_executor", place)))
+    arguments = ("--data_dir", notes, "--executor", "dice", "--sides", "20", "--seed", "3")
+    done = inside(capsys, "execute", *arguments)
     assert done.code == 0, done.err
     executions = list(read_executions(notes / "executions.jsonl"))
     assert {one.executor for one in executions} == {"dice"}
@@ -214,4 +215,4 @@ def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) 
     assert [one.outcome for one in executions] == ["failed", "ran", "ran"]
     assert all(1 <= call.result <= 20 for one in executions for call in one.calls)
     assert executions[1].changes == {"rolls": {"before": 0, "after": 1}}
-    assert "--sides" in process("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out
+    assert "--sides" in inside(capsys, "execute", "--help").out

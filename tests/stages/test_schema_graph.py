@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder, workshop_tools
-from running import Capture, Finished, inside
+from running import Capture, Finished, each_has, inside
 
 from toolassay.data_folder import DataFolder
 from toolassay.graph import Dependency, FieldPair, ToolFilesDiffer
@@ -170,10 +170,7 @@ def test_corrections_survive_every_regenerated_graph(
     assert set(found) == {("report_damage", "order_material"), ("find_benches", "search-notes")}
     assert found["report_damage", "order_material"].fields == (FieldPair("part", "project"),)
     assert found["find_benches", "search-notes"].score == 0.2
-    assert (
-        "warning: the edit 'pin find_benches → search-notes' no longer fits: the link is no longer derived"
-        in done.err
-    )
+    assert "'pin find_benches → search-notes' no longer fits" in done.err
     assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
 
 
@@ -234,15 +231,16 @@ def test_a_given_correction_that_does_not_fit_writes_nothing(
 
 def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
     done = graph(capsys, folder, "--traces", calls, "--explain", "book_bench", "search-notes")
-    assert done.out.splitlines() == [
-        "there is a link from book_bench to search-notes",
-        "schemas: `benches[]` fits",
-        "recorded calls: 3 of 3 recorded calls took `query` from `booking`",
-        "recorded calls: 3 of 3 recorded calls of `book_bench` came directly before `search-notes`",
-        "recorded calls: score 0.53",
-        "score before corrections: 0.76",
-        "the link: type query, score 0.76, dependency, origin trace, booking → query",
-    ]
+    assert each_has(
+        done.out.splitlines(),
+        *(
+            "a link from book_bench",
+            "`benches[]` fits",
+            "took `query` from `booking`",
+            "before `search-notes`",
+        ),
+        *("recorded calls: score 0.53", "corrections: 0.76", "score 0.76, dependency, origin trace"),
+    )
     assert names(folder) == {"tool_desc.json", "benchmark.json"}
 
 

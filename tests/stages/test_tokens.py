@@ -198,6 +198,11 @@ def test_the_old_answer_stays_until_the_new_one_is_there(bench: Bench) -> None:
     assert bench.infer("--limit", "2").code == 0  # they are answered, if badly
 
 
+@pytest.mark.parametrize(
+    "bench",
+    [PLAN, *(pytest.param(name, marks=pytest.mark.slow) for name in (WORK, "classic"))],
+    indirect=True,
+)
 def test_an_interrupted_retry_goes_on(bench: Bench) -> None:
     bench.model.mute(lambda number: True)
     bench.infer()

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from running import is_the_same_in_every_process
 
 from graph.derive.libraries import (
     FILMS,
@@ -202,7 +199,7 @@ SCRIPT = """
 import json, sys
 from toolassay.graph.derive import derive_dependencies
 from toolassay.tools import ToolLibrary
-library = ToolLibrary.from_json(json.load(sys.stdin))
+library = ToolLibrary.from_json(json.loads(sys.argv[1]))
 print(json.dumps([repr(one) for one in derive_dependencies(library)]))
 """
 
@@ -217,17 +214,7 @@ def test_links_are_the_same_in_every_process() -> None:
         operation("GET /movie/{movie_id}/credits", record(cast=many(person), crew=many(person))),
     ]
     library = library_of(*FILMS, *shapes)
-    root = Path(__file__).resolve().parents[3]
-    found = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        input=json.dumps(library.to_json()),
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=root,
-        env={**os.environ, "PYTHONHASHSEED": "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"},
-    )
-    assert json.loads(found.stdout) == [repr(one) for one in derive_dependencies(library)]
+    assert is_the_same_in_every_process(SCRIPT, json.dumps(library.to_json()))
 
 
 def test_2000_tools_with_a_common_argument_have_few_links() -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from running import is_the_same_in_every_process
 
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.openapi import IMPORTER, OpenApiOptions
@@ -66,15 +64,4 @@ def test_the_order_of_everything_is_the_same_in_each_process() -> None:
         "import sys; from toolassay.importers.openapi import IMPORTER, OpenApiOptions;"
         "print([IMPORTER.read(path, OpenApiOptions()) for path in sys.argv[1:]])"
     )
-    paths = [str(document(name)) for name in NAMES]
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", program, *paths],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("0", "1")
-    }
-    assert len(outputs) == 1
+    assert is_the_same_in_every_process(program, *map(document, NAMES))
