@@ -151,6 +151,7 @@ class Ask:
         ready: Callable[[], Awaitable[None]],
         *,
         repeatable: bool,
+        is_of: Callable[[Any], bool] = lambda result: True,
     ) -> Any:
         """The result of a call that may change something (JSON); a recorded one is not made again.
 
@@ -162,6 +163,8 @@ class Ask:
             ready: Called before that, e.g. to connect; until it returns, nothing is written down.
             repeatable: Whether it may be made again when its result is not known. Ctrl-C ends such a call at
                 once; another one has some seconds to return.
+            is_of: Whether a recorded result is that of this call. If not, the caller goes another way than
+                before, and no later result of that way counts.
 
         Raises:
             InDoubt: It was made before, its result is not known, and it must not be repeated.
@@ -171,7 +174,9 @@ class Ask:
         address = self._next(TOOL)
         line = {} if self._forgets else self._line(address)
         if "result" in line:
-            return line["result"]
+            if is_of(line["result"]):
+                return line["result"]
+            self._forgets, line = True, {}
         if "call" in line and not repeatable:
             raise InDoubt
         await ready()

@@ -1,0 +1,223 @@
+"""The tools of a data folder for one agent and one request: its calls, recorded, and their server over MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+from msgspec.structs import replace
+
+from toolassay.benchmarks.taskbench.asking import plan_of_calls
+from toolassay.calls.execution_record import ExecutedCall
+from toolassay.executors.executor import CallResult, EnvironmentFailure, OpenExecutor, Refusal
+from toolassay.executors.plan_run import CallPlace
+from toolassay.exporters.exported_tools import write_mcp
+from toolassay.runs.items import Ask, InDoubt
+from toolassay.serving.loopback import bound
+from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    import mcp_types
+    from mcp.server import Server
+
+_MOST_CALLS = 200  # for one request
+_MOST_CONNECTIONS = 256
+
+
+class ToolSession:
+    """The calls of an agent for one request, in an environment of their own, each recorded before its result
+    is seen.
+
+    Args:
+        library: The tools.
+        executor: Makes the calls.
+        ask: Records them.
+        may_write: Whether tools that are not marked read-only may be called.
+
+    Attributes:
+        calls: The calls so far, with their results or refusals.
+        failure: Why a call has no result through no fault of the agent; empty while all have one.
+    """
+
+    def __init__(self, library: ToolLibrary, executor: OpenExecutor, ask: Ask, *, may_write: bool) -> None:
+        self.library, self._executor, self._ask, self._may_write = library, executor, ask, may_write
+        self.calls: list[ExecutedCall] = []
+        self.failure = ""
+        self._place = CallPlace(executor, ask)
+        self._turn = asyncio.Lock()
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ExecutedCall:
+        """Make a call; one that is refused has an `error`.
+
+        Raises:
+            Refusal: The request has too many calls, or its environment failed.
+        """
+        async with self._turn:
+            if self.failure:
+                raise Refusal(self.failure)
+            if len(self.calls) >= _MOST_CALLS:
+                raise Refusal(f"a request may have {_MOST_CALLS} calls: give the answer")
+            call = ExecutedCall(len(self.calls), name, dict(arguments))
+            try:
+                call = await self._made(call)
+            except InDoubt:
+                call = replace(call, error="the server was killed: the effect is unknown")
+            except EnvironmentFailure as error:
+                self.failure = f"a call has no result: {error}"
+                raise Refusal(self.failure) from None
+            self.calls.append(call)
+            return call
+
+    async def _made(self, call: ExecutedCall) -> ExecutedCall:
+        if call.tool not in self.library:
+            refused = replace(call, arguments={}, error=f"there is no tool '{call.tool[:100]}'")
+        elif not (self._may_write or self._executor.is_read_only(self.library[call.tool])):
+            refused = replace(call, error=f"'{call.tool}' is not marked read-only: --allow_writes permits it")
+        else:
+            return await self._place.call(self.library[call.tool], call)
+
+        async def made() -> Any:
+            return msgspec.to_builtins(refused)
+
+        async def ready() -> None: ...
+
+        await self._ask.perform(msgspec.to_builtins(call), made, ready, repeatable=True)
+        return refused
+
+    async def resume(self, recorded: Iterable[Mapping[str, Any]]) -> None:
+        """Go on after the recorded calls of an agent that still works on the request."""
+        for line in recorded:
+            # A call without a result has no effect on a fresh copy of the environment.
+            if found := line.get("result") or (None if self._executor.is_isolated else line.get("call")):
+                await self.call(found["tool"], found["arguments"])
+
+    def entry(self, request: str, answer: str) -> dict[str, Any]:
+        """The journal's entry of an answered request: its calls are its plan."""
+        return {
+            "outcome": "answered",
+            "plan": plan_of_calls(self.calls, request, self.library),
+            "answer": answer,
+            "calls": len(self.calls),
+            "refused_calls": sum(call.error is not None for call in self.calls),
+            "made": msgspec.to_builtins(self.calls),
+        }
+
+    async def close(self) -> None:
+        """Close the environment."""
+        await self._place.aclose()
+
+
+def mcp_server(
+    library: ToolLibrary,
+    call: Callable[[str, Mapping[str, Any]], Awaitable[CallResult]],
+    further: Sequence[mcp_types.Tool] = (),
+) -> Server[Any]:
+    """An MCP server with the tools of a library.
+
+    Args:
+        library: The tools.
+        call: Makes a call, one at a time; raises `Refusal`.
+        further: Tools that are listed before them.
+    """
+    import mcp_types
+    from mcp.server import Server
+
+    document = write_mcp(library).document
+    entries = [one for listing in document.get("servers", [document]) for one in listing["tools"]]
+    listed = [*further, *map(mcp_types.Tool.model_validate, entries)]
+    one_at_a_time = anyio.Lock()
+
+    async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
+        # A call that has begun is recorded, also if its agent is gone.
+        with anyio.CancelScope(shield=True):
+            async with one_at_a_time:
+                try:
+                    value, text = await call(params.name, params.arguments or {})
+                except Refusal as error:
+                    said = mcp_types.TextContent(text=str(error))
+                    return mcp_types.CallToolResult(content=[said], is_error=True)
+        content = mcp_types.TextContent(text=text)
+        structured = value if isinstance(value, dict) else None
+        return mcp_types.CallToolResult(content=[content], structured_content=structured)
+
+    async def list_tools(_: Any, params: Any) -> mcp_types.ListToolsResult:
+        return mcp_types.ListToolsResult(tools=listed)
+
+    return Server("toolassay", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+class AgentServer:
+    """An HTTP server on 127.0.0.1 with an MCP server, and what else an agent gets, under each token.
+
+    Attributes:
+        base: The address of the server, without a token.
+    """
+
+    def __init__(self) -> None:
+        self.base = ""
+        self._applications: dict[str, Any] = {}
+
+    @asynccontextmanager
+    async def listening(self, port: int = 0) -> AsyncIterator[asyncio.Task[None]]:
+        """Listen while the block runs; 0 takes a free port. Yields the task that serves.
+
+        Raises:
+            UsageError: The port is in use.
+        """
+        import uvicorn
+
+        with bound(port) as socket:
+            self.base = f"http://127.0.0.1:{socket.getsockname()[1]}"
+            socket.listen(_MOST_CONNECTIONS)
+            config = uvicorn.Config(
+                self._answer,
+                interface="asgi3",
+                lifespan="off",
+                access_log=False,  # paths have tokens
+                log_config=None,
+                limit_concurrency=_MOST_CONNECTIONS,
+            )
+            server = uvicorn.Server(config)
+            # Signals end the command as they end every other one.
+            server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+            task = asyncio.create_task(server.serve(sockets=[socket]))
+            try:
+                yield task
+            finally:
+                server.should_exit = server.force_exit = True
+                await asyncio.wait([task], timeout=2)
+                task.cancel()
+
+    @asynccontextmanager
+    async def offered(self, server: Server[Any], token: str, *routes: Any) -> AsyncIterator[str]:
+        """Offer an MCP server, and further routes below `/TOKEN`, while the block runs; yields its address."""
+        from starlette.applications import Starlette
+
+        path = f"/mcp/{token}"
+        # Without sessions, so that agents go on after a restart.
+        application = server.streamable_http_app(
+            streamable_http_path=path, json_response=True, stateless_http=True
+        )
+        async with server.session_manager.run():
+            self._applications[token] = Starlette(routes=[*application.routes, *routes])
+            try:
+                yield self.base + path
+            finally:
+                del self._applications[token]
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        from starlette.responses import Response
+
+        tokens = scope["path"].split("/")
+        found = next((self._applications[one] for one in tokens if one in self._applications), None)
+        await (found or Response(status_code=404))(scope, receive, send)
+
+
+def new_token() -> str:
+    """A token that cannot be guessed."""
+    return secrets.token_urlsafe(24)
