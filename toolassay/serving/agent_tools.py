@@ -1,4 +1,4 @@
-"""The tools of a data folder for one agent and one request: its calls, recorded, and their server over MCP."""
+"""The tools of a data folder for one request of an agent: its calls, recorded, and their MCP server."""
 
 from __future__ import annotations
 
@@ -195,7 +195,7 @@ class AgentServer:
 
     @asynccontextmanager
     async def offered(self, server: Server[Any], token: str, *routes: Any) -> AsyncIterator[str]:
-        """Offer an MCP server, and further routes below `/TOKEN`, while the block runs; yields its address."""
+        """Offer an MCP server and further routes with the token while the block runs; yields its address."""
         from starlette.applications import Starlette
 
         path = f"/mcp/{token}"

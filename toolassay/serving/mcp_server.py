@@ -69,13 +69,10 @@ class AgentQueue:
         """Go to the first request that has no answer, with what is recorded of it."""
         await self.close()
         self._session = None
-        for self._request in self.remaining:
-            entry = self.journal.get(key_of(self._request.id))
-            if entry.get("outcome") not in ENDED:
-                self._again = entry.get(COUNT, -1) + 1
-                break
-        else:
-            self._request = None
+        entries = ((one, self.journal.get(key_of(one.id))) for one in self.remaining)
+        unfinished = ((one, entry) for one, entry in entries if entry.get("outcome") not in ENDED)
+        self._request, entry = next(unfinished, (None, {}))
+        self._again = entry.get(COUNT, -1) + 1
         if self._request is not None and self.journal.answer(self._given):
             await self._begin(self._request)
 
@@ -189,7 +186,7 @@ def serve_mcp(
     further = [
         mcp_types.Tool(
             name=GET_REQUEST,
-            description=f"Returns the user's request. Call it first, and after {SUBMIT}. Id null: none is left.",
+            description=f"Returns the user's request. Call it first, and after {SUBMIT}. Id null: no more.",
             input_schema={"type": "object"},
         ),
         mcp_types.Tool(

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ROUGE_BACKENDS = ("builtin", "rouge-score")
 ASKS = ("plan", "calls", "tools", "react")
+AGENTS = "agents"
+"""The way of asking of an agent of the user's, which `infer` has for `--agent_command`."""
 _OF_PLANS = ("use_demos", "demo_ids", "reformat", "tag", "log_first_detail", "prompt", "prompt_template")
 _OF_CALLS = ("executor", "executor_options", "allow_writes", "allow_tools", "max_steps", "max_seconds")
 
@@ -38,13 +40,14 @@ class PlanOptions:
             placeholders, for small models.
         prompt_template: File with another prompt template.
         ask: What is requested: a "plan"; "calls", all native calls in one answer; "tools", native calls step
-            by step with their results; "react", actions in text. All but "plan" need imported tools.
+            by step with their results; "react", actions in text; "agents", an agent of the user's. All but
+            "plan" need imported tools.
         executor: What makes the calls of "tools" and "react".
         executor_options: Its options object; None for the defaults.
         allow_writes: Permit tools that are not marked read-only.
         allow_tools: Permit Python code of the data folder, or that an option of the executor names.
         max_steps: Maximum model answers per request.
-        max_seconds: Maximum seconds of all answers to a request.
+        max_seconds: Maximum seconds of all answers to a request; of an agent, of its whole work.
     """
 
     dependency_type: str | None = None
@@ -70,7 +73,7 @@ class PlanOptions:
         Raises:
             UsageError: One does not, or the way is unknown.
         """
-        if self.ask not in ASKS:
+        if self.ask not in (*ASKS, AGENTS):
             raise UsageError(f"unknown --ask '{self.ask}'", fix=f"choose from {', '.join(ASKS)}")
         unfit = _OF_CALLS if self.ask == "plan" else _OF_PLANS
         for name in unfit:

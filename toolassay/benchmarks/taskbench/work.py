@@ -11,8 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
-from toolassay.benchmarks.taskbench.asking import CallItems
+from toolassay.benchmarks.taskbench.asking import CallItems, plan_of_calls
 from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
@@ -22,9 +24,10 @@ from toolassay.benchmarks.taskbench.inference import (
     prediction_lines,
     problem_of,
 )
-from toolassay.benchmarks.taskbench.options import PlanOptions
+from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
+from toolassay.calls.execution_record import ExecutedCall
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
 from toolassay.episodes.episode import EpisodeLimits
@@ -44,7 +47,8 @@ from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import OVERFLOW, preview_items, replay_item
-from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
+from toolassay.runs.journal import TOOL
+from toolassay.runs.manifest import COUNT, MAX_TOKENS, RetryPlan
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
@@ -452,6 +456,11 @@ def _remade_calls(
     It must stop where the run did: one that its context or time ended made one more request.
     """
     settings, limit = recorded.settings, entry.get("limit")
+    if settings["ask"] == AGENTS:
+        lines = recorded.journal.answers(key_of(request.id), TOOL, entry.get(COUNT, 0))[: entry["calls"]]
+        calls = [msgspec.convert(line["result"], ExecutedCall) for line in lines]
+        plan = None if entry["plan"] is None else plan_of_calls(calls, request.text, graph.library)
+        return {"plan": plan, "made": msgspec.to_builtins(calls)}
     end = ModelError(
         "the recorded conversation ends here",
         outcome=OVERFLOW if limit == "context" else "not run",
