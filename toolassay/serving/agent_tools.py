@@ -198,7 +198,7 @@ class AgentServer:
         """Offer an MCP server and further routes with the token while the block runs; yields its address."""
         from starlette.applications import Starlette
 
-        path = f"/mcp/{token}"
+        path, failure = f"/mcp/{token}", None
         # Without sessions, so that agents go on after a restart.
         application = server.streamable_http_app(
             streamable_http_path=path, json_response=True, stateless_http=True
@@ -207,8 +207,12 @@ class AgentServer:
             self._applications[token] = Starlette(routes=[*application.routes, *routes])
             try:
                 yield self.base + path
+            except Exception as error:  # its task group would wrap it
+                failure = error
             finally:
                 del self._applications[token]
+        if failure is not None:
+            raise failure
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
         from starlette.responses import Response

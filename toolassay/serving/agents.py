@@ -49,10 +49,14 @@ _LONGEST_VARIABLE = 100_000  # bytes; the system refuses a longer one
 _TEMPORARY = 75  # EX_TEMPFAIL: the agent asks to be run again
 _SIGNALLED = range(129, 160)  # how shells report a child that a signal ended
 _POLL = 0.05
-_BOUNDED = (
-    "import os,resource,sys;n=int(sys.argv[1]);resource.setrlimit(resource.RLIMIT_DATA,(n,n));"
-    "os.execvp(sys.argv[2],sys.argv[2:])"
-)
+# Becomes the agent's command, which on Linux is killed when this process is (PR_SET_PDEATHSIG).
+_BOUNDED = """
+import ctypes, os, resource, sys
+if sys.platform == "linux":
+    ctypes.CDLL(None).prctl(1, 9)
+resource.setrlimit(resource.RLIMIT_DATA, 2 * (int(sys.argv[1]),))
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class AgentEnd(NamedTuple):
