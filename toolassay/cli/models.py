@@ -121,13 +121,6 @@ class Attacks(click.ParamType[bool | int | str]):
 @options.section(
     "Executors (--ask tools, --ask react, --agent_command)",
     options.option(
-        "agent_command",
-        default=None,
-        metavar="COMMAND",
-        help="Run your own agent on each request instead of a model, e.g. 'python my_agent.py'; --llm names "
-        "its predictions, in predictions_agents.",
-    ),
-    options.option(
         "executor",
         type=click.Choice([one.name for one in executors()]),
         default="simulate",

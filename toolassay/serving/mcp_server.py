@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from toolassay.benchmarks.registry import benchmark_executors
-from toolassay.benchmarks.taskbench.inference import prediction_line, prediction_lines
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
+from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallResult, ExecutionContext, OpenExecutor, Refusal
 from toolassay.executors.plan_run import result_of
@@ -31,11 +31,17 @@ from toolassay.runs.items import ENDED, Ask
 from toolassay.runs.journal import TOOL, Journal, LineAddress
 from toolassay.runs.manifest import COUNT, JOURNAL, open_run
 from toolassay.screen import DEFAULT, Screen
-from toolassay.serving.agent_tools import AgentServer, ToolSession, mcp_server, new_token
 from toolassay.tools import ToolLibrary
 
 GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
+
+
+def prediction_line(request: Request, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """The line of a request that an agent has answered."""
+    more = {"answer": entry["answer"], "calls": entry["made"]}
+    line = {"id": request.id, "user_request": request.text, "result": entry["plan"]}
+    return line | {name: value for name, value in more.items() if value}
 
 
 async def _no_model(request: ChatRequest, by: str | None) -> NoReturn:
@@ -123,7 +129,7 @@ class AgentQueue:
         entry |= {"request": request_fingerprint(request.text), COUNT: self._again}
         self.journal.append(key_of(request.id), entry)
         if not session.failure:
-            line = prediction_line(request, entry, "schema")
+            line = prediction_line(request, entry)
             with open_regular(self.predictions, "a", encoding="utf-8") as stream:
                 stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         await self.advance()
@@ -176,7 +182,7 @@ def serve_mcp(
     addresses = place / "runs" / "addresses.json"  # with tokens
     known = read_json(addresses) if addresses.exists() else {}
     facts = {
-        "ask": "agent",
+        "ask": "agents",
         "dependency_type": "schema",
         "executor": executor,
         "allow_writes": allow_writes,
@@ -208,7 +214,8 @@ def serve_mcp(
                 journal = stack.enter_context(Journal(own / JOURNAL))
                 file = place / f"{safe_name(name)}.json"
                 # The journal also has the predictions that a killed server did not write.
-                write_json_lines(file, prediction_lines(requests, journal, "schema"))
+                entries = ((one, journal.get(key_of(one.id))) for one in requests)
+                write_json_lines(file, (prediction_line(*one) for one in entries if "plan" in one[1]))
                 may_write = allow_writes or chosen.is_harmless
                 queue = AgentQueue(journal, file, iter(requests), library, opened, may_write)
                 stack.push_async_callback(queue.close)

@@ -11,7 +11,6 @@ from typing import Any
 from toolassay.benchmarks.registry import benchmark_of, benchmarks, has_plans, own_options
 from toolassay.benchmarks.security.probe import refuse_beside_security
 from toolassay.benchmarks.security.probe_results import probe
-from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -36,7 +35,6 @@ def infer(
     own: Any = None,
     security: Security = False,
     judge: str | None = None,
-    agent_command: str | None = None,
     command: Sequence[str] | None = None,
     screen: Screen = DEFAULT,
     **keywords: Any,
@@ -52,8 +50,6 @@ def infer(
         security: Send prompt-injection probes instead of the items, in a separate run. A string is a mode of
             the benchmark (`BenchmarkOptions.security_modes`).
         judge: With `security`, a model on the same server that judges whether the agent complied.
-        agent_command: Command line of an agent to run instead of a model, on imported tools; `llm` names its
-            predictions. The keyword `agent` takes an agent in Python (`serving.agents.AgentFunction`).
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
         keywords: Fields of the four options objects; they replace the fields of the given objects.
@@ -69,10 +65,8 @@ def infer(
     choices = gather(choices or RunChoices(), keywords)
     run = RunSettings(model, gather(limits or Limits(), keywords), choices, command, screen)
     benchmark = benchmark_of(folder)
-    # `agent` is also the name of an option of other benchmarks, whose value is a text.
-    agent = keywords.pop("agent") if callable(keywords.get("agent")) else agent_command
-    if agent is not None:
-        keywords["ask"] = AGENTS
+    if callable(keywords.get("agent")):  # a text is an option of other benchmarks
+        keywords["agent_command"] = keywords.pop("agent")
     own = own_options("infer", benchmark, own, keywords)
     model.check()
     if isinstance(choices.ids, Path):
@@ -82,10 +76,6 @@ def infer(
     if judge:
         raise UsageError("--judge needs --security", fix="add --security true, or omit --judge")
     place = folder.path / benchmark.place(run, own)
-    if agent is not None:
-        from toolassay.serving.agents import AgentWork
-
-        return run_trials(lambda number: AgentWork(folder, run, own, agent, number), place, run)
     return run_trials(lambda number: benchmark.work(folder, run, own, number), place, run)
 
 

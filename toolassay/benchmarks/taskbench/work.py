@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
-from toolassay.benchmarks.taskbench.asking import CallItems, plan_of_calls
+from toolassay.benchmarks.taskbench.asking import CallItems
 from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
@@ -27,6 +27,7 @@ from toolassay.benchmarks.taskbench.inference import (
 from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
+from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
@@ -389,6 +390,10 @@ class CallWork(PlanWork):
 
 def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> Work:
     """The work of a run with its way of asking."""
+    if own.ask == AGENTS:
+        from toolassay.benchmarks.taskbench.agents import AgentWork
+
+        return AgentWork(folder, run, own, trial)
     return (PlanWork if own.ask == "plan" else CallWork)(folder, run, own, trial)
 
 

@@ -20,13 +20,13 @@ from mcp_servers import is_running
 from running import command_of, environment, lines_of
 
 from toolassay import evaluate, infer, verify
+from toolassay.benchmarks.taskbench.agents import AgentSession
+from toolassay.episodes.model_relay import WireExchange
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
-from toolassay.serving.agents import AgentSession
 from toolassay.serving.completions import Received, Reply
-from toolassay.serving.model_relay import Exchange
 from toolassay.testkit import FakeServer
 
 _ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
@@ -235,7 +235,7 @@ def test_what_is_recorded_equals_the_wire(folder: Path, path: str, *, stream: bo
         infer(folder, llm="mine", agent=agent, ids=["a"], options=ModelOptions(server.base))
     lines = lines_of(folder / "predictions_agents/runs/mine/journal.jsonl")
     (line,) = (one for one in lines if one.get("role") == "agent acme")
-    wire = msgspec.convert(line["extra"]["wire"], Exchange)
+    wire = msgspec.convert(line["extra"]["wire"], WireExchange)
     assert (wire.request, line["response"]) == (body, "Hello to you.")
     assert got == [(200, "text/event-stream" if stream else "application/json", wire.answer)]
     assert wire.type.startswith(got[0][1])

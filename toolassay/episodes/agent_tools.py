@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -12,19 +13,20 @@ import anyio
 import msgspec
 from msgspec.structs import replace
 
-from toolassay.benchmarks.taskbench.asking import plan_of_calls
+from toolassay.calls.call_plan import Names, function_of
+from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
+from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, EnvironmentFailure, OpenExecutor, Refusal
 from toolassay.executors.plan_run import CallPlace
-from toolassay.exporters.exported_tools import write_mcp
 from toolassay.runs.items import Ask, InDoubt
-from toolassay.serving.loopback import bound
 from toolassay.tools import ToolLibrary
 
 if TYPE_CHECKING:
     import mcp_types
     from mcp.server import Server
 
+HOST = "127.0.0.1"
 _MOST_CALLS = 200  # for one request
 _MOST_CONNECTIONS = 256
 
@@ -127,9 +129,19 @@ def mcp_server(
     import mcp_types
     from mcp.server import Server
 
-    document = write_mcp(library).document
-    entries = [one for listing in document.get("servers", [document]) for one in listing["tools"]]
-    listed = [*further, *map(mcp_types.Tool.model_validate, entries)]
+    names = Names.of(library, "schema")
+    listed = list(further)
+    for tool in library:
+        function = function_of(tool, "schema", names)
+        is_object = (tool.output_schema or {}).get("type") == "object"  # MCP has no other schemas of results
+        entry = {
+            "name": tool.id,
+            "description": function["description"],
+            "inputSchema": function["parameters"],
+            "outputSchema": tool.output_schema if is_object else None,
+            "annotations": tool.annotations or None,
+        }
+        listed.append(mcp_types.Tool.model_validate(entry))
     one_at_a_time = anyio.Lock()
 
     async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
@@ -171,9 +183,9 @@ class AgentServer:
         """
         import uvicorn
 
-        with bound(port) as socket:
-            self.base = f"http://127.0.0.1:{socket.getsockname()[1]}"
-            socket.listen(_MOST_CONNECTIONS)
+        with bound(port) as listening:
+            self.base = f"http://{HOST}:{listening.getsockname()[1]}"
+            listening.listen(_MOST_CONNECTIONS)
             config = uvicorn.Config(
                 self._answer,
                 interface="asgi3",
@@ -185,7 +197,7 @@ class AgentServer:
             server = uvicorn.Server(config)
             # Signals end the command as they end every other one.
             server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
-            task = asyncio.create_task(server.serve(sockets=[socket]))
+            task = asyncio.create_task(server.serve(sockets=[listening]))
             try:
                 yield task
             finally:
@@ -225,3 +237,20 @@ class AgentServer:
 def new_token() -> str:
     """A token that cannot be guessed."""
     return secrets.token_urlsafe(24)
+
+
+def bound(port: int) -> socket.socket:
+    """A socket with a port of 127.0.0.1, which does not listen yet; 0 takes a free one.
+
+    Raises:
+        UsageError: The port is in use.
+    """
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((HOST, port))
+    except OSError as error:
+        made.close()
+        wrong = f"cannot listen on port {port}: {error.strerror}"
+        raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
+    return made

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 WIRE = "wire"
-"""Field of a recorded answer's `extra` with the exchange as it was on the wire (`Exchange`)."""
+"""Field of a recorded answer's `extra` with the exchange as it was on the wire (`WireExchange`)."""
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 # Headers of an agent that go on to the model; not its token, which stands for the key.
 _PASSED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
@@ -50,7 +50,7 @@ class WireRequest(msgspec.Struct, frozen=True):
     headers: Mapping[str, str]
 
 
-class Exchange(msgspec.Struct, frozen=True):
+class WireExchange(msgspec.Struct, frozen=True):
     """A request and its answer as they were on the wire, without credentials.
 
     Attributes:
@@ -100,7 +100,7 @@ class _OneApi(AiohttpTransport):
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         answer = await super().send(request)
-        wire = Exchange(request.task.api, request.task.body, **answer.extra[WIRE])
+        wire = WireExchange(request.task.api, request.task.body, **answer.extra[WIRE])
         return replace(answer, extra={WIRE: msgspec.to_builtins(wire)})
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
@@ -190,7 +190,7 @@ class ModelRelay:
             return _refused(502, str(error))
         return Response(sent.answer, headers={"Content-Type": sent.type})
 
-    async def send(self, wire: WireRequest, model: str, limit: int | None = None) -> Exchange:
+    async def send(self, wire: WireRequest, model: str, limit: int | None = None) -> WireExchange:
         """Send a request, or take its recorded answer.
 
         Raises:
@@ -223,7 +223,7 @@ class ModelRelay:
         self.failure = None
         self.answers += 1
         self._waited -= min(response.seconds or 0.0, time.monotonic() - began)
-        return msgspec.convert(response.extra[WIRE], Exchange)
+        return msgspec.convert(response.extra[WIRE], WireExchange)
 
     async def close(self) -> None:
         """Cancel what is on the way."""

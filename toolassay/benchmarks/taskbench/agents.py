@@ -13,17 +13,19 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from toolassay.benchmarks.taskbench.asking import CallItems
-from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
+from toolassay.benchmarks.taskbench.options import AGENTS, AgentFunction, PlanOptions
 from toolassay.benchmarks.taskbench.work import CallWork
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
+from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
+from toolassay.episodes.model_relay import ModelRelay, WireRequest, relay_options
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, Refusal, one_line
 from toolassay.executors.plan_run import result_of
@@ -38,8 +40,6 @@ from toolassay.runs.items import Ask, answer_items
 from toolassay.runs.ledger import prices_within
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun, WorkFacts
-from toolassay.serving.agent_tools import AgentServer, ToolSession, mcp_server, new_token
-from toolassay.serving.model_relay import ModelRelay, WireRequest, relay_options
 
 _TOGETHER = 4  # agents at a time
 _MOST_OUTPUT = 2**20  # bytes of an answer
@@ -117,10 +117,6 @@ class AgentSession:
         body = json.dumps({"model": model, "messages": messages, **parameters})
         wire = WireRequest("chat", body, {"content-type": "application/json"})
         return json.loads((await self._relay.send(wire, model)).answer)
-
-
-AgentFunction = Callable[[str, AgentSession], Awaitable[str]]
-"""An agent in Python: gets the text of a request and its session, and returns the final answer."""
 
 
 @dataclass
@@ -315,20 +311,18 @@ class AgentWork(CallWork):
     Args:
         folder: The data.
         run: Limits and choices; its model names the agent, and has the address of the agent's models.
-        own: The options.
-        agent: A command line, or a function.
+        own: The options, with the agent.
         trial: Number of the trial.
 
     Raises:
         UsageError: The folder or the options do not fit, or the command is not found.
     """
 
-    def __init__(
-        self, folder: DataFolder, run: RunSettings, own: PlanOptions, agent: str | AgentFunction, trial: int
-    ) -> None:
+    def __init__(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> None:
         needed("mcp", "an agent of your own", "mcp")
         super().__init__(folder, run, own, trial)
-        self._agent = agent
+        assert own.agent_command is not None
+        self._agent = agent = own.agent_command
         model, options = run.model, run.endpoint
         sampling = (model.temperature, model.top_p)
         refused = {
@@ -350,9 +344,17 @@ class AgentWork(CallWork):
     @cached_property
     def _items(self) -> AgentItems:
         own = super().items
-        given = {one: getattr(own, one) for one in ("graph", "way", "parameters", "limits", "executing")}
-        named = {"agent": self._agent, "name": self._run.model.llm, "run": self._run}
-        return AgentItems(**given, allow_writes=own.allow_writes, **named)
+        return AgentItems(
+            own.graph,
+            own.way,
+            {},
+            own.limits,
+            own.executing,
+            own.allow_writes,
+            agent=self._agent,
+            name=self._run.model.llm,
+            run=self._run,
+        )
 
     @property
     def items(self) -> AgentItems:
