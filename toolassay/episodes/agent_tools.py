@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _MOST_CALLS = 200  # for one request
-_MOST_CONNECTIONS = 256
+_MOST_CONNECTIONS = 1024
 
 
 class ToolSession:

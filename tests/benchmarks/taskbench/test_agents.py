@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -15,11 +16,11 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
-from builders import build_graph, imported_folder, imported_tool, running_server, write_labels
+from builders import imported_folder, imported_tool, running_server, write_labels
 from mcp_servers import is_running
 from running import command_of, environment, lines_of
 
-from toolassay import evaluate, infer, verify
+from toolassay import build_graph, evaluate, infer, verify
 from toolassay.benchmarks.taskbench.agents import AgentSession
 from toolassay.episodes.model_relay import WireExchange
 from toolassay.errors import ToolassayError, UsageError
@@ -39,32 +40,8 @@ PLAN = [
     {"task": "get_room", "arguments": [{"name": "room_id", "value": "<node-0>.room_id"}]},
 ]
 LINKS = [{"source": "create_room", "target": "get_room"}]
-OPENAI = """
-import asyncio, json, os, sys
-from mcp.client import Client
-from openai import OpenAI
-
-async def work():
-    messages = [{"role": "user", "content": json.load(sys.stdin)["request"]}]
-    async with Client(os.environ["TOOLASSAY_MCP_URL"]) as server:
-        tools = [
-            {"type": "function", "function": {"name": one.name, "parameters": one.input_schema}}
-            for one in (await server.list_tools()).tools
-        ]
-        while True:
-            answer = OpenAI().chat.completions.create(
-                model=os.environ["TOOLASSAY_MODEL"], messages=messages, tools=tools
-            ).choices[0].message
-            messages.append(answer.model_dump(exclude_none=True))
-            if not answer.tool_calls:
-                return answer.content
-            for call in answer.tool_calls:
-                result = await server.call_tool(call.function.name, json.loads(call.function.arguments))
-                text = result.content[0].text
-                messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
-
-print(asyncio.run(work()))
-"""
+PAGE = (Path(__file__).parents[3] / "docs/own-agent.md").read_text(encoding="utf-8")
+FUNCTION, OPENAI = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 ONLY_TOOLS = """
 import asyncio, os
 from mcp.client import Client
@@ -146,6 +123,18 @@ def test_an_agent_on_openais_package_is_measured(folder: Path, command: Callable
     assert overall["strict"]["exact_match"]["value"] == 1 and "ask:agents" in overall["strict"]["signature"]
     assert overall["stability"]["pass^k"]["2"]["value"] == 1
     assert verify(folder, llm="mine", prediction_dir="predictions_agents").lines.is_equal
+
+
+def test_the_function_of_the_page_works_as_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model()
+    monkeypatch.chdir(folder.rename(folder.with_name("mine")).parent)
+    with running_server(model) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base)
+        exec(compile(FUNCTION, "page", "exec"), {})
+    for line in lines_of(Path("mine/predictions_agents/my-agent.json")):
+        assert line["result"]["task_nodes"] == PLAN
+        assert line["answer"] == "Made it."
+    assert {one.body["model"] for one in model.seen} == {"MODEL"}
 
 
 def test_an_agent_without_a_model_needs_tools_only(folder: Path, command: Callable[[str], str]) -> None:

@@ -357,7 +357,7 @@ class AgentWork(CallWork):
         )
 
     @property
-    def items(self) -> AgentItems:
+    def items(self) -> AgentItems:  # type: ignore[override]
         """The work on single requests."""
         return self._items
 
