@@ -80,8 +80,8 @@ class TaskBench(Benchmark):
             ),
             Option(
                 "agent_command",
-                "Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its predictions, "
-                "in predictions_agents.",
+                "Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its "
+                "predictions, in predictions_agents.",
                 metavar="COMMAND",
             ),
             Option("allow_writes", "With --ask: permit tools that are not marked read-only.", bool),
