@@ -18,6 +18,7 @@ from builders import imported_folder, imported_tool, write_labels
 from mcp.client import Client
 from running import lines_of, shell, started
 
+from toolassay import build_graph, verify
 from toolassay.files import write_json_lines
 
 _DAY = {"type": "string", "format": "date"}
@@ -43,6 +44,7 @@ Agent = Callable[[Client, Mapping[str, Any]], Awaitable[str]]
 def folder(tmp_path: Path) -> Path:
     """A folder with tools for rooms and three requests."""
     path = imported_folder(tmp_path / "rooms", {"nodes": TOOLS})
+    build_graph(path, dependency_type="schema")
     lines = [
         {"id": f"r{number}", "user_request": f"Make room {number} and look at it"} for number in (1, 2, 3)
     ]
@@ -162,7 +164,8 @@ async def test_an_agent_gets_requests_calls_tools_and_submits(serve: Callable[..
     where = ("--data_dir", server.folder, "--prediction_dir", "predictions_agents", "--llm", "agent")
     scored = shell("evaluate", *where, cwd=server.folder)
     assert scored.code == 0
-    assert scored.out.count("100.00") == 8  # four scores in two modes
+    assert scored.out.count("100.00") == 4  # the strict scores
+    assert verify(server.folder, llm="agent", prediction_dir="predictions_agents").lines.is_equal
 
 
 async def test_tools_are_offered_whole(serve: Callable[..., Serving]) -> None:
