@@ -54,7 +54,9 @@ _BOUNDED = """
 import ctypes, os, resource, sys
 if sys.platform == "linux":
     ctypes.CDLL(None).prctl(1, 9)
-resource.setrlimit(resource.RLIMIT_DATA, 2 * (int(sys.argv[1]),))
+hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+most = int(sys.argv[1]) if hard < 0 else min(hard, int(sys.argv[1]))
+resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
 os.execvp(sys.argv[2], sys.argv[2:])
 """
 
@@ -196,8 +198,13 @@ class AgentItems(CallItems):
 
     async def _function(self, session: AgentSession, relay: ModelRelay, calls: ToolSession) -> AgentEnd:
         """Run a function; an exception is a failure of the agent."""
-        assert not isinstance(self.agent, str)
-        task = asyncio.ensure_future(self.agent(session.request.text, session))
+        agent = self.agent
+        assert not isinstance(agent, str)
+
+        async def work() -> str:
+            return await agent(session.request.text, session)
+
+        task = asyncio.create_task(work())
         try:
             limit = await _limit(task.done, relay, calls)
             if not task.done():
