@@ -119,7 +119,7 @@ class Attacks(click.ParamType[bool | int | str]):
 )
 @infer_sections()
 @options.section(
-    "Executors (--ask tools, --ask react)",
+    "Executors (--ask tools, --ask react, --agent_command)",
     options.option(
         "executor",
         type=click.Choice([one.name for one in executors()]),
@@ -135,7 +135,7 @@ def infer_command(data_dir: Path, **settings: Any) -> int:
     """
     from toolassay.stages.infer import infer
 
-    if settings["ask"] in ("tools", "react"):
+    if settings["agent_command"] or settings["ask"] in ("tools", "react"):
         settings["executor_options"] = taken_options(settings, settings["executor"])
     else:
         without_options(settings, "--ask tools")

@@ -552,7 +552,12 @@ class CallPlace(AsyncExitStack):
 
         assert self._ask is not None
         repeatable = is_isolated or (executor is not None and executor.is_idempotent(tool))
-        made = await self._ask.perform(msgspec.to_builtins(call), make, ready, repeatable=repeatable)
+        given = msgspec.to_builtins(call)
+
+        def is_of(result: Any) -> bool:
+            return all(result[name] == given[name] for name in ("tool", "arguments"))
+
+        made = await self._ask.perform(given, make, ready, repeatable=repeatable, is_of=is_of)
         if is_recorded:
             self._earlier.append((tool, call))
         return msgspec.convert(made, ExecutedCall)

@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -73,14 +73,18 @@ class AiohttpTransport:
             path = self._options.version_path.path if self._options.version_path else ""
             if path not in self._urls:
                 self._urls[path] = URL(self._options.address.to(path + PATHS[self._options.dialect]))
-            data = encoded_body(self.name, request, self._options)
+            data, headers = self._encoded(request)
             async with self._connected().post(
-                self._urls[path], data=data, timeout=self._timeout, allow_redirects=False
+                self._urls[path], data=data, headers=headers, timeout=self._timeout, allow_redirects=False
             ) as response:
                 return await self._read(response, started)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             place, timeout = self._options.place, self._options.timeout
             raise _connection_failure(error, place, timeout, self._proxy_hint()) from None
+
+    def _encoded(self, request: ChatRequest) -> tuple[bytes, Mapping[str, str]]:
+        """The body of a request, and its headers beside those of all requests."""
+        return encoded_body(self.name, request, self._options), {}
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
         status, chunks, charset = response.status, response.content.iter_any(), response.charset

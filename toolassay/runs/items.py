@@ -176,6 +176,7 @@ class Ask:
         ready: Callable[[], Awaitable[None]],
         *,
         repeatable: bool,
+        is_of: Callable[[Any], bool] = lambda result: True,
     ) -> Any:
         """The result of a call that may change something (JSON); a recorded one is not made again.
 
@@ -187,6 +188,8 @@ class Ask:
             ready: Called before that, e.g. to connect; until it returns, nothing is written down.
             repeatable: Whether it may be made again when its result is not known. Ctrl-C ends such a call at
                 once; another one has some seconds to return.
+            is_of: Whether a recorded result is that of this call. If not, the caller goes another way than
+                before, and no later result of that way counts.
 
         Raises:
             InDoubt: It was made before, its result is not known, and it must not be repeated.
@@ -196,7 +199,9 @@ class Ask:
         address = self._next(TOOL)
         line = None if self._forgets else self._call(address)
         if line is not None and line.result is not UNSET:
-            return line.result
+            if is_of(line.result):
+                return line.result
+            self._forgets, line = True, None
         if line is not None and line.call is not UNSET and not repeatable:
             raise InDoubt
         await ready()

@@ -487,10 +487,10 @@ class Journal(Closable):
         """The call with an address; None without one."""
         return self._record(self._answers.get(address.name), CallLine)
 
-    def calls(self, key: str) -> Iterator[CallLine]:
+    def calls(self, key: str, again: int = 0) -> Iterator[CallLine]:
         """The calls of an item, in order."""
         for number in count():
-            line = self.call(LineAddress(key, TOOL, number))
+            line = self.call(LineAddress(key, TOOL, number, again))
             if line is None:
                 return
             yield line

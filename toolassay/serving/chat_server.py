@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from toolassay.episodes.agent_tools import HOST, bound
 from toolassay.errors import ToolassayError
 from toolassay.models.dialects import DIALECTS
 from toolassay.models.dialects.dialect import Dialect
@@ -29,7 +30,7 @@ from toolassay.serving.completions import (
     refusal,
 )
 from toolassay.serving.faults import KINDS, WHOLE, Behaviour
-from toolassay.serving.loopback import HOST, Loopback, bound, json_object
+from toolassay.serving.loopback import Loopback, json_object
 
 AZURE_PATH = "/openai/deployments/{model}/chat/completions"
 BIGGEST = 2**28

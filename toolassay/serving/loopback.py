@@ -9,16 +9,15 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-import socket
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.episodes.agent_tools import HOST, bound
+from toolassay.errors import ToolassayError
 
-HOST = "127.0.0.1"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
@@ -143,23 +142,6 @@ class PageServer(Loopback):
             except (ToolassayError, OSError) as error:
                 return web.Response(status=500, text=str(error))
         return web.Response(body=content, content_type="text/html", charset="utf-8")
-
-
-def bound(port: int) -> socket.socket:
-    """A socket with a port of 127.0.0.1, which does not listen yet; 0 takes a free one.
-
-    Raises:
-        UsageError: The port is in use.
-    """
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        made.bind((HOST, port))
-    except OSError as error:
-        made.close()
-        wrong = f"cannot listen on port {port}: {error.strerror}"
-        raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
-    return made
 
 
 async def json_object(request: web.Request) -> dict[str, Any]:

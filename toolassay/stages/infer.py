@@ -52,7 +52,8 @@ def infer(
         judge: With `security`, a model on the same server that judges whether the agent complied.
         command: Command line, recorded in the manifest.
         screen: Receives messages, results and progress.
-        keywords: Fields of the four options objects; they replace the fields of the given objects.
+        keywords: Fields of the four options objects; they replace the fields of the given objects. An async
+            function as `agent` is run instead of a model, like `agent_command`.
 
     Raises:
         UsageError: A file is missing or malformed, the settings differ from those of the run, or an option
@@ -65,6 +66,8 @@ def infer(
     choices = gather(choices or RunChoices(), keywords)
     run = RunSettings(model, gather(limits or Limits(), keywords), choices, command, screen)
     benchmark = benchmark_of(folder)
+    if callable(keywords.get("agent")):  # a text is an option of other benchmarks
+        keywords["agent_command"] = keywords.pop("agent")
     own = own_options("infer", benchmark, own, keywords)
     model.check()
     if isinstance(choices.ids, Path):

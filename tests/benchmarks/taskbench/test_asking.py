@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.benchmarks.taskbench.asking import plan_of_calls
+from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.tools import Tool, ToolLibrary
 

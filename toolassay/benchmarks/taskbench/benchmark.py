@@ -78,6 +78,12 @@ class TaskBench(Benchmark):
                 "text. Predictions are in predictions_ASK.",
                 choices=ASKS,
             ),
+            Option(
+                "agent_command",
+                "Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its "
+                "predictions, in predictions_agents.",
+                metavar="COMMAND",
+            ),
             Option("allow_writes", "With --ask: permit tools that are not marked read-only.", bool),
             Option(
                 "allow_tools",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from msgspec import UNSET, UnsetType
@@ -20,6 +21,8 @@ class PlanEntry(ItemEntry):
         steps: Number of answers, where calls were made.
         calls: Number of calls.
         refused_calls: Number of calls that had an error.
+        answer: What an agent of the user's said at the end.
+        made: Its calls, as JSON of `ExecutedCall`.
         request: Hash of the wording.
         adopted: Line of a prediction file that was taken over without a raw answer.
         response: The raw answer; None if it is not recorded.
@@ -31,6 +34,8 @@ class PlanEntry(ItemEntry):
     steps: int | None = None
     calls: int | None = None
     refused_calls: int | None = None
+    answer: str = ""
+    made: Sequence[dict[str, Any]] = ()
     request: str = ""
     adopted: dict[str, Any] | None = None
     response: str | None = None

@@ -208,6 +208,8 @@ class PlanLine(msgspec.Struct, omit_defaults=True):
         result: The plan; None without one.
         outcome: Why there is no plan.
         truncated: Whether the answer without a plan was cut off.
+        answer: The final answer of an agent; empty without one.
+        calls: All calls of an agent in order, each as `ExecutedCall`.
     """
 
     id: RequestId
@@ -215,6 +217,8 @@ class PlanLine(msgspec.Struct, omit_defaults=True):
     result: dict[str, Any] | None
     outcome: Literal["refused", "malformed"] | None = None
     truncated: bool = False
+    answer: str = ""
+    calls: Sequence[Mapping[str, Any]] = ()
 
 
 def prediction_line(request: Request, entry: PlanEntry, dependency_type: DependencyType) -> dict[str, Any]:
@@ -230,6 +234,7 @@ def prediction_line(request: Request, entry: PlanEntry, dependency_type: Depende
         line = PlanLine(request.id, request.text, None, "refused")
     elif entry.plan is not UNSET:
         line = PlanLine(request.id, request.text, entry.plan)
+        line.answer, line.calls = entry.answer, entry.made
         line.outcome = "malformed" if entry.plan is None else None
     else:
         plan, truncated = plan_of(entry, dependency_type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 ROUGE_BACKENDS = ("builtin", "rouge-score")
 ASKS = ("plan", "calls", "tools", "react")
+AGENTS = "agents"
+"""The way of asking with `agent_command`."""
+AgentFunction = Callable[[str, Any], Awaitable[str]]
+"""An agent in Python: gets the text of a request and its `AgentSession`, and returns the final answer."""
 _OF_PLANS = ("use_demos", "demo_ids", "reformat", "tag", "log_first_detail", "prompt", "prompt_template")
 _OF_CALLS = ("executor", "executor_options", "allow_writes", "allow_tools", "max_steps", "max_seconds")
 
@@ -38,13 +42,15 @@ class PlanOptions:
             placeholders, for small models.
         prompt_template: File with another prompt template.
         ask: What is requested: a "plan"; "calls", all native calls in one answer; "tools", native calls step
-            by step with their results; "react", actions in text. All but "plan" need imported tools.
-        executor: What makes the calls of "tools" and "react".
+            by step with their results; "react", actions in text; "agents", an agent of the user's. All but
+            "plan" need imported tools.
+        agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
+        executor: What makes the calls of "tools", "react" and "agents".
         executor_options: Its options object; None for the defaults.
         allow_writes: Permit tools that are not marked read-only.
         allow_tools: Permit Python code of the data folder, or that an option of the executor names.
         max_steps: Maximum model answers per request.
-        max_seconds: Maximum seconds of all answers to a request.
+        max_seconds: Maximum seconds of all answers to a request; of an agent, of its whole work.
     """
 
     dependency_type: str | None = None
@@ -57,6 +63,7 @@ class PlanOptions:
     prompt: str = "default"
     prompt_template: Path | None = None
     ask: str = "plan"
+    agent_command: str | AgentFunction | None = None
     executor: str = "simulate"
     executor_options: Any = None
     allow_writes: bool = False
@@ -70,7 +77,9 @@ class PlanOptions:
         Raises:
             UsageError: One does not, or the way is unknown.
         """
-        if self.ask not in ASKS:
+        if self.agent_command is not None and self.ask == "plan":
+            object.__setattr__(self, "ask", AGENTS)
+        if self.ask not in ASKS and self.agent_command is None:
             raise UsageError(f"unknown --ask '{self.ask}'", fix=f"choose from {', '.join(ASKS)}")
         unfit = _OF_CALLS if self.ask == "plan" else _OF_PLANS
         for name in unfit:

@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
@@ -25,9 +26,11 @@ from toolassay.benchmarks.taskbench.inference import (
     prediction_lines,
     problem_of,
 )
-from toolassay.benchmarks.taskbench.options import PlanOptions
+from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.prompt import REQUIRED, PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
+from toolassay.calls.called_plan import plan_of_calls
+from toolassay.calls.execution_record import ExecutedCall
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
 from toolassay.episodes.episode import EpisodeLimits
@@ -397,6 +400,10 @@ def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int =
         UsageError: files missing or malformed, or options that do not fit.
     """
     source = PlanSource.read(folder, own, SILENT if trial else run.screen)  # notices are shown once
+    if own.ask == AGENTS:
+        from toolassay.benchmarks.taskbench.agents import AgentWork
+
+        return AgentWork(folder, source, run, own)
     return (PlanWork if own.ask == "plan" else CallWork)(folder, source, run, own)
 
 
@@ -451,17 +458,22 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
             if is_settled(entry):
                 comparison.adopted += entry.adopted is not None
                 if entry.plan is not UNSET:
-                    entry = _remade_calls(recorded, graph, request, entry.limit)
+                    entry = _remade_calls(recorded, graph, request, entry)
                 yield prediction_line(request, entry, graph.dependency_type)
             advance()
 
 
-def _remade_calls(recorded: RecordedRun, graph: ToolGraph, request: Request, limit: str) -> PlanEntry:
+def _remade_calls(recorded: RecordedRun, graph: ToolGraph, request: Request, entry: PlanEntry) -> PlanEntry:
     """The entry of a request with calls, made of the recorded answers and results.
 
     It must stop where the run did: one that its context or time ended made one more request.
     """
-    settings = recorded.settings
+    settings, limit = recorded.settings, entry.limit
+    if settings["ask"] == AGENTS:
+        lines = [*recorded.journal.calls(key_of(request.id), entry.asked_again)][: entry.calls]
+        calls = [msgspec.convert(line.result, ExecutedCall) for line in lines]
+        plan = None if entry.plan is None else plan_of_calls(calls, request.text, graph.library)
+        return msgspec.structs.replace(entry, plan=plan, made=msgspec.to_builtins(calls))
     end = ModelError(
         "the recorded conversation ends here",
         outcome=OVERFLOW if limit == "context" else "not run",

@@ -1,0 +1,331 @@
+"""Agents of users: real processes and functions on the tools of a folder, with a recorded model."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+from builders import imported_folder, imported_tool, running_server, write_labels
+from mcp_servers import is_running
+from running import command_of, environment, lines_of
+
+from toolassay import build_graph, evaluate, infer, verify
+from toolassay.benchmarks.taskbench.agents import AgentSession
+from toolassay.episodes.model_relay import WireExchange
+from toolassay.errors import ToolassayError, UsageError
+from toolassay.files import write_json_lines
+from toolassay.models import ModelOptions, ToolCall
+from toolassay.runs.budget import Budget
+from toolassay.serving.completions import Received, Reply
+from toolassay.testkit import FakeServer
+
+_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
+TOOLS = [
+    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
+    imported_tool("get_room", "Returns a room.", {"room_id": {"type": "string"}}, ["room_id"], output=_ROOM),
+]
+PLAN = [
+    {"task": "create_room", "arguments": [{"name": "title", "value": "Blue"}]},
+    {"task": "get_room", "arguments": [{"name": "room_id", "value": "<node-0>.room_id"}]},
+]
+LINKS = [{"source": "create_room", "target": "get_room"}]
+PAGE = (Path(__file__).parents[3] / "docs/own-agent.md").read_text(encoding="utf-8")
+FUNCTION, OPENAI = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+ONLY_TOOLS = """
+import asyncio, os
+from mcp.client import Client
+
+async def work():
+    async with Client(os.environ["TOOLASSAY_MCP_URL"]) as server:
+        made = await server.call_tool("create_room", {"title": "Blue"})
+        await server.call_tool("get_room", made.structured_content)
+    print("made for:", os.environ["TOOLASSAY_REQUEST"])
+
+asyncio.run(work())
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with two tools and two requests, each with a gold plan."""
+    path = imported_folder(tmp_path / "rooms", {"nodes": TOOLS})
+    build_graph(path, dependency_type="schema")
+    lines = [{"id": name, "user_request": f"Make the room Blue ({name}) and look at it"} for name in "ab"]
+    write_json_lines(path / "user_requests.json", lines)
+    plan = {"type": "chain", "task_steps": ["", ""], "task_nodes": PLAN, "task_links": LINKS}
+    write_labels(path, [line | plan for line in lines])
+    return path
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[[str], str]:
+    """Writes an agent, and gives its command line."""
+
+    def write(text: str) -> str:
+        (tmp_path / "agent.py").write_text(text)
+        return shlex.join([sys.executable, str(tmp_path / "agent.py")])
+
+    return write
+
+
+class Model:
+    """Makes the room, looks at it, and ends."""
+
+    def __init__(self) -> None:
+        self.seen: list[Received] = []
+
+    async def __call__(self, received: Received) -> Reply:
+        self.seen.append(received)
+        results = [json.loads(one["content"]) for one in received.body["messages"] if one["role"] == "tool"]
+        calls = [("create_room", {"title": "Blue"}), *(("get_room", one) for one in results[:1]), None]
+        call = calls[len(results)]
+        if call is None:
+            return Reply("Made it.")
+        return Reply("", [ToolCall("c", call[0], json.dumps(call[1]))])
+
+
+def predictions(folder: Path) -> list[Any]:
+    return lines_of(folder / "predictions_agents/mine.json")
+
+
+def ledger(folder: Path) -> list[Any]:
+    return lines_of(folder / "predictions_agents/runs/mine/ledger.jsonl")
+
+
+def test_an_agent_on_openais_package_is_measured(folder: Path, command: Callable[[str], str]) -> None:
+    model = Model()
+    given: dict[str, Any] = {"llm": "mine", "agent_command": command(OPENAI), "trials": 2}
+    with running_server(model) as server:
+        options = ModelOptions(server.base, api_key="sk-the-real-key-of-us")
+        done = infer(folder, options=options, **given)
+    assert done.summary.complete and len(model.seen) == 12  # 2 trials of 2 requests of 3 answers
+    for line in predictions(folder):
+        assert (line["result"]["task_nodes"], line["result"]["task_links"]) == (PLAN, LINKS)
+        assert line["answer"] == "Made it."
+        assert [call["tool"] for call in line["calls"]] == ["create_room", "get_room"]
+    assert {one.key for one in model.seen} == {"sk-the-real-key-of-us"}
+    used = ledger(folder)
+    assert [one["item"] for one in used].count('"a"') == 3
+    assert all(one["model"] == "mine" and one["prompt_tokens"] > 0 and one["seconds"] > 0 for one in used)
+    evaluate(folder, llm="mine", prediction_dir="predictions_agents")
+    overall = json.loads((folder / "metrics_agents/mine.json").read_text())["overall_overall"]
+    assert overall["strict"]["exact_match"]["value"] == 1 and "ask:agents" in overall["strict"]["signature"]
+    assert overall["stability"]["pass^k"]["2"]["value"] == 1
+    assert verify(folder, llm="mine", prediction_dir="predictions_agents").lines.is_equal
+
+
+def test_the_function_of_the_page_works_as_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Model()
+    monkeypatch.chdir(folder.rename(folder.with_name("mine")).parent)
+    with running_server(model) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base)
+        exec(compile(FUNCTION, "page", "exec"), {})
+    for line in lines_of(Path("mine/predictions_agents/my-agent.json")):
+        assert line["result"]["task_nodes"] == PLAN
+        assert line["answer"] == "Made it."
+    assert {one.body["model"] for one in model.seen} == {"MODEL"}
+
+
+def test_an_agent_without_a_model_needs_tools_only(folder: Path, command: Callable[[str], str]) -> None:
+    done = infer(folder, llm="mine", agent_command=command(ONLY_TOOLS))
+    assert done.summary.complete and ledger(folder) == []
+    for line in predictions(folder):
+        assert line["result"]["task_nodes"] == PLAN
+        assert line["answer"] == f"made for: {line['user_request']}"
+
+
+@pytest.mark.parametrize(
+    ("end", "outcome"),
+    [
+        ("sys.exit(3)", "malformed"),
+        ("sys.exit(75)", "provider error"),
+        ("os.kill(os.getpid(), 9)", "provider error"),
+        ("sys.exit(137)", "provider error"),
+        ("print('x' * 2**21)", "ended at a limit"),
+        ("time.sleep(60)", "ended at a limit"),
+        ("os.fork() and sys.exit(0); time.sleep(60)", "answered"),
+        ("bytearray(2**33)", "malformed"),
+    ],
+    ids=["fails", "asks again", "killed", "killed in a shell", "prints much", "hangs", "a child", "memory"],
+)
+def test_how_an_agent_ends_is_its_outcome(
+    folder: Path, command: Callable[[str], str], tmp_path: Path, end: str, outcome: str
+) -> None:
+    start = f"import os, sys, time; open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))"
+    script = f"{start}\nprint('why', file=sys.stderr, flush=True)\n{end}"
+    began = time.monotonic()
+    done = infer(folder, llm="mine", agent_command=command(script), ids=["a"], max_seconds=3)
+    assert done.summary.outcomes == {outcome: 1}
+    assert time.monotonic() - began < 30
+    assert not is_running(int((tmp_path / "pid").read_text()))
+    assert "why" in (folder / "predictions_agents/runs/mine/stderr/a.log").read_text()
+    if outcome == "provider error":  # no answer of the agent's: nothing is scored, and it is run again
+        assert not (folder / "predictions_agents/mine.json").exists()
+        again = infer(folder, llm="mine", agent_command=command(script), ids=["a"], max_seconds=3)
+        assert again.summary.outcomes == {outcome: 1}
+    elif outcome == "malformed":
+        assert predictions(folder)[0]["result"] is None
+
+
+def test_an_agent_sees_no_key(
+    folder: Path, command: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("OPENAI_API_KEY", "MY_COPY_OF_IT"):
+        monkeypatch.setenv(name, "sk-the-real-key-of-us")
+    monkeypatch.setenv("SEARCH_KEY", "of the agent")
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
+    infer(
+        folder,
+        llm="mine",
+        agent_command=command("import json, os; print(json.dumps(dict(os.environ)))"),
+    )
+    seen = json.loads(predictions(folder)[0]["answer"])
+    assert "sk-the-real-key-of-us" not in seen.values() and seen["SEARCH_KEY"] == "of the agent"
+    assert seen["OPENAI_BASE_URL"] == f"{seen['ANTHROPIC_BASE_URL']}/v1"
+    assert seen["OPENAI_API_KEY"] in seen["TOOLASSAY_MCP_URL"]
+
+
+BODIES: Mapping[str, Mapping[str, Any]] = {
+    "chat/completions": {"messages": [{"role": "user", "content": "Hi"}]},
+    "responses": {"input": [{"role": "user", "content": "Hi"}]},
+    "messages": {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 50},
+}
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("path", BODIES)
+def test_what_is_recorded_equals_the_wire(folder: Path, path: str, *, stream: bool) -> None:
+    body = json.dumps({"model": "acme", "stream": stream, **BODIES[path]})
+    got: list[tuple[int, str, str]] = []
+
+    async def agent(text: str, session: AgentSession) -> str:
+        async with (
+            aiohttp.ClientSession(headers={"Content-Type": "application/json"}) as http,
+            http.post(f"{session.base_url}/{path}", data=body) as response,
+        ):
+            got.append((response.status, response.content_type, await response.text()))
+        return "done"
+
+    async def say(received: Received) -> Reply:
+        return Reply("Hello to you.")
+
+    with running_server(say) as server:
+        infer(folder, llm="mine", agent=agent, ids=["a"], options=ModelOptions(server.base))
+    lines = lines_of(folder / "predictions_agents/runs/mine/journal.jsonl")
+    (line,) = (one for one in lines if one.get("role") == "agent acme")
+    wire = msgspec.convert(line["extra"]["wire"], WireExchange)
+    assert (wire.request, line["response"]) == (body, "Hello to you.")
+    assert got == [(200, "text/event-stream" if stream else "application/json", wire.answer)]
+    assert wire.type.startswith(got[0][1])
+    (used,) = ledger(folder)
+    assert used["model"] == "acme" and (used["first_token_seconds"] is not None) == stream
+    # A chat stream has token counts only if the agent asks for them.
+    assert (used["completion_tokens"] is None) == (stream and path == "chat/completions")
+
+
+async def make_room(text: str, session: AgentSession) -> str:
+    """An agent in Python."""
+    made = await session.call("create_room", {"title": "Blue"})
+    answer = await session.chat("acme", [{"role": "user", "content": text}])
+    await session.call("get_room", made)
+    return str(answer["choices"][0]["message"]["content"])
+
+
+def test_a_failure_of_the_server_is_no_answer_of_the_agent(folder: Path) -> None:
+    with running_server() as server:
+        server.fail_first("500", "500", "500", "500")
+
+        async def careless(text: str, session: AgentSession) -> str:
+            try:
+                return await make_room(text, session)
+            except Exception:
+                return "I could not."
+
+        given: dict[str, Any] = {"llm": "mine", "ids": ["a"], "options": ModelOptions(server.base)}
+        done = infer(folder, agent=careless, **given)
+        assert done.summary.outcomes == {"provider error": 1}
+        again = infer(folder, agent=careless, **given)
+    assert again.summary.outcomes == {"answered": 1}
+    assert predictions(folder)[0]["result"]["task_nodes"] == PLAN
+
+
+def test_a_wrong_request_is_the_agents_own_failure(folder: Path) -> None:
+    with running_server() as server:
+        server.fail_first("overflow")
+        given: dict[str, Any] = {"ids": ["a"], "options": ModelOptions(server.base)}
+        done = infer(folder, llm="mine", agent=make_room, **given)
+        assert len(server.received) == 1
+    assert done.summary.outcomes == {"malformed": 1}
+
+
+def test_the_budget_stops_an_agent_which_goes_on_without_paying_twice(folder: Path) -> None:
+    async def two(text: str, session: AgentSession) -> str:
+        await make_room(text, session)
+        return await make_room(text, session)
+
+    with running_server() as server:
+        given: dict[str, Any] = {"llm": "mine", "agent": two, "options": ModelOptions(server.base)}
+        stopped = infer(folder, budget=Budget(requests=3), multiworker=1, **given)
+        assert not stopped.summary.complete and len(server.received) == 3
+        done = infer(folder, **given)
+        assert done.summary.complete and len(server.received) == 4
+    assert [len(line["calls"]) for line in predictions(folder)] == [4, 4]
+
+
+def test_options_that_do_not_concern_an_agent_are_refused(folder: Path) -> None:
+    for given in ({"temperature": 0.5}, {"max_tokens": 5}, {"max_steps": 3}, {"dry_run": True}):
+        with pytest.raises(UsageError, match=next(iter(given))):
+            infer(folder, llm="mine", agent=make_room, **given)
+    with pytest.raises(UsageError, match="not found"):
+        infer(folder, llm="mine", agent_command="no-such-program-here x")
+
+
+def test_a_run_is_of_one_agent(folder: Path, command: Callable[[str], str]) -> None:
+    infer(folder, llm="mine", agent_command=command(ONLY_TOOLS), ids=["a"])
+    with pytest.raises(UsageError, match="agent"):
+        infer(folder, llm="mine", agent_command="true")
+
+
+def test_a_model_that_cannot_be_reached_ends_the_run(folder: Path) -> None:
+    with pytest.raises(ToolassayError, match="cannot reach"):
+        infer(folder, llm="mine", agent=make_room, options=ModelOptions("http://127.0.0.1:9/v1"))
+
+
+@pytest.mark.slow
+def test_killed_in_the_middle_nothing_is_paid_twice(
+    folder: Path, command: Callable[[str], str], tmp_path: Path
+) -> None:
+    model, marks = Model(), tmp_path / "marks"
+    marks.touch()
+    slow = OPENAI.replace(
+        "                text = result",
+        f"                open({str(marks)!r}, 'a').write('x'); import time; time.sleep(0.5)\n"
+        "                text = result",
+    )
+    with running_server(model) as server:
+        assert isinstance(server, FakeServer)
+        words = ["--data_dir", folder, "--llm", "mine", "--agent_command", command(slow)]
+        words += ["--api_base", server.base, "--multiworker", "1"]
+        line = [*command_of("infer"), *map(str, words)]
+        for kills in (1, 2, 3):
+            process = subprocess.Popen(line, env=environment(), cwd=tmp_path)
+            until = time.monotonic() + 30
+            while len(marks.read_text()) < kills and time.monotonic() < until:
+                time.sleep(0.02)
+            process.send_signal(signal.SIGKILL)
+            assert process.wait() == -signal.SIGKILL
+            marks.write_text("")
+        subprocess.run(line, env=environment(), cwd=tmp_path, check=True, timeout=60)
+    assert len(model.seen) == 6
+    assert [line["result"]["task_nodes"] for line in predictions(folder)] == [PLAN, PLAN]

@@ -1,0 +1,257 @@
+"""The tools of a data folder for one request of an agent: its calls, recorded, and their MCP server."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+import anyio
+import msgspec
+from msgspec.structs import replace
+
+from toolassay.calls.call_plan import Names, function_of
+from toolassay.calls.called_plan import plan_of_calls
+from toolassay.calls.execution_record import ExecutedCall
+from toolassay.errors import UsageError
+from toolassay.executors.executor import CallResult, EnvironmentFailure, OpenExecutor, Refusal
+from toolassay.executors.plan_run import CallPlace
+from toolassay.runs.items import Ask, InDoubt
+from toolassay.runs.journal import CallLine
+from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    import mcp_types
+    from mcp.server import Server
+
+HOST = "127.0.0.1"
+_MOST_CALLS = 200  # for one request
+_MOST_CONNECTIONS = 1024
+
+
+class ToolSession:
+    """The calls of an agent for one request, in an environment of their own, each recorded before its result
+    is seen.
+
+    Args:
+        library: The tools.
+        executor: Makes the calls.
+        ask: Records them.
+        may_write: Whether tools that are not marked read-only may be called.
+
+    Attributes:
+        calls: The calls so far, with their results or refusals.
+        failure: Why a call has no result through no fault of the agent; empty while all have one.
+    """
+
+    def __init__(self, library: ToolLibrary, executor: OpenExecutor, ask: Ask, *, may_write: bool) -> None:
+        self.library, self._executor, self._ask, self._may_write = library, executor, ask, may_write
+        self.calls: list[ExecutedCall] = []
+        self.failure = ""
+        self._place = CallPlace(executor, ask)
+        self._turn = asyncio.Lock()
+
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> ExecutedCall:
+        """Make a call; one that is refused has an `error`.
+
+        Raises:
+            Refusal: The request has too many calls, or its environment failed.
+        """
+        async with self._turn:
+            if self.failure:
+                raise Refusal(self.failure)
+            if len(self.calls) >= _MOST_CALLS:
+                raise Refusal(f"a request may have {_MOST_CALLS} calls: give the answer")
+            call = ExecutedCall(len(self.calls), name, dict(arguments))
+            try:
+                call = await self._made(call)
+            except InDoubt:
+                call = replace(call, error="the server was killed: the effect is unknown")
+            except EnvironmentFailure as error:
+                self.failure = f"a call has no result: {error}"
+                raise Refusal(self.failure) from None
+            self.calls.append(call)
+            return call
+
+    async def _made(self, call: ExecutedCall) -> ExecutedCall:
+        if call.tool not in self.library:
+            refused = replace(call, arguments={}, error=f"there is no tool '{call.tool[:100]}'")
+        elif not (self._may_write or self._executor.is_read_only(self.library[call.tool])):
+            refused = replace(call, error=f"'{call.tool}' is not marked read-only: --allow_writes permits it")
+        else:
+            return await self._place.call(self.library[call.tool], call)
+
+        async def made() -> Any:
+            return msgspec.to_builtins(refused)
+
+        async def ready() -> None: ...
+
+        await self._ask.perform(msgspec.to_builtins(call), made, ready, repeatable=True)
+        return refused
+
+    async def resume(self, recorded: Iterable[CallLine]) -> None:
+        """Go on after the recorded calls of an agent that still works on the request."""
+        for line in recorded:
+            # A call without a result has no effect on a fresh copy of the environment.
+            if found := line.result or (None if self._executor.is_isolated else line.call):
+                await self.call(found["tool"], found["arguments"])
+
+    def entry(self, request: str, answer: str) -> dict[str, Any]:
+        """The journal's entry of an answered request: its calls are its plan."""
+        return {
+            "outcome": "answered",
+            "plan": plan_of_calls(self.calls, request, self.library),
+            "answer": answer,
+            "calls": len(self.calls),
+            "refused_calls": sum(call.error is not None for call in self.calls),
+            "made": msgspec.to_builtins(self.calls),
+        }
+
+    async def close(self) -> None:
+        """Close the environment."""
+        await self._place.aclose()
+
+
+def mcp_server(
+    library: ToolLibrary,
+    call: Callable[[str, Mapping[str, Any]], Awaitable[CallResult]],
+    further: Sequence[mcp_types.Tool] = (),
+) -> Server[Any]:
+    """An MCP server with the tools of a library.
+
+    Args:
+        library: The tools.
+        call: Makes a call, one at a time; raises `Refusal`.
+        further: Tools that are listed before them.
+    """
+    import mcp_types
+    from mcp.server import Server
+
+    names = Names.of(library, "schema")
+    listed = list(further)
+    for tool in library:
+        function = function_of(tool, "schema", names)
+        is_object = (tool.output_schema or {}).get("type") == "object"  # MCP has no other schemas of results
+        entry = {
+            "name": tool.id,
+            "description": function.description,
+            "inputSchema": function.parameters,
+            "outputSchema": tool.output_schema if is_object else None,
+            "annotations": tool.annotations or None,
+        }
+        listed.append(mcp_types.Tool.model_validate(entry))
+    one_at_a_time = anyio.Lock()
+
+    async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
+        # A call that has begun is recorded, also if its agent is gone.
+        with anyio.CancelScope(shield=True):
+            async with one_at_a_time:
+                try:
+                    value, text = await call(params.name, params.arguments or {})
+                except Refusal as error:
+                    said = mcp_types.TextContent(text=str(error))
+                    return mcp_types.CallToolResult(content=[said], is_error=True)
+        content = mcp_types.TextContent(text=text)
+        structured = value if isinstance(value, dict) else None
+        return mcp_types.CallToolResult(content=[content], structured_content=structured)
+
+    async def list_tools(_: Any, params: Any) -> mcp_types.ListToolsResult:
+        return mcp_types.ListToolsResult(tools=listed)
+
+    return Server("toolassay", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+class AgentServer:
+    """An HTTP server on 127.0.0.1 with an MCP server, and what else an agent gets, under each token.
+
+    Attributes:
+        base: The address of the server, without a token.
+    """
+
+    def __init__(self) -> None:
+        self.base = ""
+        self._applications: dict[str, Any] = {}
+
+    @asynccontextmanager
+    async def listening(self, port: int = 0) -> AsyncIterator[asyncio.Task[None]]:
+        """Listen while the block runs; 0 takes a free port. Yields the task that serves.
+
+        Raises:
+            UsageError: The port is in use.
+        """
+        import uvicorn
+
+        with bound(port) as listening:
+            self.base = f"http://{HOST}:{listening.getsockname()[1]}"
+            listening.listen(_MOST_CONNECTIONS)
+            config = uvicorn.Config(
+                self._answer,
+                interface="asgi3",
+                lifespan="off",
+                access_log=False,  # paths have tokens
+                log_config=None,
+                limit_concurrency=_MOST_CONNECTIONS,
+            )
+            server = uvicorn.Server(config)
+            # Signals end the command as they end every other one.
+            server.capture_signals = nullcontext  # type: ignore[method-assign, assignment]
+            task = asyncio.create_task(server.serve(sockets=[listening]))
+            try:
+                yield task
+            finally:
+                server.should_exit = server.force_exit = True
+                await asyncio.wait([task], timeout=2)
+                task.cancel()
+
+    @asynccontextmanager
+    async def offered(self, server: Server[Any], token: str, *routes: Any) -> AsyncIterator[str]:
+        """Offer an MCP server and further routes with the token while the block runs; yields its address."""
+        from starlette.applications import Starlette
+
+        path, failure = f"/mcp/{token}", None
+        # Without sessions, so that agents go on after a restart.
+        application = server.streamable_http_app(
+            streamable_http_path=path, json_response=True, stateless_http=True
+        )
+        async with server.session_manager.run():
+            self._applications[token] = Starlette(routes=[*application.routes, *routes])
+            try:
+                yield self.base + path
+            except Exception as error:  # its task group would wrap it
+                failure = error
+            finally:
+                del self._applications[token]
+        if failure is not None:
+            raise failure
+
+    async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        from starlette.responses import Response
+
+        tokens = scope["path"].split("/")
+        found = next((self._applications[one] for one in tokens if one in self._applications), None)
+        await (found or Response(status_code=404))(scope, receive, send)
+
+
+def new_token() -> str:
+    """A token that cannot be guessed."""
+    return secrets.token_urlsafe(24)
+
+
+def bound(port: int) -> socket.socket:
+    """A socket with a port of 127.0.0.1, which does not listen yet; 0 takes a free one.
+
+    Raises:
+        UsageError: The port is in use.
+    """
+    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((HOST, port))
+    except OSError as error:
+        made.close()
+        wrong = f"cannot listen on port {port}: {error.strerror}"
+        raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
+    return made

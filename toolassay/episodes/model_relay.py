@@ -1,0 +1,238 @@
+"""Relays the model requests of an agent: the bytes pass unchanged, the key is ours, each answer is recorded.
+
+An agent speaks Chat Completions, Responses or Messages. Its requests have the same retries, concurrency
+limit, budget and ledger as those of any run. An answer is in the journal, whole, before the agent has its
+first byte; a run that goes on gives the same request the recorded answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextvars import copy_context
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import aiohttp
+import msgspec
+
+from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
+from toolassay.models.dialects import DIALECTS
+from toolassay.models.errors import TIME_LIMIT
+from toolassay.models.options import PATHS, Api
+from toolassay.models.refused_parameters import Refusals
+from toolassay.models.response_body import read_error, read_response
+from toolassay.models.retry import failed_answer
+from toolassay.models.transports import AiohttpTransport
+from toolassay.runs.items import Ask
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+WIRE = "wire"
+"""Field of a recorded answer's `extra` with the exchange as it was on the wire (`WireExchange`)."""
+_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+# Headers of an agent that go on to the model; not its token, which stands for the key.
+_PASSED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
+_MOST_BYTES = 2**26  # of a request
+_AGENTS_OWN = (400, 404, 405, 409, 413, 422)
+"""Statuses that are an answer to what the agent sent; every other failure is none of its doing."""
+
+
+class WireRequest(msgspec.Struct, frozen=True):
+    """A request as an agent sent it: its API, body and headers."""
+
+    api: Api
+    body: str
+    headers: Mapping[str, str]
+
+
+class WireExchange(msgspec.Struct, frozen=True):
+    """A request and its answer as they were on the wire, without credentials.
+
+    Attributes:
+        api: The API.
+        request: Body of the request.
+        type: Content-Type of the answer.
+        answer: Its body, of a stream with all events.
+    """
+
+    api: Api
+    request: str
+    type: str
+    answer: str
+
+
+class _Unchanged(Refusals):
+    """What a server refuses of an agent's request, which is not sent again in another form."""
+
+    def search(self, *given: Any, **more: Any) -> Any:
+        return ()
+
+
+def relay_options(options: ModelOptions) -> ModelOptions:
+    """The options of a client that sends what an agent wrote (`ChatRequest.task`, a `WireRequest`)."""
+    return replace(options, make_transport=_WireTransport, refusals=_Unchanged())
+
+
+class _WireTransport:
+    """A connection for each API that the agent speaks."""
+
+    def __init__(self, name: str, options: ModelOptions) -> None:
+        self._apis = {api: _OneApi(name, replace(options, api=api)) for api in PATHS}
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        return await self._apis[request.task.api].send(request)
+
+    async def close(self) -> None:
+        for one in self._apis.values():
+            await one.close()
+
+
+class _OneApi(AiohttpTransport):
+    """Sends the bytes of an agent, and keeps those of the answer."""
+
+    def _encoded(self, request: ChatRequest) -> tuple[bytes, Mapping[str, str]]:
+        return request.task.body.encode(), request.task.headers
+
+    async def send(self, request: ChatRequest) -> ChatResponse:
+        answer = await super().send(request)
+        wire = WireExchange(request.task.api, request.task.body, **answer.extra[WIRE])
+        return replace(answer, extra={WIRE: msgspec.to_builtins(wire)})
+
+    async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
+        chunks, charset = response.content.iter_any(), response.charset
+        if response.status >= 400:
+            text = await read_error(chunks, charset)
+            wait, place = response.headers.get("Retry-After"), self._options.place
+            error = failed_answer(response.status, text, wait, place)
+            error.body = text
+            if error.outcome == "refused":  # the agent has to see what a content filter says
+                error.outcome = "provider error"
+            error.stops_run = error.stops_run and response.status not in _AGENTS_OWN
+            raise error
+        if response.status >= 300:
+            return await super()._read(response, started)
+        raw = bytearray()
+
+        async def kept() -> AsyncIterator[bytes]:
+            async for chunk in chunks:
+                raw.extend(chunk)
+                yield chunk
+
+        dialect = DIALECTS[self._options.dialect]
+        answer = await read_response(kept(), started, response.content_type, charset, dialect)
+        wire = {"type": response.headers.get("Content-Type", ""), "answer": raw.decode(errors="replace")}
+        return replace(answer, extra={WIRE: wire})
+
+
+class ModelRelay:
+    """The model requests of one agent about one request of the folder.
+
+    Args:
+        ask: Records the answers, and sends what is not recorded; its second argument is the model's name.
+        seconds: Time of the agent and its answers together; waits for the server and retries do not count.
+        named: Called with the name of a model before it is asked.
+
+    Attributes:
+        answers: Number of answers.
+        failure: Why the last request has no answer, through no fault of the agent; None if it has one.
+        over: Set when the agent must end, because its time is over, or nothing more is sent for its item.
+    """
+
+    def __init__(self, ask: Ask, seconds: float, named: Callable[[str], None]) -> None:
+        self._ask, self._seconds, self._named = ask, seconds, named
+        # Requests arrive in tasks of the server, and belong to the item whose task this is.
+        self._context = copy_context()
+        self._tasks = dict[asyncio.Task[ChatResponse], float]()
+        self._waited, self._began = 0.0, time.monotonic()
+        self.answers = 0
+        self.failure: Exception | None = None
+        self.over = asyncio.Event()
+
+    @property
+    def seconds_left(self) -> float:
+        """What is left of the agent's time."""
+        now = time.monotonic()
+        on_the_way = now - min(self._tasks.values(), default=now)
+        return self._seconds - (now - self._began - self._waited - on_the_way)
+
+    async def answer(self, request: Request) -> Response:
+        """Answer an HTTP request of the agent."""
+        from starlette.responses import Response
+
+        path = f"/{request.path_params['path']}"
+        api: Api | None = next((api for api in PATHS if PATHS[api] == path), None)
+        if api is None:
+            return _refused(404, f"there is only POST {', '.join(PATHS.values())}")
+        if int(request.headers.get("content-length") or _MOST_BYTES + 1) > _MOST_BYTES:
+            return _refused(413, f"send a body of at most {_MOST_BYTES:,} bytes with its Content-Length")
+        headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
+        try:
+            wire = WireRequest(api, (await request.body()).decode(), headers)
+            asked = json.loads(wire.body)
+            model = str(asked["model"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return _refused(400, "the body is not a JSON object with a model")
+        limit = next((asked[name] for name in _LIMITS if isinstance(asked.get(name), int)), None)
+        try:
+            sent = await self.send(wire, model, limit)
+        except ModelError as error:
+            # The agent's own client need not try again: this was tried as often as any request of a run.
+            headers = {"x-should-retry": "false", "Content-Type": "application/json"}
+            if error.status and error.body:
+                return Response(error.body, error.status, headers)
+            return _refused(error.status or 502, str(error), headers)
+        except Exception as error:
+            return _refused(502, str(error))
+        return Response(sent.answer, headers={"Content-Type": sent.type})
+
+    async def send(self, wire: WireRequest, model: str, limit: int | None = None) -> WireExchange:
+        """Send a request, or take its recorded answer.
+
+        Raises:
+            ModelError: There is no answer.
+        """
+        parameters = {} if limit is None else {"max_tokens": limit}
+        message = {"role": "user", "content": wire.body}
+        left = max(0.1, self.seconds_left)
+        request = ChatRequest([message], parameters, left, task=wire, role="agent")
+
+        async def asked() -> ChatResponse:
+            self._named(model)
+            return await self._ask(request, model)
+
+        task = asyncio.get_running_loop().create_task(asked(), context=self._context.copy())
+        began = self._tasks[task] = time.monotonic()
+        try:
+            response = await task
+        except Exception as error:
+            is_own = isinstance(error, ModelError) and error.status in _AGENTS_OWN and not error.transient
+            is_late = isinstance(error, ModelError) and error.kind == TIME_LIMIT
+            self._seconds -= left if is_late else 0
+            self.failure = None if is_own or is_late else error
+            if is_late or not isinstance(error, ModelError) or error.stops_run or not error.settles:
+                self.over.set()
+            raise
+        finally:
+            del self._tasks[task]
+            self._waited += time.monotonic() - began
+        self.failure = None
+        self.answers += 1
+        self._waited -= min(response.seconds or 0.0, time.monotonic() - began)
+        return msgspec.convert(response.extra[WIRE], WireExchange)
+
+    async def close(self) -> None:
+        """Cancel what is on the way."""
+        for task in (left := list(self._tasks)):
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+
+
+def _refused(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
+    from starlette.responses import JSONResponse
+
+    return JSONResponse({"error": {"message": reason}}, status, headers)
