@@ -237,7 +237,7 @@ async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: 
 
     def unsettled() -> Iterator[PlannedItem]:
         for item in items:
-            if work.is_settled(journal.get(item.key)):
+            if work.is_settled(work.entry_of(journal, item)):
                 loop.done()
             else:
                 yield item

@@ -435,8 +435,8 @@ def _item(
     compat_groups, flags, published, similarity = row[10:14]
     counted = CompatCounts(False)
     if flags & _SCORED:
-        parts = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
-        counted = CompatCounts(True, *parts, edit_similarity=similarity)
+        nodes, edges, names, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+        counted = CompatCounts(True, nodes, edges, names, values, similarity)
     counts = counts.tolist()
     return PlanScores(
         key,
