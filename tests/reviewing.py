@@ -17,7 +17,7 @@ from toolassay.graph import ToolGraph
 from toolassay.review.decision import RequestedDecision, ReviewStore
 from toolassay.review.samples import read_samples
 from toolassay.review.server import ReviewServer
-from toolassay.review.session import Findings, Session
+from toolassay.review.session import AfterAction, Findings, Session
 from toolassay.tools import ToolLibrary
 
 HOSTILE = "<img src=x onerror=\"alert('seen')\"><script>window.seen = 1</script>"
@@ -105,7 +105,7 @@ def session_of(path: Path) -> Session:
 
 def say(
     session: Session, reviewer: str, number: int, action: str, *, queue: Any = "all", **more: Any
-) -> dict[str, Any]:
+) -> AfterAction:
     """One decision."""
     fingerprint = more.pop("fingerprint", session.samples[number].fingerprint)
     wanted = RequestedDecision(number, fingerprint, action, more.pop("parts", {}), **more)

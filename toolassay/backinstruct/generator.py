@@ -11,6 +11,8 @@ from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 
+import msgspec
+
 from toolassay.backinstruct.critics import EXECUTED, REVIEWS
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import numbered_id, raw_record
@@ -328,13 +330,35 @@ def read_kept(output: Path, seed: int) -> dict[str, Any]:
     return kept
 
 
-def rewriting_facts(journal: Journal) -> dict[str, Any]:
-    """What rewriting gained and cost, for `statistics.json`; empty if no sample has attempts.
+class GateGain(msgspec.Struct, frozen=True):
+    """The samples in whose first answer a gate found something, and those whose last it lets pass."""
 
-    `passed_at` counts the samples by the number of rewrites after which an answer passed; `never` those whose
-    last answer has problems; `by_gate` the samples in whose first answer a gate found something, and those in
-    whose last answer it no longer does.
+    found: int
+    fixed: int
+
+
+class RewritingGain(msgspec.Struct, frozen=True):
+    """What rewriting gained and cost: `rewriting` in `statistics.json` and in `funnel.json`.
+
+    Attributes:
+        passed_at: The samples by the number of rewrites after which an answer passed.
+        never: The samples whose last answer has problems.
+        requests: Further requests.
+        prompt_tokens: Tokens of these.
+        completion_tokens: Tokens of their answers.
+        by_gate: By gate.
     """
+
+    passed_at: dict[str, int]
+    never: int
+    requests: int
+    prompt_tokens: int
+    completion_tokens: int
+    by_gate: dict[str, GateGain]
+
+
+def rewriting_gain(journal: Journal) -> RewritingGain | None:
+    """What rewriting gained; None if no sample has attempts."""
     passed_at, found, fixed = Counter[str](), Counter[str](), Counter[str]()
     never = requests = prompt = completion = 0
     for _, entry in journal.entries():
@@ -352,15 +376,9 @@ def rewriting_facts(journal: Journal) -> dict[str, Any]:
         prompt += sum(one["prompt_tokens"] or 0 for one in attempts[1:])
         completion += sum(one["completion_tokens"] or 0 for one in attempts[1:])
     if not passed_at and not never:
-        return {}
-    return {
-        "passed_at": dict(sorted(passed_at.items())),
-        "never": never,
-        "requests": requests,
-        "prompt_tokens": prompt,
-        "completion_tokens": completion,
-        "by_gate": {gate: {"found": count, "fixed": fixed[gate]} for gate, count in found.most_common()},
-    }
+        return None
+    by_gate = {gate: GateGain(count, fixed[gate]) for gate, count in found.most_common()}
+    return RewritingGain(dict(sorted(passed_at.items())), never, requests, prompt, completion, by_gate)
 
 
 def record_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from toolassay.backinstruct.generator import RewritingGain
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import Execution, Outcome, read_executions
 from toolassay.data_folder import FunnelRow
@@ -453,15 +454,15 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
     return Table(("gate", *STATES), rows).markdown()
 
 
-def rewriting_table(facts: Mapping[str, Any]) -> str:
+def rewriting_table(gain: RewritingGain) -> str:
     """What rewriting gained, in Markdown: the samples that pass after each number of rewrites."""
     rows: list[Sequence[Value]] = [
-        [f"after {n}" if n != "0" else "at once", count] for n, count in facts["passed_at"].items()
+        [f"after {n}" if n != "0" else "at once", count] for n, count in gain.passed_at.items()
     ]
-    return Table(("passes", "samples"), [*rows, ("never", facts["never"])]).markdown()
+    return Table(("passes", "samples"), [*rows, ("never", gain.never)]).markdown()
 
 
-def funnel_page(funnel: GateFunnel, signature: str, rewriting: Mapping[str, Any] | None = None) -> str:
+def funnel_page(funnel: GateFunnel, signature: str, rewriting: RewritingGain | None = None) -> str:
     """The text of `funnel.md`: both tables, the picture, rewriting, the reasons and the signature."""
     parts = [
         "# What passes the gates",
@@ -473,8 +474,8 @@ def funnel_page(funnel: GateFunnel, signature: str, rewriting: Mapping[str, Any]
         states_table(funnel.states),
     ]
     if rewriting:
-        tokens = rewriting["prompt_tokens"] + rewriting["completion_tokens"]
-        cost = f"Rewriting took {rewriting['requests']:,} requests and {tokens:,} tokens."
+        tokens = rewriting.prompt_tokens + rewriting.completion_tokens
+        cost = f"Rewriting took {rewriting.requests:,} requests and {tokens:,} tokens."
         parts += ["What rewriting gained when the samples were generated:", rewriting_table(rewriting), cost]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)

@@ -10,6 +10,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
+from toolassay.backinstruct.generator import RewritingGain
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
@@ -22,6 +25,7 @@ from toolassay.executors.executor import CallResult
 from toolassay.files import (
     read_json,
     read_json_lines,
+    record_of,
     safe_name,
     sha256_of,
     write_json,
@@ -631,10 +635,10 @@ def check_into(
         }
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
         if rewriting := _rewriting(folder):
-            value["rewriting"] = rewriting
+            value["rewriting"] = msgspec.to_builtins(rewriting)
         if known_critics:
             value["critics"] = known_critics
-        _write_funnel(place.path, funnel, value)
+        _write_funnel(place.path, funnel, value, rewriting)
         _report(ended, place, known_critics.values(), screen)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
@@ -701,24 +705,26 @@ def _signature(settings: Mapping[str, Any]) -> str:
     return "|".join(parts)
 
 
-def _write_funnel(path: Path, funnel: GateFunnel, value: Mapping[str, Any]) -> None:
+def _write_funnel(
+    path: Path, funnel: GateFunnel, value: Mapping[str, Any], rewriting: RewritingGain | None
+) -> None:
     from toolassay.report.pictures import draw_funnel
 
     draw_funnel(funnel.rows, path / FUNNEL_PICTURE)
-    page = funnel_page(funnel, value["signature"], value.get("rewriting"))
+    page = funnel_page(funnel, value["signature"], rewriting)
     write_text(path / FUNNEL_PAGE, page)
     write_json(path / FUNNEL, value)
 
 
-def _rewriting(folder: DataFolder) -> Mapping[str, Any]:
-    """What rewriting gained and cost in generation, by `statistics.json`; empty if unknown."""
+def _rewriting(folder: DataFolder) -> RewritingGain | None:
+    """What rewriting gained and cost in generation, by `statistics.json`; None if unknown."""
     path = folder.path / "statistics.json"
     try:
         lines = [line for _, line in read_json_lines(path)] if path.is_file() else []
+        found = [line["rewriting"] for line in lines if isinstance(line, dict) and "rewriting" in line]
+        return record_of(found[-1], RewritingGain, file=path, fix="generate again") if found else None
     except UsageError:
-        return {}
-    found = [line["rewriting"] for line in lines if isinstance(line, dict) and "rewriting" in line]
-    return found[-1] if found else {}
+        return None
 
 
 def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:

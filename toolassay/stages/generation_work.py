@@ -7,7 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
 from itertools import islice
@@ -25,10 +25,11 @@ from toolassay.backinstruct.generator import (
     Judgement,
     Problem,
     Review,
+    RewritingGain,
     SampleItems,
     Tried,
     read_kept,
-    rewriting_facts,
+    rewriting_gain,
 )
 from toolassay.backinstruct.generator import generate as generate_samples
 from toolassay.backinstruct.labels import Labeller
@@ -354,7 +355,7 @@ class GenerationWork(Work):
     is_foreign: bool
     again: str
     _generation: Generation | None = None
-    _rewriting: Mapping[str, Any] = field(default_factory=dict)
+    _rewriting: RewritingGain | None = None
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -445,8 +446,8 @@ class GenerationWork(Work):
         critics = {name: run.helpers[name] for name in self.writing.critic}
         self._generation = generate_samples(self.items, folder.data_raw, run, critics, self.count, loop)
         if self.rewrite:
-            self._rewriting = rewriting_facts(run.journal)
-        rewriting = {"rewriting": self._rewriting} if self._rewriting else {}
+            self._rewriting = rewriting_gain(run.journal)
+        rewriting = {"rewriting": msgspec.to_builtins(self._rewriting)} if self._rewriting else {}
         statistics.end({**_facts(self._generation), **rewriting, "used": run.ledger.to_json()})
         return self._generation.already
 
@@ -725,18 +726,18 @@ def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) ->
     return False
 
 
-def _gain(facts: Mapping[str, Any]) -> str:
+def _gain(gain: RewritingGain) -> str:
     """What rewriting gained and cost, in a sentence."""
-    passed = {int(number): count for number, count in facts["passed_at"].items()}
-    total = sum(passed.values()) + facts["never"]
+    passed = {int(number): count for number, count in gain.passed_at.items()}
+    total = sum(passed.values()) + gain.never
     later = [
         f"{count:,} after {count_of(number, 'rewrite')}" for number, count in sorted(passed.items()) if number
     ]
-    tokens = facts["prompt_tokens"] + facts["completion_tokens"]
+    tokens = gain.prompt_tokens + gain.completion_tokens
     return (
         f"{passed.get(0, 0):,} of {total:,} pass at the first answer"
-        f"{''.join(f', {text}' for text in later)}; {facts['never']:,} do not. Rewriting took "
-        f"{count_of(facts['requests'], 'request')}{f', {tokens:,} tokens' if tokens else ''}"
+        f"{''.join(f', {text}' for text in later)}; {gain.never:,} do not. Rewriting took "
+        f"{count_of(gain.requests, 'request')}{f', {tokens:,} tokens' if tokens else ''}"
     )
 
 
