@@ -172,8 +172,10 @@ def test_a_refused_call_that_is_corrected_is_left_out(imported: Path) -> None:
 def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: Capture) -> None:
     agent = Agent(STEPS)
     with running_server(agent) as server:
-        asked = ("--data_dir", imported / "data", "--llm", "acme", "--api_base", server.base)
-        asked += ("--ask", "tools", "--prediction_dir", "simulated")
+        asked = (
+            *("--data_dir", imported / "data", "--llm", "acme", "--api_base", server.base),
+            *("--ask", "tools", "--prediction_dir", "simulated"),
+        )
         own = f"{command_of('notes_server')} {imported}/workspace/notes.json"
         refused = inside(capsys, "infer", *asked, "--executor", "mcp", "--server", own)
         assert refused.code == 2 and "--allow_writes" in refused.err and not agent.seen
