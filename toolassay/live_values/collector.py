@@ -319,7 +319,9 @@ class Collector:
             elif not is_useful:
                 self._idle[tool.id].append(row)
             else:
-                self._praise(tool, places, real)
+                for place, value in _values_by_place(places, real):
+                    self._trials[tool.id, place.name, repr(value)].accepted += 1
+                    self._proven.add((place.head, repr(value)))
                 accepted.append(row)
 
     async def _call(
@@ -437,12 +439,6 @@ class Collector:
         new = [one for one in left if not self._trials[tool.id, place.name, repr(one)].accepted] or left
         good = [one for one in new if (place.head, repr(one)) in self._proven]
         return (good if good and rng.random() < _PROVEN_SHARE else new)[:_MOST_CHOICES]
-
-    def _praise(self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any]) -> None:
-        """Remember that a call with these values was accepted."""
-        for place, value in _values_by_place(places, real):
-            self._trials[tool.id, place.name, repr(value)].accepted += 1
-            self._proven.add((place.head, repr(value)))
 
     def _blame(
         self, tool: Tool, places: Sequence[ArgumentPlace], real: Mapping[str, Any], only: Sequence[Any] = ()
@@ -566,7 +562,11 @@ class Collector:
         rows = self._accepted[target.id]
         rng = Random(f"{self._seed} {source.id} {target.id} {item}")
         taken = rng.choice(rows) if rows else None
-        real = _without(taken.real if taken else {}, fed)
+        real = {
+            name: value
+            for name, value in (taken.real if taken else {}).items()
+            if not any(name == one.place or name.startswith(f"{one.place}.") for one in fed)
+        }
         shared = {
             pair.target: first.arguments[pair.source]
             for pair in link.shared
@@ -704,16 +704,6 @@ class _Shared:
             await self._stack.aclose()
             self._stack = AsyncExitStack()
             raise
-
-
-def _without(real: Mapping[str, Any], fed: Sequence[FedArgument]) -> dict[str, Any]:
-    """Values without those of places that are fed."""
-    places = {one.place for one in fed}
-    return {
-        name: value
-        for name, value in real.items()
-        if not any(name == place or name.startswith(f"{place}.") for place in places)
-    }
 
 
 def _values_by_place(

@@ -81,10 +81,7 @@ def may_be_time(text: str) -> bool:
 
 
 # "half" and "a few", but not "one", which is a number in digits by then.
-_QUANTITIES = (
-    "dozen dozens half quarter double triple single couple pair "
-    "once twice few several all none no"
-)
+_QUANTITIES = "dozen dozens half quarter double triple single couple pair once twice few several all none no"
 _QUANTITY = _any_word(_QUANTITIES.split())
 _MOST_WORDS = 6
 
