@@ -294,7 +294,8 @@ def generate(
                 current, items, run.model, helpers, journal, loop, skip=lambda key: key in kept
             )
     finally:
-        keys = _in_order(kept, journal)
+        answered = (key for key, entry in journal.entries() if record_of(entry) is not None)
+        keys = sorted({*kept, *answered}, key=_by_number)
         if keys:
             lines = (kept[key] if key in kept else record_of(journal.get(key)) for key in keys)
             write_json_lines(output, lines)
@@ -385,12 +386,6 @@ def record_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
     """The record of a sample in its journal entry; None without a usable answer."""
     record = entry.get("record") if entry.get("outcome") == "answered" else None
     return record if isinstance(record, dict) else None
-
-
-def _in_order(kept: Mapping[str, Any], journal: Journal) -> list[str]:
-    """The ids of all records, kept or new, by sample number."""
-    answered = (key for key, entry in journal.entries() if record_of(entry) is not None)
-    return sorted({*kept, *answered}, key=_by_number)
 
 
 def _by_number(key: str) -> tuple[int, str]:

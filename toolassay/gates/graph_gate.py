@@ -354,28 +354,22 @@ class WiringGate:
         self, reading: ReferenceReading, text: str, where: str, reader: ReferenceReader
     ) -> list[Finding]:
         temporal = self._background.kind == "temporal"
-        in_part = bool(reading.path) and self._background.kind != "schema"
-        if reading.spelling == "published" and not in_part:
-            return []
+        state: State = "quarantine" if temporal else "reject"
+        reason = "mentions another step, but is not a reference"
         if reading.spelling in ("inside", "published"):
-            reason = f"{shown(text)} has a reference inside a text, where only a whole argument can be one"
-            return [self._say("quarantine", reason, where)]
-        if reading.spelling == "near":
-            return [
-                self._say(
-                    "reject",
-                    f"{shown(text)} is not spelled like a reference: <node-{reading.places[0]}>",
-                    where,
-                )
-            ]
-        if reading.spelling == "name":
-            tool = reader.tools[reading.places[0]]
-            if temporal and text.strip() == tool:
+            if reading.spelling == "published" and not (reading.path and self._background.kind != "schema"):
+                return []
+            state, reason = (
+                "quarantine",
+                "has a reference inside a text, where only a whole argument can be one",
+            )
+        elif reading.spelling == "near":
+            state, reason = "reject", f"is not spelled like a reference: <node-{reading.places[0]}>"
+        elif reading.spelling == "name":
+            if temporal and text.strip() == reader.tools[reading.places[0]]:
                 return []  # published temporal plans refer so
-            reason = f"{shown(text)} names a step, but is not a reference like <node-{reading.places[0]}>"
-            return [self._say("quarantine" if temporal else "reject", reason, where)]
-        reason = f"{shown(text)} mentions another step, but is not a reference"
-        return [self._say("quarantine" if temporal else "reject", reason, where)]
+            reason = f"names a step, but is not a reference like <node-{reading.places[0]}>"
+        return [self._say(state, f"{shown(text)} {reason}", where)]
 
     def _flow(
         self,

@@ -263,7 +263,12 @@ class _Sequence:
         for parts, value in islice(_leaves(call.result), _MOST_VALUES):
             key = _key(value)
             before = self.seen.get(key)
-            if not key or key in own or (before is None and key in self.given) or _is_data(parts):
+            if (
+                not key
+                or key in own
+                or (before is None and key in self.given)
+                or any(isinstance(part, str) and _DATA_NAME.search(part) for part in parts)
+            ):
                 continue
             path = path_text(parts)
             if before is not None and before.tool == tool and before.turn == turn:
@@ -312,10 +317,6 @@ _DATA_NAME = re.compile(r"\d{4}|\s.*\d|^.{60}")
 def is_said(value: Any, words: str) -> bool:
     """Whether words have a value as a word or words of theirs."""
     return _is_in(_key(value), words.casefold())
-
-
-def _is_data(parts: tuple[Part, ...]) -> bool:
-    return any(isinstance(part, str) and _DATA_NAME.search(part) for part in parts)
 
 
 _IDENTIFYING = frozenset(

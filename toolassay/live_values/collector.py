@@ -563,7 +563,11 @@ class Collector:
         rows = self._accepted[target.id]
         rng = Random(f"{self._seed} {source.id} {target.id} {item}")
         taken = rng.choice(rows) if rows else None
-        real = _without(taken.real if taken else {}, fed)
+        real = {
+            name: value
+            for name, value in (taken.real if taken else {}).items()
+            if not any(name == one.place or name.startswith(f"{one.place}.") for one in fed)
+        }
         shared = {
             pair.target: first.arguments[pair.source]
             for pair in link.shared
@@ -701,16 +705,6 @@ class _Shared:
             await self._stack.aclose()
             self._stack = AsyncExitStack()
             raise
-
-
-def _without(real: Arguments, fed: Sequence[FedArgument]) -> Arguments:
-    """Values without those of places that are fed."""
-    places = {one.place for one in fed}
-    return {
-        name: value
-        for name, value in real.items()
-        if not any(name == place or name.startswith(f"{place}.") for place in places)
-    }
 
 
 def _values_by_place(places: Sequence[ArgumentPlace], real: Arguments) -> Iterator[tuple[ArgumentPlace, Any]]:

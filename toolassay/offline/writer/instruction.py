@@ -175,14 +175,15 @@ def write_instruction(
         return write_work_order(sample, library, dependency_type, names, attempt, values)
     calls = wire_calls(sample, library, dependency_type)
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
-    for turn in range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS):
-        writer = _Writer(Random(f"write {key} {turn}"), calls, known)
-        if writer.is_sound(names):
-            break
+    turns = range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS)
+    writers = (_Writer(Random(f"write {key} {turn}"), calls, known) for turn in turns)
+    writer = next(writers)
+    while not writer.is_sound(names) and (other := next(writers, None)):
+        writer = other
     nodes: list[dict[str, Any]] = []
-    for call, values in zip(calls, writer.values, strict=True):
-        pairs = [{"name": name, "value": value} for name, value in values.items()]
-        given = {"input": [*values.values()]} if dependency_type == "resource" else {"arguments": pairs}
+    for call, own in zip(calls, writer.values, strict=True):
+        pairs = [{"name": name, "value": value} for name, value in own.items()]
+        given = {"input": [*own.values()]} if dependency_type == "resource" else {"arguments": pairs}
         nodes.append({"id": call.tool.id, **given})
     links = [{"source": link.source, "target": link.target} for link in sample.links]
     return {
