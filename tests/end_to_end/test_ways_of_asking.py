@@ -14,12 +14,14 @@ from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import Capture, inside, lines_of
 
-from toolassay import evaluate, infer, verify
+from toolassay import evaluate, execute, infer, verify
 from toolassay.errors import UsageError
 from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
+from toolassay.report.axes import by_outcome
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.leaderboard import ScoredFolder, leaderboard
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
 GOLD = {
@@ -114,6 +116,58 @@ def test_the_calls_of_an_agent_are_its_plan(imported: Path, way: str) -> None:
     shown = json.dumps(agent.seen[0])
     assert "Rename a note of an owner." in shown and "new_title" in shown
     assert "N-102" in json.dumps(agent.seen[1])
+
+
+@pytest.fixture(scope="module")
+def executed(imported: Path) -> Path:
+    """The folder with its gold plan executed on the server's workspace."""
+    execute(imported / "data", executor="mcp", options=live(imported)["executor_options"], allow_writes=True)
+    return imported / "data"
+
+
+def outcome(folder: Path, steps: Sequence[tuple[str, dict[str, Any]]], name: str, **more: Any) -> Any:
+    """What `evaluate` finds of an agent's outcome."""
+    with running_server(Agent(steps)) as server:
+        given: dict[str, Any] = {"llm": name, "options": ModelOptions(server.base), "ask": "tools"}
+        infer(folder, **{**given, **live(folder.parent), **more}, prediction_dir="predictions_judged")
+    evaluate(folder, llm=name, prediction_dir="predictions_judged")
+    path = folder / "metrics_judged" / "outcomes" / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def test_an_agent_is_judged_by_what_its_calls_did(executed: Path, capsys: Capture) -> None:
+    other = ("rename_note", {**STEPS[1][1], "new_title": "Canoe"})
+    lost = ("rename_note", {**STEPS[1][1], "owner": "Nora Hughes"})
+    seen = {
+        name: outcome(executed, steps, name)
+        for name, steps in {
+            "right": [("get_note", {"note_id": "N-102"}), lost, *STEPS],  # another plan, one refused call
+            "wrong": [STEPS[0], other],
+            "idle": [],
+        }.items()
+    }
+    found = {name: (one["judged"], one["correct"], one["unwanted"]) for name, one in seen.items()}
+    assert found == {"right": (1, 1, 0), "wrong": (1, 0, 1), "idle": (1, 0, 0)}
+    (line,) = lines_of(executed / "predictions_judged" / "executions" / "right.jsonl")
+    assert [call["error"] is None for call in line["calls"]] == [True, False, True, True]
+    board = leaderboard(executed, prediction_dir="predictions_judged")
+    rows = {row.model: row.score("outcome").value for row in board.rows if row.kind == "strict"}
+    assert list(rows) == ["right", "idle", "wrong"] and rows["right"] == 100
+    again = ["--predictions", "right", "--prediction_dir", "predictions_judged", "--executor", "simulate"]
+    assert inside(capsys, "execute", "--data_dir", executed, *again).code == 2
+
+
+def test_outcomes_of_trials_give_their_own_pass_k(executed: Path) -> None:
+    found = outcome(executed, STEPS, "steady", trials=2)
+    assert found["stability"]["pass^k"]["2"]["value"] == 1.0
+    run = ScoredFolder.at(executed, "predictions_judged", None).read("steady")
+    (axes,) = by_outcome([run])
+    assert axes.stability and axes.stability.k == 2 and "stability" not in axes.notes
+
+
+def test_simulated_outcomes_are_not_judged_against_real_ones(executed: Path) -> None:
+    simulated = {"executor": "simulate", "executor_options": None}
+    assert outcome(executed, STEPS, "dreamer", **simulated) is None
 
 
 def test_calls_in_one_answer_have_no_links(imported: Path) -> None:

@@ -56,6 +56,15 @@ class Stability:
     agreement: Interval
     trials: int
 
+    def to_json(self) -> dict[str, Any]:
+        """The stability as an object of `axes.json` and `report.json`."""
+        return {
+            "k": self.k,
+            "pass^k": self.pass_hat_k.to_json(),
+            "answer_agreement": self.agreement.to_json(),
+            "trials": self.trials,
+        }
+
 
 @dataclass(frozen=True)
 class Cost:
@@ -142,6 +151,7 @@ class Outcomes:
         requests: Number of items whose gold plan ran.
         executor: Name of the executor.
         problem: Why these outcomes do not rank; empty if they do.
+        stability: How often they are right over several trials; None with one trial.
     """
 
     right: Interval
@@ -150,6 +160,7 @@ class Outcomes:
     requests: int
     executor: str
     problem: str = ""
+    stability: Stability | None = None
 
     @property
     def n(self) -> str:
@@ -168,7 +179,13 @@ class Outcomes:
 
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""
-        return {**vars(self), "right": self.right.to_json(), "harm": self.harm.to_json()}
+        stability = self.stability and self.stability.to_json()
+        return {
+            **vars(self),
+            "right": self.right.to_json(),
+            "harm": self.harm.to_json(),
+            "stability": stability,
+        }
 
 
 @dataclass(frozen=True)
@@ -300,13 +317,7 @@ class Axes:
             "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
             "plan_accuracy": self.plan_accuracy.to_json() if self.is_by_outcome else None,
             "outcomes": self.outcomes and self.outcomes.to_json(),
-            "stability": stability
-            and {
-                "k": stability.k,
-                "pass^k": stability.pass_hat_k.to_json(),
-                "answer_agreement": stability.agreement.to_json(),
-                "trials": stability.trials,
-            },
+            "stability": stability and stability.to_json(),
             "cost": cost
             and {
                 "usd_per_1000_items": cost.per_1000,
@@ -432,7 +443,8 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
     right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
     requests = len(executed.verdicts) + len(executed.unjudged)
-    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem)
+    repeated = _stability(Axis(requests, {}, executed.stability), judged[0], {}, partial=False)
+    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem, repeated)
 
 
 def _share(found: Numbers, n: int) -> Interval:
@@ -550,7 +562,8 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
             (run.outcomes.right, run.outcomes.harm) if run.outcomes and run.is_executed else (NOTHING,) * 2
         )
         per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
-        stability = {"stability": "of plans, not of outcomes"} if run.stability else {}
+        repeated = run.outcomes.stability if run.outcomes and run.is_executed else None
+        note = {"stability": "of plans, not of outcomes"} if run.stability and not repeated else {}
         found.append(
             replace(
                 run,
@@ -560,7 +573,8 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
                 plan_accuracy=run.accuracy,
                 is_by_outcome=True,
                 cost=run.cost and replace(run.cost, per_right=per_right),
-                notes={**run.notes, **stability},
+                stability=repeated or run.stability,
+                notes={**run.notes, **note},
             )
         )
     return found

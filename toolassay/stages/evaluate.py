@@ -106,6 +106,12 @@ def evaluate(
 def _finish(
     folder: DataFolder, prediction_dir: str | Path, evaluations: Sequence[FolderEvaluation], screen: Screen
 ) -> None:
+    for one in evaluations:
+        predictions = prediction_file(folder.path, Path(prediction_dir), one.llm)
+        if (predictions.parent / "executions").is_dir():
+            from toolassay.stages.execute import judge_agent
+
+            judge_agent(folder, predictions, one.path, screen)
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
     _warn_of_partial(evaluations, screen)

@@ -10,13 +10,16 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
+from msgspec.structs import replace
 
 from toolassay.calls.call_plan import Names, function_of
-from toolassay.calls.execution_record import ExecutedCall
+from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
 from toolassay.dataset import Request
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
-from toolassay.episodes.episode import EpisodeLimits, episode, shown_result
+from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.executors.executor import EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
@@ -59,6 +62,43 @@ class OfferedFunction:
     def to_openai(self) -> dict[str, Any]:
         """The function as an entry of `tools` in a chat request."""
         return {"type": "function", "function": self.function}
+
+
+_NOTHING_CHANGED = [None, {"digest": "", "places": 0, "changes": {}}]  # the states of an unused environment
+
+
+class Conversation(NamedTuple):
+    """What a model did about a request.
+
+    Attributes:
+        entry: Its entry in the journal.
+        trajectory: Its messages, calls included.
+        calls: The calls as they were made, with their results or errors.
+    """
+
+    entry: dict[str, Any]
+    trajectory: Trajectory
+    calls: Sequence[ExecutedCall]
+
+    def execution(self, request: Request, entry: Mapping[str, Any], executor: str) -> Execution:
+        """The calls as an execution, whose answer is every result that the model got.
+
+        A refused call that the model went on after is no failure; an end at a limit or without an answer is.
+
+        Args:
+            request: The request.
+            entry: Its entry as recorded, which has the states of the environment.
+            executor: Name of the executor.
+        """
+        ended = str(entry["outcome"]) if "limit" not in entry else f"ended by a limit: {entry['limit']}"
+        reason = "" if ended == "answered" else ended
+        results = tuple(call.result for call in self.calls if call.error is None)
+        made = Execution(request.id, "failed" if reason else "ran", executor, "", tuple(self.calls), reason)
+        if "states" not in entry:
+            unknown = "the state before the first call is not known"
+            return replace(made, outcome="in_doubt", reason=unknown)
+        before, after = msgspec.convert(entry["states"], tuple[StateSummary | None, StateSummary | None])
+        return replace(made, answer=results, state_before=before, state_after=after)
 
 
 @dataclass
@@ -147,6 +187,10 @@ class CallItems(ItemWork[Request]):
 
     async def answer(self, item: Request, ask: Ask) -> dict[str, Any]:
         """Let the model call tools; its calls are the plan."""
+        return (await self.conversation(item, ask)).entry
+
+    async def conversation(self, item: Request, ask: Ask) -> Conversation:
+        """Like `answer`, with everything that was said and called."""
         made: list[ExecutedCall] = []
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
@@ -155,11 +199,15 @@ class CallItems(ItemWork[Request]):
         start = [{"role": "system", "content": self.system}, {"role": "user", "content": item.text}]
         parameters = {**PARAMETERS, **self.parameters}
         has_results = self.way != "calls"
+        states: dict[str, Any] = {}
         try:
             async with CallPlace(self._executor, ask) as place:
                 end = await episode(
                     start, self.tools, ask, carry if has_results else None, self.limits, self.form, parameters
                 )
+                if self._executor is not None and place.is_whole:
+                    seen = msgspec.to_builtins(await place.states()) if place.is_used else _NOTHING_CHANGED
+                    states = {"states": seen}
         except EnvironmentFailure as error:
             raise ModelError(f"a call has no result: {error}") from None
         except InDoubt:
@@ -180,7 +228,9 @@ class CallItems(ItemWork[Request]):
             "refused_calls": sum(one.error is not None for one in made),
         }
         cut = {"cut_off": True} if end.is_cut_off and not made else {}
-        return {"outcome": outcome, "plan": plan, **used, **cut, **({"limit": limit} if limit else {})}
+        reached = {"limit": limit} if limit else {}
+        entry = {"outcome": outcome, "plan": plan, **used, **cut, **reached, **states}
+        return Conversation(entry, end, made)
 
     async def _carried(self, asked: ToolCall, made: list[ExecutedCall], place: CallPlace) -> str:
         call = self._parsed(asked, len(made))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
-from toolassay.benchmarks.taskbench.asking import CallItems
+from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
@@ -43,11 +43,13 @@ from toolassay.models.structured_output import json_schema
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.items import OVERFLOW, preview_items, replay_item
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.items import OVERFLOW, preview_items, recorded_answers
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
+from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
 from toolassay.screen import SILENT, WARNING, Screen
@@ -376,6 +378,21 @@ class CallWork(PlanWork):
             in_steps=own.ask != "calls",
         )
 
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Write also the executions of an agent: what its calls returned and changed."""
+        written = super().write(output, journal)
+        if written.lines and self._own.ask != "calls":
+            path, items = output.parent / "executions" / f"{output.stem}.jsonl", self.items
+            write_json_lines(path, self._executions(items, journal))
+        return written
+
+    def _executions(self, items: CallItems, journal: Journal) -> Iterator[dict[str, Any]]:
+        for request in self._source.requests:
+            entry = entry_of(journal, request)
+            if is_settled(entry) and "plan" in entry:
+                found = recorded_conversation(items, request, journal, entry)
+                yield found.execution(request, entry, self._executor.name).to_json()
+
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """The minimum (one answer per request) and the maximum (`max_steps` answers per request)."""
         if self._own.ask == "calls":
@@ -439,25 +456,35 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
             if is_settled(entry):
                 comparison.adopted += "adopted" in entry
                 if "plan" in entry:
-                    entry |= _remade_calls(recorded, graph, request, entry)
+                    items = recorded_items(recorded.settings, graph)
+                    entry |= recorded_conversation(items, request, recorded.journal, entry).entry
                 yield prediction_line(request, entry, graph.dependency_type)
             advance()
 
 
-def _remade_calls(
-    recorded: RecordedRun, graph: ToolGraph, request: Request, entry: Mapping[str, Any]
-) -> dict[str, Any]:
-    """The entry of a request with calls, made of the recorded answers and results.
+def recorded_items(settings: Mapping[str, Any], graph: ToolGraph) -> CallItems:
+    """The work of a run with calls, for its recorded answers.
+
+    Args:
+        settings: Of the manifest.
+        graph: The tools.
+    """
+    limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
+    return CallItems(graph, settings["ask"], {}, limits, structured=bool(settings.get("structured")))
+
+
+def recorded_conversation(
+    items: CallItems, request: Request, journal: Journal, entry: Mapping[str, Any]
+) -> Conversation:
+    """What a model did about a request, made of the recorded answers and results.
 
     It must stop where the run did: one that its context or time ended made one more request.
     """
-    settings, limit = recorded.settings, entry.get("limit")
+    limit = entry.get("limit")
     end = ModelError(
         "the recorded conversation ends here",
         outcome=OVERFLOW if limit == "context" else "not run",
         kind=TIME_LIMIT if limit == "time" else "failed",
     )
-    limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
-    structured = bool(settings.get("structured"))
-    items = CallItems(graph, settings["ask"], {}, limits, structured=structured)
-    return replay_item(items, request, recorded.journal, end)[0]
+    with Wording(journal.path.parent).used():
+        return run_coroutine(items.conversation(request, recorded_answers(items, request, journal, end)))
