@@ -15,6 +15,7 @@ from mcp_servers.notes_server import SEED
 from running import Capture, inside, lines_of
 
 from toolassay import evaluate, execute, infer, verify
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
@@ -170,6 +171,33 @@ def test_simulated_outcomes_are_not_judged_against_real_ones(executed: Path) -> 
     assert outcome(executed, STEPS, "dreamer", **simulated) is None
 
 
+@pytest.mark.parametrize("way", ["plan", "calls", "tools", "react"])
+def test_a_request_shows_the_tools_that_are_retrieved(imported: Path, way: str) -> None:
+    folder, agent = imported / "data", Agent([("delete_notes", {"note_ids": ["N-102"]}), *STEPS])
+    more = live(imported) if way in ("tools", "react") else {}
+    with running_server(agent) as server:
+        given: dict[str, Any] = {"llm": "few", "options": ModelOptions(server.base), "ask": way}
+        infer(folder, **given, **more, tools_in_context="retrieved:2", prediction_dir=f"few_{way}")
+    shown, names = json.dumps(agent.seen[0]), DataFolder(folder).library().ids
+    offered = [name for name in names if f'{name}"' in shown or f'{name}\\"' in shown]
+    assert len(offered) == 2 and "rename_note" in offered and "delete_notes" not in offered
+    recall = len({"search_notes", "rename_note"} & {*offered}) / 2
+    evaluate(folder, llm="few", prediction_dir=f"few_{way}")
+    overall = json.loads((folder / f"metrics_few_{way}" / "few.json").read_text())["overall_overall"]
+    assert (overall["retrieval"]["value"], overall["retrieval"]["k"]) == (recall, 2)
+    assert "context:bm25@2" in overall["strict"]["signature"]
+    assert any(
+        f"recall@2 {100 * recall:.0f}" in line
+        for line in leaderboard(folder, prediction_dir=f"few_{way}").remarks
+    )
+    assert verify(folder, llm="few", prediction_dir=f"few_{way}").lines.is_equal
+    if more:  # a tool that the request did not show cannot be called
+        (done,) = lines_of(folder / f"few_{way}" / "executions" / "few.jsonl")
+        assert [call["error"] is None for call in done["calls"]] == [
+            call["tool"] in offered for call in done["calls"]
+        ]
+
+
 def test_calls_in_one_answer_have_no_links(imported: Path) -> None:
     folder = imported / "data"
     steps = [STEPS[0], ("rename_note", {**STEPS[1][1], "note_id": "not known"})]
@@ -250,6 +278,13 @@ def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: C
         ({"ask": "tools", "use_demos": 1}, "--use_demos"),
         ({"max_steps": 3}, "--max_steps"),
         ({"ask": "tools", "llm": "offline"}, "offline"),
+        ({"tools_in_context": "some"}, "unknown --tools_in_context"),
+        (
+            {"tools_in_context": "retrieved:3:mine", "options": ModelOptions("http://localhost:1")},
+            "no retriever",
+        ),
+        ({"tools_in_context": "retrieved:3", "llm": "offline"}, "whole graph"),
+        ({"tools_in_context": "retrieved:3", "structured": True}, "names all tools"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(imported: Path, given: dict[str, Any], words: str) -> None:

@@ -16,7 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import About, Axis
 from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
-from toolassay.evaluation.metrics_file import excluded_of
+from toolassay.evaluation.metrics_file import RETRIEVAL, excluded_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.runs.outcomes import (
     BASELINE,
@@ -213,6 +213,8 @@ class Axes:
         outcomes: Outcomes of the executed plans; None if they were not executed.
         plan_accuracy: Share of items whose plan is the gold plan, where outcomes decide (`by_outcome`).
         is_by_outcome: Whether outcomes decide on this data folder.
+        recall: Share of the tools of the gold that requests showed, and how many they showed (recall@K);
+            None where they showed all.
     """
 
     about: About
@@ -235,6 +237,7 @@ class Axes:
     outcomes: Outcomes | None = None
     plan_accuracy: Interval = NOTHING
     is_by_outcome: bool = False
+    recall: tuple[Interval, int] | None = None
 
     @property
     def n(self) -> str:
@@ -317,6 +320,7 @@ class Axes:
             "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
             "plan_accuracy": self.plan_accuracy.to_json() if self.is_by_outcome else None,
             "outcomes": self.outcomes and self.outcomes.to_json(),
+            "tools_in_context": self.recall and {"recall": self.recall[0].to_json(), "k": self.recall[1]},
             "stability": stability and stability.to_json(),
             "cost": cost
             and {
@@ -384,6 +388,7 @@ def read_axes(
         counts = {name: strict[name] for name in _COUNTS} if "n_labels" in strict else {}
         n, excluded = int(counts.get("n_scored", axis.items)), excluded_of(numbers)
         notes: dict[str, str] = {}
+        retrieval = numbers.get(RETRIEVAL)
         about_accuracy = numbers.get("notes", {}).get("answers")
         if counts and counts["partial"]:
             partial = f"partial run, {scored_phrase(counts)} (excluded: {excluded})"
@@ -415,6 +420,7 @@ def read_axes(
             mark=mark,
             harm=NOTHING if axis.harm is None else _share(axis.harm, n),
             outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
+            recall=retrieval and (Interval.of(retrieval), retrieval["k"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(f"holds no strict scores under '{OVERALL_GROUP}'", file=file, fix=fix) from None

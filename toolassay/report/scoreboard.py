@@ -291,12 +291,16 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         "to the leader": gap,
         "gold plan": share_cell(axes.plan_accuracy),
         "side effects": share_cell(model.measured["side_effects"].interval),
+        "tools shown": Cell(UNKNOWN),
         "pass^k": Cell(UNKNOWN),
         "attacks that succeed": Cell(UNKNOWN),
         "USD per 1,000": Cell(UNKNOWN),
         "seconds p50, p95": Cell(UNKNOWN),
         "asked": Cell(axes.n, "\n".join(axes.n_notes)),
     }
+    if axes.recall:
+        (recall, low, high), k = axes.recall
+        found["tools shown"] = _noted(f"recall@{k} {percent(recall)}", percent_interval(low, high))
     if stability:
         same = f"same answers {percent(stability.agreement.value)}"
         text = f"pass^{stability.k} {percent(stability.pass_hat_k.value)}"

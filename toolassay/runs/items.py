@@ -141,7 +141,8 @@ class Ask:
         line = self._line(address)
         if not line:
             line = {"result": await call()}
-            self._journal.add_answer(address, line)
+            if not self._journal.read_only:
+                self._journal.add_answer(address, line)
         return line["result"]
 
     async def perform(

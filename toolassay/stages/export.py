@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.calls.call_plan import Unfit
+from toolassay.calls.call_plan import MOST_TOOLS, Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import LastLabels, RequestId
@@ -23,7 +23,6 @@ from toolassay.exporters.formats import (
     CHAT_FORMATS,
     CLOSINGS,
     FORMATS,
-    MOST_TOOLS,
     Chats,
     ChatStyle,
     Format,

@@ -17,6 +17,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
+    RETRIEVAL,
     ColumnScores,
     Standing,
     changed_parts,
@@ -43,6 +44,7 @@ from toolassay.report.scoreboard import Contender, choose_score, in_order
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
 from toolassay.runs.recorded_usage import ItemUsage, recorded_usage, usage_by_item
 from toolassay.runs.trials import Trial
+from toolassay.tables import percent
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 
@@ -356,6 +358,9 @@ def leaderboard(
         if standing.strict is not None and standing.strict.asked:
             why = f" ({standing.excluded})" if standing.excluded else ""
             remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
+        if retrieval := read_groups(file).get(group, {}).get(RETRIEVAL):
+            recall = f"recall@{retrieval['k']} {percent(retrieval['value'])}"
+            remarks.append(f"{name}: {recall} (tools of the gold that its requests showed)")
         standings[name] = standing
         if (found := outcomes_of(items_path(file), part)) is not None:
             outcomes[name] = found

@@ -6,7 +6,7 @@ The calls that were made become a plan of the prediction file.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec.structs import replace
 
+from toolassay.benchmarks.taskbench.inference import Choose, offered_tools
 from toolassay.calls.call_plan import Names, function_of
 from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
 from toolassay.dataset import Request
@@ -114,6 +115,7 @@ class CallItems(ItemWork[Request]):
         executing: Opens what makes the calls; None for "calls", and where only recorded results are wanted.
         allow_writes: Whether tools that are not marked read-only may be called.
         structured: Whether requests of "react" carry a JSON Schema of the action.
+        choose: Chooses the tools that a request shows; None for all.
     """
 
     graph: ToolGraph
@@ -123,6 +125,7 @@ class CallItems(ItemWork[Request]):
     executing: Callable[[], AbstractAsyncContextManager[OpenExecutor]] | None = None
     allow_writes: bool = False
     structured: bool = False
+    choose: Choose | None = None
     _executor: OpenExecutor | None = None
 
     @asynccontextmanager
@@ -155,15 +158,22 @@ class CallItems(ItemWork[Request]):
 
     @cached_property
     def tools(self) -> list[OfferedFunction]:
-        """The tools as functions."""
+        """All tools as functions."""
+        return self.functions(self.graph.library.ids)
+
+    def functions(self, ids: Sequence[str]) -> list[OfferedFunction]:
+        """Some tools as functions."""
         kind, library = self.graph.dependency_type, self.graph.library
-        names = Names.of(library, kind)
-        return [OfferedFunction(tool.id, function_of(tool, kind, names)) for tool in library]
+        return [OfferedFunction(name, function_of(library[name], kind, self._names)) for name in ids]
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names.of(self.graph.library, self.graph.dependency_type)
 
     @cached_property
     def _slots(self) -> Mapping[str, Mapping[str, Any]]:
         """By the name of a function, and by the id of a tool: the tool, and the argument of each property."""
-        functions = Names.of(self.graph.library, self.graph.dependency_type).to_json()["functions"]
+        functions = self._names.to_json()["functions"]
         return {**functions, **{one["tool"]: one for one in functions.values()}}
 
     @cached_property
@@ -171,17 +181,14 @@ class CallItems(ItemWork[Request]):
         """How calls are written."""
         return call_format("react" if self.way == "react" else "native", structured=self.structured)
 
-    @cached_property
-    def system(self) -> str:
-        """The system message."""
+    def system(self, tools: Sequence[OfferedFunction]) -> str:
+        """The system message, which lists the tools if actions are text."""
         calls = self.way == "calls"
         parts = [fixed_text("ask_calls", _CALLS) if calls else fixed_text("ask_tools", _TOOLS)]
         if service := self.graph.library.service:
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
-            lines = (
-                json.dumps({**tool.function, "name": tool.name}, ensure_ascii=False) for tool in self.tools
-            )
+            lines = (json.dumps({**tool.function, "name": tool.name}, ensure_ascii=False) for tool in tools)
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)
 
@@ -192,18 +199,23 @@ class CallItems(ItemWork[Request]):
     async def conversation(self, item: Request, ask: Ask) -> Conversation:
         """Like `answer`, with everything that was said and called."""
         made: list[ExecutedCall] = []
+        offered, tools = dict[str, Any](), self.tools if self.choose is None else []
+        if self.choose is not None:
+            offered = {"offered": await offered_tools(self.choose, item, ask)}
+            tools = self.functions(offered["offered"])
+        known = {tool.name for tool in tools}
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
-            return [await self._carried(call, made, place) for call in asked]
+            return [await self._carried(call, made, known, place) for call in asked]
 
-        start = [{"role": "system", "content": self.system}, {"role": "user", "content": item.text}]
+        start = [{"role": "system", "content": self.system(tools)}, {"role": "user", "content": item.text}]
         parameters = {**PARAMETERS, **self.parameters}
         has_results = self.way != "calls"
         states: dict[str, Any] = {}
         try:
             async with CallPlace(self._executor, ask) as place:
                 end = await episode(
-                    start, self.tools, ask, carry if has_results else None, self.limits, self.form, parameters
+                    start, tools, ask, carry if has_results else None, self.limits, self.form, parameters
                 )
                 if self._executor is not None and place.is_whole:
                     seen = msgspec.to_builtins(await place.states()) if place.is_used else _NOTHING_CHANGED
@@ -216,7 +228,7 @@ class CallItems(ItemWork[Request]):
         if end.outcome == OVERFLOW and not end.steps:
             raise ModelError(end.problem, outcome=OVERFLOW)
         if not has_results:
-            made = [self._parsed(ToolCall("", one.name, one.arguments), 0) for one in end.calls]
+            made = [self._parsed(ToolCall("", one.name, one.arguments), known, 0) for one in end.calls]
         limit = "context" if end.outcome == OVERFLOW else end.limit
         outcome = "answered" if made or end.outcome == OVERFLOW else end.outcome
         if end.outcome == "refused":
@@ -229,20 +241,22 @@ class CallItems(ItemWork[Request]):
         }
         cut = {"cut_off": True} if end.is_cut_off and not made else {}
         reached = {"limit": limit} if limit else {}
-        entry = {"outcome": outcome, "plan": plan, **used, **cut, **reached, **states}
+        entry = {"outcome": outcome, "plan": plan, **used, **cut, **reached, **states, **offered}
         return Conversation(entry, end, made)
 
-    async def _carried(self, asked: ToolCall, made: list[ExecutedCall], place: CallPlace) -> str:
-        call = self._parsed(asked, len(made))
+    async def _carried(
+        self, asked: ToolCall, made: list[ExecutedCall], offered: Collection[str], place: CallPlace
+    ) -> str:
+        call = self._parsed(asked, offered, len(made))
         if call.error is None:
             call = await place.call(self.graph.library[call.tool], call)
         made.append(call)
         return shown_result(f"Error: {call.error}" if call.error is not None else result_of(call).text)
 
-    def _parsed(self, asked: ToolCall, number: int) -> ExecutedCall:
-        """A call as the model wrote it; with an error if no tool can get it."""
+    def _parsed(self, asked: ToolCall, offered: Collection[str], number: int) -> ExecutedCall:
+        """A call as the model wrote it; with an error if no offered tool can get it."""
         known = self._slots.get(asked.name)
-        if known is None:
+        if known is None or known["tool"] not in offered:
             return ExecutedCall(number, asked.name, {}, error=f"there is no tool '{asked.name[:100]}'")
         try:
             given = json.loads(asked.arguments or "{}", strict=False)

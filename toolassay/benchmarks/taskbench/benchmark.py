@@ -78,6 +78,12 @@ class TaskBench(Benchmark):
                 "text. Predictions are in predictions_ASK.",
                 choices=ASKS,
             ),
+            Option(
+                "tools_in_context",
+                "Tools that a request shows: all; retrieved:K, the K best by BM25; retrieved:K:NAME, by an "
+                "installed retriever.",
+                metavar="all|retrieved:K",
+            ),
             Option("allow_writes", "With --ask: permit tools that are not marked read-only.", bool),
             Option(
                 "allow_tools",
@@ -190,6 +196,7 @@ class TaskBench(Benchmark):
 
         refuse_beside_security(
             ask=own.ask != "plan",
+            tools_in_context=own.tools_in_context != "all",
             reformat=own.reformat,
             log_first_detail=own.log_first_detail,
             structured=run.model.structured,

@@ -16,6 +16,7 @@ from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
+    Choose,
     PlanItems,
     is_settled,
     prediction_line,
@@ -25,6 +26,7 @@ from toolassay.benchmarks.taskbench.inference import (
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
+from toolassay.calls.call_plan import MOST_TOOLS
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
 from toolassay.episodes.episode import EpisodeLimits
@@ -41,6 +43,7 @@ from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
+from toolassay.retrieval import ToolsInContext
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
@@ -195,6 +198,22 @@ class PlanWork(Work):
         limited = {} if run.model.max_tokens is None else {MAX_TOKENS: run.model.max_tokens}
         self._parameters = {**run.model.parameters, **limited}
         self._shown = False
+        self._context = ToolsInContext.parse(own.tools_in_context)
+        if self._context is not None and not is_served(run.model.llm):
+            fix = "name a served model (--api_base URL)"
+            raise UsageError(f"--tools_in_context: {run.model.llm} works with the whole graph", fix=fix)
+        if self._context is not None and run.model.structured and own.ask == "plan":
+            fix = "omit it"
+            raise UsageError("--structured: its schema names all tools, not those in context", fix=fix)
+
+    @cached_property
+    def _choose(self) -> Choose | None:
+        return None if self._context is None else self._context.finder(self._source.graph.library)
+
+    @property
+    def _offered(self) -> dict[str, str]:
+        """The setting of the run, where a request does not show all tools."""
+        return {} if self._context is None else {"tools_in_context": str(self._context)}
 
     @property
     def _helper(self) -> str | None:
@@ -215,6 +234,7 @@ class PlanWork(Work):
             "demo_ids": [demo["id"] for demo in self._source.demos],
             "reformat_by": self._own.rewriter,
             "prompt_sha256": prompt_hash,
+            **self._offered,
         }
         if structured:
             schema = json.dumps(self._schema).encode()
@@ -262,7 +282,8 @@ class PlanWork(Work):
         """The work on single requests."""
         schema = json_schema("plan", self._schema) if self._run.model.structured else {}
         source, show = self._source, self._show if self._own.log_first_detail else None
-        return PlanItems(source.graph, source.prompt, {**self._parameters, **schema}, self._helper, show)
+        parameters = {**self._parameters, **schema}
+        return PlanItems(source.graph, source.prompt, parameters, self._helper, show, self._choose)
 
     def _show(self, messages: Sequence[Mapping[str, Any]], answer: str) -> None:
         if not self._shown:
@@ -333,6 +354,14 @@ class CallWork(PlanWork):
         if run.model.structured and own.ask != "react":
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
         self._executor = executor_named(own.executor)
+        count = len(self._source.graph.library) if self._context is None else self._context.count
+        if own.ask != "react" and count > MOST_TOOLS:
+            text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
+            fix = "add --tools_in_context retrieved:K"
+            if "//api.openai.com" in (run.endpoint.endpoint or ""):
+                raise UsageError(text, fix=fix)
+            screen = SILENT if trial else run.screen
+            screen.say(f"{WARNING}{text}; where the server refuses them: {fix}")
 
     @property
     def items(self) -> CallItems:  # type: ignore[override]
@@ -348,13 +377,14 @@ class CallWork(PlanWork):
             None if own.ask == "calls" else lambda: executor.open(context, options),
             own.allow_writes or executor.is_harmless,
             bool(self._run.model.structured),
+            self._choose,
         )
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
         own, items, folder = self._own, self.items, self._folder
-        shown = [items.system, *(tool.to_openai() for tool in items.tools)]
+        shown = [items.system(items.tools), *(tool.to_openai() for tool in items.tools)]
         prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
         return WorkFacts(
@@ -367,6 +397,7 @@ class CallWork(PlanWork):
                 **({} if own.ask == "calls" else limits),
                 **({"structured": True} if items.structured else {}),
                 "prompt_sha256": prompt_hash,
+                **self._offered,
             },
             {**CALL_PARAMETERS, **self._parameters},
             len(self._source.requests),
@@ -470,7 +501,13 @@ def recorded_items(settings: Mapping[str, Any], graph: ToolGraph) -> CallItems:
         graph: The tools.
     """
     limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
-    return CallItems(graph, settings["ask"], {}, limits, structured=bool(settings.get("structured")))
+    structured = bool(settings.get("structured"))
+    choose = _recorded_only if "tools_in_context" in settings else None
+    return CallItems(graph, settings["ask"], {}, limits, structured=structured, choose=choose)
+
+
+def _recorded_only(request: str) -> list[str]:
+    raise ModelError("the journal does not say which tools this request showed", outcome="not run")
 
 
 def recorded_conversation(

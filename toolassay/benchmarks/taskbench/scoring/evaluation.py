@@ -114,6 +114,7 @@ class PlanEvaluator:
         chosen_ids: score only the labels with these ids; None scores all.
         bertscore: who computes BERTScore; None leaves it out.
         ask: what was requested, as `infer --ask` has it; see `ScoringJob`.
+        context: the tools that requests showed, as `ToolsInContext` writes it; empty for all.
 
     Raises:
         UsageError: a missing file, an unknown metric, split or mode.
@@ -133,7 +134,9 @@ class PlanEvaluator:
         chosen_ids: Collection[str | int] | None = None,
         bertscore: PairScorer | None = None,
         ask: str = "plan",
+        context: str = "",
     ) -> None:
+        self._context = context
         self.choices = choices = choices or ScoringChoices()
         self.notes = EvaluationNotes()
         known = installed_metrics() if set(choices.metrics) - set(METRICS) else ()  # 12 ms
@@ -194,6 +197,7 @@ class PlanEvaluator:
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.ask == "plan" else {"ask": job.ask}),
+            **({"context": self._context} if self._context else {}),
             **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
             **refused_part([job.run]),
             "predictions": self._hashes["predictions"],
