@@ -11,7 +11,7 @@ import pytest
 
 from toolassay import retrieval
 from toolassay.errors import UsageError
-from toolassay.retrieval import Find, Retriever, ToolsInContext
+from toolassay.retrieval import Find, ToolRetriever, ToolsInContext
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
@@ -59,7 +59,7 @@ def test_ten_thousand_tools_take_seconds_and_a_request_shows_few() -> None:
     assert len(find("a request")) == 20
 
 
-class Last(Retriever):
+class Last(ToolRetriever):
     """The last tools."""
 
     name = "last"

@@ -21,7 +21,7 @@ Find = Callable[[str, int], Sequence[str]]
 """The ids of the best tools for a request, by its text and the number of tools that are wanted."""
 
 
-class Retriever(ABC):
+class ToolRetriever(ABC):
     """A way to find tools for a request.
 
     Attributes:
@@ -39,7 +39,7 @@ class Retriever(ABC):
         """
 
 
-class Bm25(Retriever):
+class Bm25(ToolRetriever):
     """BM25 over names, descriptions and arguments of the tools, by the package bm25s.
 
     Words are stemmed as English. Between tools of one score, the order of the file decides.
@@ -48,7 +48,7 @@ class Bm25(Retriever):
     name = "bm25"
 
     def index(self, library: ToolLibrary) -> Find:
-        """See `Retriever.index`."""
+        """See `ToolRetriever.index`."""
         import numpy as np
         import snowballstemmer
 
@@ -113,7 +113,7 @@ class ToolsInContext(NamedTuple):
         Raises:
             UsageError: The retriever is unknown, a package is missing, or an id that it gives is unknown.
         """
-        known = {one.name: one for one in installed_extensions(GROUP, Retriever, "retriever", [Bm25()])}
+        known = {one.name: one for one in installed_extensions(GROUP, ToolRetriever, "retriever", [Bm25()])}
         if self.retriever not in known:
             fix = f"use one of {', '.join(known)}"
             raise UsageError(f"there is no retriever '{self.retriever}'", fix=fix)

@@ -15,13 +15,16 @@ from mcp_servers.notes_server import SEED
 from running import Capture, inside, lines_of
 
 from toolassay import evaluate, execute, infer, verify
+from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.item_detail import TrajectoryFigures
 from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.report.axes import by_outcome
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.export import export_trajectories
 from toolassay.stages.leaderboard import ScoredFolder, leaderboard
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
@@ -154,6 +157,18 @@ def test_an_agent_is_judged_by_what_its_calls_did(executed: Path, capsys: Captur
     board = leaderboard(executed, prediction_dir="predictions_judged")
     rows = {row.model: row.score("outcome").value for row in board.rows if row.kind == "strict"}
     assert list(rows) == ["right", "idle", "wrong"] and rows["right"] == 100
+    details = benchmark_of(DataFolder(executed)).items.answers
+    shown = dict(details(DataFolder(executed), executed / "predictions_judged", "right", None))["one"]
+    assert shown.trajectory == TrajectoryFigures(5, 4, 2, 1, 0, 1, 1, 1)
+    assert [call["error"] is None for call in shown.sections[0].body] == [True, False, True, True]
+    export_trajectories(
+        executed, predictions="right", prediction_dir="predictions_judged", out=executed.parent / "chats"
+    )
+    (chat,) = lines_of(executed.parent / "chats" / "trajectories.jsonl")
+    assert chat["right"] is True and chat["outcome"] == "answered"
+    roles = ["system", "user", *["assistant", "tool"] * 4, "assistant"]
+    assert [one["role"] for one in chat["messages"]] == roles
+    assert {one["function"]["name"] for one in chat["tools"]} >= {"search_notes", "rename_note"}
     again = ["--predictions", "right", "--prediction_dir", "predictions_judged", "--executor", "simulate"]
     assert inside(capsys, "execute", "--data_dir", executed, *again).code == 2
 

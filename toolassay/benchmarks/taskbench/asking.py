@@ -22,6 +22,7 @@ from toolassay.dataset import Request
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
+from toolassay.evaluation.item_detail import AgentStep
 from toolassay.executors.executor import EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
 from toolassay.graph import ToolGraph
@@ -80,6 +81,13 @@ class Conversation(NamedTuple):
     entry: dict[str, Any]
     trajectory: Trajectory
     calls: Sequence[ExecutedCall]
+
+    def steps(self) -> list[AgentStep]:
+        """The calls with their results, as reports show them."""
+        return [
+            AgentStep(made.step, call.tool, call.arguments, made.result, call.error is not None)
+            for call, made in zip(self.calls, self.trajectory.calls, strict=False)
+        ]
 
     def execution(self, request: Request, entry: Mapping[str, Any], executor: str) -> Execution:
         """The calls as an execution, whose answer is every result that the model got.
@@ -164,7 +172,15 @@ class CallItems(ItemWork[Request]):
     def functions(self, ids: Sequence[str]) -> list[OfferedFunction]:
         """Some tools as functions."""
         kind, library = self.graph.dependency_type, self.graph.library
-        return [OfferedFunction(name, function_of(library[name], kind, self._names)) for name in ids]
+        for name in ids:
+            if name not in self._functions:
+                function = function_of(library[name], kind, self._names)
+                self._functions[name] = OfferedFunction(name, function)
+        return [self._functions[name] for name in ids]
+
+    @cached_property
+    def _functions(self) -> dict[str, OfferedFunction]:
+        return {}
 
     @cached_property
     def _names(self) -> Names:

@@ -16,6 +16,7 @@ from toolassay.benchmarks.taskbench.scoring.evaluation import (
     PairScorer,
     PlanEvaluator,
     ScoringChoices,
+    context_of,
     dropped_lines,
 )
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
@@ -185,8 +186,7 @@ def _retrieval(job: ScoringJob) -> dict[str, Any]:
     """The mean share of the tools of a gold plan that its request showed; {} where all were shown."""
     import numpy as np
 
-    context = str((recorded_settings(job.run) or {}).get("tools_in_context", ""))
-    if not context:
+    if not (context := context_of(job.run)):
         return {}
     reader, shares, clusters = PlanReader(job.library, job.dependency_type), array("d"), array("q")
     with (
@@ -314,7 +314,6 @@ def evaluate_folder(
         chosen_ids=chosen_ids,
         bertscore=bertscore,
         ask=str(settings.get("ask", "plan")),
-        context=str(settings.get("tools_in_context", "")),
     )
     evaluation = _up_to_date(target, evaluator) if only_if_changed else None
     is_new = evaluation is None

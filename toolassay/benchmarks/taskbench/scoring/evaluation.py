@@ -22,6 +22,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
+from toolassay.runs import recorded_settings
 from toolassay.runs.record import refused_part
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
@@ -75,6 +76,11 @@ class ScoringChoices:
     rouge_backend: RougeBackend = "builtin"
 
 
+def context_of(run: Path) -> str:
+    """The tools that the requests of a run showed, as `ToolsInContext` writes it; empty for all."""
+    return str((recorded_settings(run) or {}).get("tools_in_context", ""))
+
+
 class PairScorer(Protocol):
     """Scores pairs of texts by meaning (BERTScore)."""
 
@@ -114,7 +120,6 @@ class PlanEvaluator:
         chosen_ids: score only the labels with these ids; None scores all.
         bertscore: who computes BERTScore; None leaves it out.
         ask: what was requested, as `infer --ask` has it; see `ScoringJob`.
-        context: the tools that requests showed, as `ToolsInContext` writes it; empty for all.
 
     Raises:
         UsageError: a missing file, an unknown metric, split or mode.
@@ -134,9 +139,7 @@ class PlanEvaluator:
         chosen_ids: Collection[str | int] | None = None,
         bertscore: PairScorer | None = None,
         ask: str = "plan",
-        context: str = "",
     ) -> None:
-        self._context = context
         self.choices = choices = choices or ScoringChoices()
         self.notes = EvaluationNotes()
         known = installed_metrics() if set(choices.metrics) - set(METRICS) else ()  # 12 ms
@@ -197,7 +200,7 @@ class PlanEvaluator:
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.ask == "plan" else {"ask": job.ask}),
-            **({"context": self._context} if self._context else {}),
+            **({"context": context} if (context := context_of(job.run)) else {}),
             **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
             **refused_part([job.run]),
             "predictions": self._hashes["predictions"],
