@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,9 +24,11 @@ from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.report.axes import by_outcome
 from toolassay.runs.budget import Budget
+from toolassay.screen import SILENT
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
 from toolassay.stages.leaderboard import ScoredFolder, leaderboard
+from toolassay.stages.report import write_report
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
 GOLD = {
@@ -179,6 +182,33 @@ def test_outcomes_of_trials_give_their_own_pass_k(executed: Path) -> None:
     run = ScoredFolder.at(executed, "predictions_judged", None).read("steady")
     (axes,) = by_outcome([run])
     assert axes.stability and axes.stability.k == 2 and "stability" not in axes.notes
+
+
+def test_one_model_asked_four_ways_is_shown_side_by_side(executed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(executed, folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+
+    async def planned(received: Received) -> Reply:
+        return Reply(json.dumps({name: GOLD[name] for name in ("task_steps", "task_nodes", "task_links")}))
+
+    for way in ("plan", "calls", "tools", "react"):
+        with running_server(planned if way == "plan" else Agent(STEPS, together=way == "calls")) as server:
+            more = live(executed.parent) if way in ("tools", "react") else {}
+            infer(folder, llm="four", options=ModelOptions(server.base), ask=way, trials=2, **more)
+        evaluate(folder, llm="four", prediction_dir="predictions" if way == "plan" else f"predictions_{way}")
+    ways = leaderboard(folder, prediction_dir="predictions_tools").ways
+    assert ways is not None
+    rows = {row[1].text: dict(zip(ways.headings, row, strict=True)) for row in ways.rows}
+    assert list(rows) == ["predictions", *(f"predictions_{way}" for way in ("calls", "react", "tools"))]
+    right = {name: (row["accuracy"].text, row["gold plan"].text) for name, row in rows.items()}
+    assert right["predictions_react"] == right["predictions_tools"] == ("100.0 %", "100.0 %")
+    assert right["predictions"] == ("–", "100.0 %") and right["predictions_calls"] == ("–", "100.0 %")
+    assert all(row["pass^k"].text.startswith("pass^2") for row in rows.values())
+    write_report(folder, prediction_dir="predictions_react", out=tmp_path / "report", screen=SILENT)
+    found = json.loads((tmp_path / "report/report.json").read_text())
+    assert [row[1] for row in found["folders"][0]["ways"]["rows"]] == list(rows)
+    page = (tmp_path / "report/index.html").read_text()
+    assert "predictions_calls" in page and "asked in several ways" in page
 
 
 def test_simulated_outcomes_are_not_judged_against_real_ones(executed: Path) -> None:

@@ -576,6 +576,7 @@ def _folder(folder: PageFolder, colours: Mapping[str, str]) -> dict[str, Any]:
         "rows": [
             _row(model, row, headings, colours) for model, row in zip(report.models, shown, strict=True)
         ],
+        "ways": report.ways,
         "checks": [(model.name, one) for model in report.models for one in model.checks],
         "warnings": [
             *report.warnings,

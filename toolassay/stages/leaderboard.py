@@ -40,11 +40,11 @@ from toolassay.report.leaderboard import (
     ordered_rows,
     terminal_text,
 )
-from toolassay.report.scoreboard import Contender, choose_score, in_order
+from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
 from toolassay.runs.recorded_usage import ItemUsage, recorded_usage, usage_by_item
 from toolassay.runs.trials import Trial
-from toolassay.tables import percent
+from toolassay.tables import Table, percent
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 
@@ -254,6 +254,21 @@ class ScoredFolder:
         return {place.name: number for number, place in enumerate(places)}
 
 
+def ways_of(folder: DataFolder) -> Table | None:
+    """The models with metrics of several prediction folders of a data folder; None if there are none.
+
+    Where the predictions of one folder were executed, outcomes decide in all of them.
+    """
+    found: list[tuple[str, Axes]] = []
+    for predictions in sorted(path for path in folder.path.glob("predictions*") if path.is_dir()):
+        place = ScoredFolder.at(folder.path, predictions.name, None)
+        for model in place.models if place.metrics.is_dir() else ():
+            with suppress(UsageError):
+                found.append((predictions.name, place.read(model)))
+    runs = by_outcome([run for _, run in found])
+    return ways_table([(name, run) for (name, _), run in zip(found, runs, strict=True)])
+
+
 def data_title(folder: DataFolder, name: str) -> str:
     """The title of a data folder in a report; of a team's own data, the folder's name.
 
@@ -404,7 +419,8 @@ def leaderboard(
     )
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
-    return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks)
+    ways = ways_of(place.folder)
+    return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks, ways)
 
 
 def _ranking(place: ScoredFolder, models: Mapping[str, Standing], part: ScoreGroup) -> dict[str, int]:
