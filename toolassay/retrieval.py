@@ -74,15 +74,20 @@ def _text(tool: Tool) -> str:
     return " ".join([tool.id, *words(tool.id), tool.description, *parameters])
 
 
+def _retrievers() -> tuple[ToolRetriever, ...]:
+    built_in: list[Any] = [Bm25()]
+    return installed_extensions(GROUP, ToolRetriever, "retriever", built_in)
+
+
 class ToolsInContext(NamedTuple):
     """The value of `--tools_in_context` where not all tools are shown.
 
     Attributes:
-        count: Number of tools.
+        k: Number of tools.
         retriever: Name of the retriever.
     """
 
-    count: int
+    k: int
     retriever: str = Bm25.name
 
     @classmethod
@@ -93,7 +98,7 @@ class ToolsInContext(NamedTuple):
             UsageError: It is none of them.
 
         >>> ToolsInContext.parse("retrieved:20")
-        ToolsInContext(count=20, retriever='bm25')
+        ToolsInContext(k=20, retriever='bm25')
         """
         if text == ALL:
             return None
@@ -105,7 +110,7 @@ class ToolsInContext(NamedTuple):
 
     def __str__(self) -> str:
         """As signatures have it: "bm25@20"."""
-        return f"{self.retriever}@{self.count}"
+        return f"{self.retriever}@{self.k}"
 
     def finder(self, library: ToolLibrary) -> Callable[[str], list[str]]:
         """A function from the text of a request to the ids of its tools, in the order of the library.
@@ -113,14 +118,14 @@ class ToolsInContext(NamedTuple):
         Raises:
             UsageError: The retriever is unknown, a package is missing, or an id that it gives is unknown.
         """
-        known = {one.name: one for one in installed_extensions(GROUP, ToolRetriever, "retriever", [Bm25()])}
+        known = {one.name: one for one in _retrievers()}
         if self.retriever not in known:
             fix = f"use one of {', '.join(known)}"
             raise UsageError(f"there is no retriever '{self.retriever}'", fix=fix)
         find = known[self.retriever].index(library)
 
         def found(request: str) -> list[str]:
-            ids = list(find(request, self.count))[: self.count]
+            ids = list(find(request, self.k))[: self.k]
             if unknown := next((one for one in ids if one not in library), None):
                 raise UsageError(f"the retriever '{self.retriever}' gives no tool of the folder: '{unknown}'")
             return sorted(ids, key=library.index)

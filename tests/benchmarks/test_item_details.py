@@ -124,7 +124,7 @@ def test_tasks_show_calls_results_and_unwanted_changes(tmp_path: Path, capsys: C
 @pytest.mark.parametrize("agent", ["native", "react"])
 def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Capture, agent: str) -> None:
     folder = workbench_folder(tmp_path / "d", lambda task: task["id"].startswith("calendar"))
-    asked = ["--data_dir", folder, "--llm", "offline", "--limit", "6"]
+    asked: list[str | Path] = ["--data_dir", folder, "--llm", "offline", "--limit", "6"]
     assert inside(capsys, "infer", *asked, "--agent", agent).code == 0
     assert inside(capsys, "evaluate", *asked).code == 0
     found = answers(folder, "offline")
@@ -132,13 +132,22 @@ def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Ca
         one.trajectory and one.trajectory.calls and not one.trajectory.failed for one in found.values()
     )
     for one in found.values():
-        shown = next((section.body for section in one.sections if section.kind == "calls"), [])
+        shown: list[Any] = next((section.body for section in one.sections if section.kind == "calls"), [])
         assert one.trajectory is not None and one.trajectory.calls == len(shown)
         assert len(one.tools) == len(shown) and all(call["result"] for call in shown)
         assert one.gold is not None and one.trajectory.gold == len(one.gold.calls)
         is_all = all(call.status == "right" for call in (one.predicted.calls if one.predicted else ()))
         assert (one.trajectory.first_wrong is None) == is_all
-    out = ["--data_dir", folder, "--out", tmp_path / "o", "--to", "trajectories", "--predictions", "offline"]
+    out: list[str | Path] = [
+        "--data_dir",
+        folder,
+        "--out",
+        tmp_path / "o",
+        "--to",
+        "trajectories",
+        "--predictions",
+        "offline",
+    ]
     assert inside(capsys, "export", *out).code == 0
     lines = lines_of(tmp_path / "o/trajectories.jsonl")
     assert {line["id"] for line in lines} == found.keys() and {line["right"] for line in lines} <= {

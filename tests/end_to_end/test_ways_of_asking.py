@@ -29,6 +29,7 @@ from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
 from toolassay.stages.leaderboard import ScoredFolder, leaderboard
 from toolassay.stages.report import write_report
+from toolassay.tables import Cell
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
 GOLD = {
@@ -198,7 +199,8 @@ def test_one_model_asked_four_ways_is_shown_side_by_side(executed: Path, tmp_pat
         evaluate(folder, llm="four", prediction_dir="predictions" if way == "plan" else f"predictions_{way}")
     ways = leaderboard(folder, prediction_dir="predictions_tools").ways
     assert ways is not None
-    rows = {row[1].text: dict(zip(ways.headings, row, strict=True)) for row in ways.rows}
+    cells = [[cell for cell in row if isinstance(cell, Cell)] for row in ways.rows]
+    rows = {row[1].text: dict(zip(ways.headings, row, strict=True)) for row in cells}
     assert list(rows) == ["predictions", *(f"predictions_{way}" for way in ("calls", "react", "tools"))]
     right = {name: (row["accuracy"].text, row["gold plan"].text) for name, row in rows.items()}
     assert right["predictions_react"] == right["predictions_tools"] == ("100.0 %", "100.0 %")

@@ -369,9 +369,14 @@ def export_command(
     if (settings["to"] == "trajectories") != (predictions is not None):
         raise UsageError("--to trajectories and --predictions LLM go together", fix="give both or neither")
     if predictions is not None:
-        given = {name: settings[name] for name in ("out", "force")}
-        place = {"predictions": predictions, "prediction_dir": prediction_dir}
-        export_trajectories(data_dir, **place, **given, screen=SCREEN)
+        export_trajectories(
+            data_dir,
+            predictions=predictions,
+            prediction_dir=prediction_dir,
+            out=settings["out"],
+            force=settings["force"],
+            screen=SCREEN,
+        )
         return 0
     result = export(
         data_dir,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
@@ -185,9 +185,10 @@ def trajectory_of(messages: Sequence[Message], form: CallFormat) -> Trajectory:
         turn = form.read(ChatResponse(made.answer, tool_calls=calls), made.steps)
         after = takewhile(lambda one: one["role"] != "assistant", messages[place + 1 :])
         results = [str(one["content"]).removeprefix("Observation: ") for one in after]
+        results += [""] * (len(turn.asked) - len(results))  # of calls that a limit ended
         made.calls += [
             MadeCall(call.name, call.arguments, result, made.steps)
-            for call, result in zip_longest(turn.asked, results[: len(turn.asked)], fillvalue="")
+            for call, result in zip(turn.asked, results, strict=False)
         ]
     return made
 
@@ -199,17 +200,14 @@ def training_messages(messages: Sequence[Message], form: CallFormat) -> list[Mes
     """
     found = []
     for message in map(form.sent, messages):
-        kept = {name: message[name] for name in ("role", "tool_calls", "tool_call_id") if name in message}
-        calls = kept.pop("tool_calls", ())
-        plain = [
-            {
-                "id": one["id"],
-                "type": "function",
-                "function": {name: one["function"][name] for name in ("name", "arguments")},
-            }
-            for one in calls
-        ]
-        found.append(
-            {**kept, "content": message["content"] or "", **({"tool_calls": plain} if plain else {})}
-        )
+        kept: Message = {"role": message["role"], "content": message["content"] or ""}
+        if "tool_call_id" in message:
+            kept["tool_call_id"] = message["tool_call_id"]
+        if calls := message.get("tool_calls"):
+            functions = ({name: one["function"][name] for name in ("name", "arguments")} for one in calls)
+            kept["tool_calls"] = [
+                {"id": one["id"], "type": "function", "function": function}
+                for one, function in zip(calls, functions, strict=True)
+            ]
+        found.append(kept)
     return found

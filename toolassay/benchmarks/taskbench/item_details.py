@@ -151,11 +151,11 @@ def plan_answers(
                 request = Request(label["id"], str(label.get("user_request")), 0)
                 talk = recorded_conversation(agent, request, journal, entry)
                 ran = gold_executed.execution(str(label["id"]))
-                wanted = [(call.tool, call.arguments) for call in ran.calls] if ran else []
+                wanted: list[tuple[str, Mapping[str, Any] | None]] = [(name, None) for name in gold.names]
+                if ran is not None and ran.outcome == "ran":
+                    wanted = [(call.tool, call.arguments) for call in ran.calls]
                 steps = talk.steps()
-                figures = TrajectoryFigures.of(
-                    steps, wanted or [(name, None) for name in gold.names], talk.trajectory.steps
-                )
+                figures = TrajectoryFigures.of(steps, wanted, talk.trajectory.steps)
                 more = [figures.section("Calls", steps), *(one for one in more if one.kind != "calls")]
                 answer = replace(answer, trajectory=figures)
             yield str(label["id"]), replace(answer, sections=[*answer.sections, *more])

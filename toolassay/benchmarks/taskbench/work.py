@@ -354,7 +354,7 @@ class CallWork(PlanWork):
         if run.model.structured and own.ask != "react":
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
         self._executor = executor_named(own.executor)
-        count = len(self._source.graph.library) if self._context is None else self._context.count
+        count = len(self._source.graph.library) if self._context is None else self._context.k
         if own.ask != "react" and count > MOST_TOOLS:
             text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
             fix = "add --tools_in_context retrieved:K"
