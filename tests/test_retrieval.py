@@ -10,6 +10,7 @@ from random import Random
 import pytest
 
 from toolassay import retrieval
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.errors import UsageError
 from toolassay.retrieval import Find, ToolRetriever, ToolsInContext
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -51,12 +52,14 @@ def test_ten_thousand_tools_take_seconds_and_a_request_shows_few() -> None:
         for place in range(10_000)
     ]
     began = time.monotonic()
-    find = ToolsInContext(20).finder(ToolLibrary(tools))
+    library = ToolLibrary(tools)
+    find = ToolsInContext(20).finder(library)
     asked = rng.sample(tools, 100)
     hits = [tool.id in find(" ".join(tool.description.split()[:6])) for tool in asked]
     assert time.monotonic() - began < 30
     assert sum(hits) >= 95
-    assert len(find("a request")) == 20
+    prompt = PlanPrompt(library, "resource").of_tools(find("a request")).render("a request")
+    assert sum(tool.id in prompt for tool in tools) == 20 and len(prompt) < 20_000
 
 
 class Last(ToolRetriever):

@@ -217,8 +217,10 @@ def judge_agent(
     start = {one.state_before.digest for one in gold.values() if one.state_before}
     begun = {one.state_before.digest for trial in made for one in trial if one.state_before}
     ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
-    problem = ""
-    if {one.executor for one in gold.values()} != {executor}:
+    problem, is_like_gold = "", {one.executor for one in gold.values()} == {executor}
+    if executor == SIMULATOR and not is_like_gold:
+        return None
+    if not is_like_gold:
         problem = f"no gold plan was executed with '{executor}': run toolassay execute, then evaluate again"
     elif len(start) == 1 and not ignore and begun - start:
         problem = "the gold plans were executed on another workspace: execute them on that of the agent"
