@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 HEAVY = {
-    *("bert_score", "bs4", "datasets", "datasketch", "dateparser", "ftfy", "genai_prices", "httpx2"),
+    *("bert_score", "bm25s", "bs4", "datasets", "datasketch", "dateparser", "ftfy", "genai_prices", "httpx2"),
     *("huggingface_hub", "IPython", "jinja2", "krippendorff", "matplotlib", "openai", "openpyxl", "pandas"),
     *("playwright", "presidio_analyzer", "pyarrow", "pydantic", "rensa", "rouge_score", "scipy", "simplemma"),
     *("sklearn", "snowballstemmer", "spacy", "tokenizers", "torch", "transformers"),

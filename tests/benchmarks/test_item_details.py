@@ -11,7 +11,7 @@ import pytest
 from builders import chain, chat_folder, plan, scored_folder, workbench_folder
 from hypothesis import given
 from hypothesis import strategies as st
-from running import Capture, inside
+from running import Capture, inside, lines_of
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.taskbench.item_details import drawn_plans
@@ -120,6 +120,50 @@ def test_tasks_show_calls_results_and_unwanted_changes(tmp_path: Path, capsys: C
         assert len(changes.body["marks"]) == len(changes.body["rows"])
     calls = [section for one in found.values() for section in one.sections if section.kind == "calls"]
     assert any(call["result"] for section in calls for call in section.body)
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Capture, agent: str) -> None:
+    folder = workbench_folder(tmp_path / "d", lambda task: task["id"].startswith("calendar"))
+    asked: list[str | Path] = ["--data_dir", folder, "--llm", "offline", "--limit", "6"]
+    assert inside(capsys, "infer", *asked, "--agent", agent).code == 0
+    assert inside(capsys, "evaluate", *asked).code == 0
+    found = answers(folder, "offline")
+    assert any(
+        one.trajectory and one.trajectory.calls and not one.trajectory.failed for one in found.values()
+    )
+    for one in found.values():
+        shown: list[Any] = next((section.body for section in one.sections if section.kind == "calls"), [])
+        assert one.trajectory is not None and one.trajectory.calls == len(shown)
+        assert len(one.tools) == len(shown) and all(call["result"] for call in shown)
+        assert one.gold is not None and one.trajectory.gold == len(one.gold.calls)
+        is_all = all(call.status == "right" for call in (one.predicted.calls if one.predicted else ()))
+        assert (one.trajectory.first_wrong is None) == is_all
+    out: list[str | Path] = [
+        "--data_dir",
+        folder,
+        "--out",
+        tmp_path / "o",
+        "--to",
+        "trajectories",
+        "--predictions",
+        "offline",
+    ]
+    assert inside(capsys, "export", *out).code == 0
+    lines = lines_of(tmp_path / "o/trajectories.jsonl")
+    assert {line["id"] for line in lines} == found.keys() and {line["right"] for line in lines} <= {
+        True,
+        False,
+    }
+    for line in lines:
+        assert [one["role"] for one in line["messages"][:2]] == ["system", "user"]
+        functions = {one["function"]["name"] for one in line["tools"]}
+        calls = [call for one in line["messages"] for call in one.get("tool_calls", ())]
+        assert all(call["function"]["name"] in functions for call in calls)
+        assert all(isinstance(one["content"], str) for one in line["messages"])
+        answered = [one["tool_call_id"] for one in line["messages"] if one["role"] == "tool"]
+        assert answered == [call["id"] for call in calls]
+        assert (agent == "native") >= bool(calls)
 
 
 def test_messages_show_the_chat_the_candidates_and_the_choice(tmp_path: Path, capsys: Capture) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,12 +15,21 @@ from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import Capture, inside, lines_of
 
-from toolassay import evaluate, infer, verify
+from toolassay import evaluate, execute, infer, verify
+from toolassay.benchmarks.registry import benchmark_of
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.item_detail import TrajectoryFigures
 from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
+from toolassay.report.axes import by_outcome
 from toolassay.runs.budget import Budget
+from toolassay.screen import SILENT
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.export import export_trajectories
+from toolassay.stages.leaderboard import ScoredFolder, leaderboard
+from toolassay.stages.report import write_report
+from toolassay.tables import Cell
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
 GOLD = {
@@ -116,6 +126,125 @@ def test_the_calls_of_an_agent_are_its_plan(imported: Path, way: str) -> None:
     assert "N-102" in json.dumps(agent.seen[1])
 
 
+@pytest.fixture(scope="module")
+def executed(imported: Path) -> Path:
+    """The folder with its gold plan executed on the server's workspace."""
+    execute(imported / "data", executor="mcp", options=live(imported)["executor_options"], allow_writes=True)
+    return imported / "data"
+
+
+def outcome(folder: Path, steps: Sequence[tuple[str, dict[str, Any]]], name: str, **more: Any) -> Any:
+    """What `evaluate` finds of an agent's outcome."""
+    with running_server(Agent(steps)) as server:
+        given: dict[str, Any] = {"llm": name, "options": ModelOptions(server.base), "ask": "tools"}
+        infer(folder, **{**given, **live(folder.parent), **more}, prediction_dir="predictions_judged")
+    evaluate(folder, llm=name, prediction_dir="predictions_judged")
+    path = folder / "metrics_judged" / "outcomes" / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def test_an_agent_is_judged_by_what_its_calls_did(executed: Path, capsys: Capture) -> None:
+    other = ("rename_note", {**STEPS[1][1], "new_title": "Canoe"})
+    lost = ("rename_note", {**STEPS[1][1], "owner": "Nora Hughes"})
+    seen = {
+        name: outcome(executed, steps, name)
+        for name, steps in {
+            "right": [("get_note", {"note_id": "N-102"}), lost, *STEPS],  # another plan, one refused call
+            "wrong": [STEPS[0], other],
+            "idle": [],
+        }.items()
+    }
+    found = {name: (one["judged"], one["correct"], one["unwanted"]) for name, one in seen.items()}
+    assert found == {"right": (1, 1, 0), "wrong": (1, 0, 1), "idle": (1, 0, 0)}
+    (line,) = lines_of(executed / "predictions_judged" / "executions" / "right.jsonl")
+    assert [call["error"] is None for call in line["calls"]] == [True, False, True, True]
+    board = leaderboard(executed, prediction_dir="predictions_judged")
+    rows = {row.model: row.score("outcome").value for row in board.rows if row.kind == "strict"}
+    assert list(rows) == ["right", "idle", "wrong"] and rows["right"] == 100
+    details = benchmark_of(DataFolder(executed)).items.answers
+    shown = dict(details(DataFolder(executed), executed / "predictions_judged", "right", None))["one"]
+    assert shown.trajectory == TrajectoryFigures(5, 4, 2, 1, 0, 1, 1, 1)
+    assert [call["error"] is None for call in shown.sections[0].body] == [True, False, True, True]
+    export_trajectories(
+        executed, predictions="right", prediction_dir="predictions_judged", out=executed.parent / "chats"
+    )
+    (chat,) = lines_of(executed.parent / "chats" / "trajectories.jsonl")
+    assert chat["right"] is True and chat["outcome"] == "answered"
+    roles = ["system", "user", *["assistant", "tool"] * 4, "assistant"]
+    assert [one["role"] for one in chat["messages"]] == roles
+    assert {one["function"]["name"] for one in chat["tools"]} >= {"search_notes", "rename_note"}
+    again = ["--predictions", "right", "--prediction_dir", "predictions_judged", "--executor", "simulate"]
+    assert inside(capsys, "execute", "--data_dir", executed, *again).code == 2
+
+
+def test_outcomes_of_trials_give_their_own_pass_k(executed: Path) -> None:
+    found = outcome(executed, STEPS, "steady", trials=2)
+    assert found["stability"]["pass^k"]["2"]["value"] == 1.0
+    run = ScoredFolder.at(executed, "predictions_judged", None).read("steady")
+    (axes,) = by_outcome([run])
+    assert axes.stability and axes.stability.k == 2 and "stability" not in axes.notes
+
+
+def test_one_model_asked_four_ways_is_shown_side_by_side(executed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    shutil.copytree(executed, folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+
+    async def planned(received: Received) -> Reply:
+        return Reply(json.dumps({name: GOLD[name] for name in ("task_steps", "task_nodes", "task_links")}))
+
+    for way in ("plan", "calls", "tools", "react"):
+        with running_server(planned if way == "plan" else Agent(STEPS, together=way == "calls")) as server:
+            more = live(executed.parent) if way in ("tools", "react") else {}
+            infer(folder, llm="four", options=ModelOptions(server.base), ask=way, trials=2, **more)
+        evaluate(folder, llm="four", prediction_dir="predictions" if way == "plan" else f"predictions_{way}")
+    ways = leaderboard(folder, prediction_dir="predictions_tools").ways
+    assert ways is not None
+    cells = [[cell for cell in row if isinstance(cell, Cell)] for row in ways.rows]
+    rows = {row[1].text: dict(zip(ways.headings, row, strict=True)) for row in cells}
+    assert list(rows) == ["predictions", *(f"predictions_{way}" for way in ("calls", "react", "tools"))]
+    right = {name: (row["accuracy"].text, row["gold plan"].text) for name, row in rows.items()}
+    assert right["predictions_react"] == right["predictions_tools"] == ("100.0 %", "100.0 %")
+    assert right["predictions"] == ("–", "100.0 %") and right["predictions_calls"] == ("–", "100.0 %")
+    assert all(row["pass^k"].text.startswith("pass^2") for row in rows.values())
+    write_report(folder, prediction_dir="predictions_react", out=tmp_path / "report", screen=SILENT)
+    found = json.loads((tmp_path / "report/report.json").read_text())
+    assert [row[1] for row in found["folders"][0]["ways"]["rows"]] == list(rows)
+    page = (tmp_path / "report/index.html").read_text()
+    assert "predictions_calls" in page and "asked in several ways" in page
+
+
+def test_simulated_outcomes_are_not_judged_against_real_ones(executed: Path) -> None:
+    simulated = {"executor": "simulate", "executor_options": None}
+    assert outcome(executed, STEPS, "dreamer", **simulated) is None
+
+
+@pytest.mark.parametrize("way", ["plan", "calls", "tools", "react"])
+def test_a_request_shows_the_tools_that_are_retrieved(imported: Path, way: str) -> None:
+    folder, agent = imported / "data", Agent([("delete_notes", {"note_ids": ["N-102"]}), *STEPS])
+    more = live(imported) if way in ("tools", "react") else {}
+    with running_server(agent) as server:
+        given: dict[str, Any] = {"llm": "few", "options": ModelOptions(server.base), "ask": way}
+        infer(folder, **given, **more, tools_in_context="retrieved:2", prediction_dir=f"few_{way}")
+    shown, names = json.dumps(agent.seen[0]), DataFolder(folder).library().ids
+    offered = [name for name in names if f'{name}"' in shown or f'{name}\\"' in shown]
+    assert len(offered) == 2 and "rename_note" in offered and "delete_notes" not in offered
+    recall = len({"search_notes", "rename_note"} & {*offered}) / 2
+    evaluate(folder, llm="few", prediction_dir=f"few_{way}")
+    overall = json.loads((folder / f"metrics_few_{way}" / "few.json").read_text())["overall_overall"]
+    assert (overall["retrieval"]["value"], overall["retrieval"]["k"]) == (recall, 2)
+    assert "context:bm25@2" in overall["strict"]["signature"]
+    assert any(
+        f"recall@2 {100 * recall:.0f}" in line
+        for line in leaderboard(folder, prediction_dir=f"few_{way}").remarks
+    )
+    assert verify(folder, llm="few", prediction_dir=f"few_{way}").lines.is_equal
+    if more:  # a tool that the request did not show cannot be called
+        (done,) = lines_of(folder / f"few_{way}" / "executions" / "few.jsonl")
+        assert [call["error"] is None for call in done["calls"]] == [
+            call["tool"] in offered for call in done["calls"]
+        ]
+
+
 def test_calls_in_one_answer_have_no_links(imported: Path) -> None:
     folder = imported / "data"
     steps = [STEPS[0], ("rename_note", {**STEPS[1][1], "note_id": "not known"})]
@@ -191,6 +320,13 @@ def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: C
         ({"ask": "tools", "use_demos": 1}, "--use_demos"),
         ({"max_steps": 3}, "--max_steps"),
         ({"ask": "tools", "llm": "offline"}, "offline"),
+        ({"tools_in_context": "some"}, "unknown --tools_in_context"),
+        (
+            {"tools_in_context": "retrieved:3:mine", "options": ModelOptions("http://localhost:1")},
+            "no retriever",
+        ),
+        ({"tools_in_context": "retrieved:3", "llm": "offline"}, "whole graph"),
+        ({"tools_in_context": "retrieved:3", "structured": True}, "names all tools"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(imported: Path, given: dict[str, Any], words: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -95,3 +96,11 @@ def test_no_plan_is_judged_without_a_result_of_its_own(outcome: Outcome) -> None
     assert judge(execution(), execution(outcome=outcome)) is None
     assert judge(execution(outcome=outcome), execution()) is None
     assert judge(execution(outcome="failed"), execution()) is None
+
+
+def test_a_refused_call_of_an_agent_is_no_answer() -> None:
+    gold = execution([None], varies=(0,))
+    refused = ExecutedCall(0, "other", {}, error="not so")
+    made = msgspec.structs.replace(gold, calls=(refused, *gold.calls))
+    assert verdict(gold, made).correct
+    assert not verdict(gold, msgspec.structs.replace(made, calls=(refused,))).answer

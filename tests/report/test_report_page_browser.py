@@ -166,6 +166,10 @@ def test_an_agent_shows_what_it_changed(
     shown.page.wait_for_selector("text=Changes")
     text = shown.page.inner_text("#view")
     assert "unwanted changes by" in text
-    assert "Calls and what came back" in text
+    assert "Calls and what came back" in text and "in the gold" in text
+    go(shown, "#/where")
+    shown.page.wait_for_selector("text=Steps of agents")
+    cells = shown.page.locator("[aria-label='Steps of agents'] tbody tr >> nth=0").inner_text().split("\t")
+    assert cells[0] == "random" and len(cells) == 10 and cells[4] != "0.0"
     assert shown.trouble == []
     shown.close()

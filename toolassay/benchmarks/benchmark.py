@@ -26,7 +26,7 @@ from toolassay.files import sha256_of
 if TYPE_CHECKING:
     from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
-    from toolassay.evaluation.item_detail import ItemAnswer, ItemGold
+    from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, RecordedTrajectory
     from toolassay.evaluation.metrics_file import Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.executors.plan_run import PlanSet
@@ -131,6 +131,8 @@ class Items:
         gold_plans: The gold plans, to be executed; by folder, `allow_tools` and `say`. None without plans.
         predicted_plans: The plans in a prediction file, to be executed and judged by their outcome; by
             folder, file and `say`. None if predictions are judged otherwise.
+        trajectories: The conversations of an agent, for training; by folder, prediction folder of a trial and
+            model. None without agents.
     """
 
     golds: Callable[[DataFolder], Iterator[ItemGold]] = lambda folder: iter(())
@@ -139,6 +141,7 @@ class Items:
     )
     gold_plans: Callable[..., PlanSet] | None = None
     predicted_plans: Callable[..., PlanSet] | None = None
+    trajectories: Callable[[DataFolder, Path, str], Iterator[RecordedTrajectory]] | None = None
 
 
 @dataclass(frozen=True)

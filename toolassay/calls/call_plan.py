@@ -175,6 +175,10 @@ LONGEST_NAME = 64
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")
 
 
+MOST_TOOLS = 128
+"""The limit of OpenAI's API on the functions of one request."""
+
+
 @dataclass(frozen=True)
 class Names:
     """The names of tools and parameters in chats.

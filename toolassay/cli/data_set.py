@@ -282,11 +282,13 @@ _TEXTS = (".txt", ".md")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
 @options.option(
     "to",
-    type=click.Choice(["hf", "openai", "sharegpt", "jsonl"]),
+    type=click.Choice(["hf", "openai", "sharegpt", "jsonl", "trajectories"]),
     required=True,
-    help="Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls. "
-    "Each comes with a data card.",
+    help="Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls, "
+    "each with a data card. trajectories: the conversations of an agent (--predictions LLM) as chats.",
 )
+@options.option("predictions", default=None, metavar="LLM", help="With --to trajectories: name of the model.")
+@options.option("prediction_dir", default="predictions", help="With --to trajectories: its folder.")
 @options.option(
     "out", type=options.PATH, required=True, help="Output folder; an earlier export in it is replaced."
 )
@@ -352,11 +354,30 @@ _TEXTS = (".txt", ".md")
 @options.flag("skip", "Exit with code 0 even if samples were refused.")
 @options.flag("force", "Replace files that no earlier export wrote; dated copies are kept.")
 def export_command(
-    data_dir: Path, tools: str | None, system: str | None, closing: str | None, skip: bool, **settings: Any
+    data_dir: Path,
+    tools: str | None,
+    system: str | None,
+    closing: str | None,
+    skip: bool,
+    predictions: str | None,
+    prediction_dir: str,
+    **settings: Any,
 ) -> int:
-    """Write the gold plans of a data folder as files for training or publishing."""
-    from toolassay.stages.export import AUTO, export
+    """Write the gold plans of a data folder, or the conversations of an agent, for training or publishing."""
+    from toolassay.stages.export import AUTO, export, export_trajectories
 
+    if (settings["to"] == "trajectories") != (predictions is not None):
+        raise UsageError("--to trajectories and --predictions LLM go together", fix="give both or neither")
+    if predictions is not None:
+        export_trajectories(
+            data_dir,
+            predictions=predictions,
+            prediction_dir=prediction_dir,
+            out=settings["out"],
+            force=settings["force"],
+            screen=SCREEN,
+        )
+        return 0
     result = export(
         data_dir,
         tools=_tools(tools),

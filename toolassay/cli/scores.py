@@ -199,6 +199,8 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
         from toolassay.report.leaderboard import terminal_table
 
         print_table(terminal_table(board))
+        if board.ways:
+            print_table(board.ways.terminal())
     else:
         click.echo(render(board, wanted), nl=False)
 
@@ -302,6 +304,8 @@ def report_command(
     ]
     print_table(score_table(rows).terminal())
     for folder in found.decision.folders:
+        if folder.ways:
+            print_table(folder.ways.terminal())
         for model in folder.models:
             for rule in model.checks:
                 show(printable(f"{model.name}, {folder.title}: {rule.rule}: {rule.text}"))

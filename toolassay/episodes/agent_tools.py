@@ -110,6 +110,14 @@ class ToolSession:
             "made": msgspec.to_builtins(self.calls),
         }
 
+    async def states(self) -> list[Any] | None:
+        """The environment before the first call and now (JSON of two `StateSummary`); None if it is not known.
+
+        Raises:
+            EnvironmentFailure: It cannot be read.
+        """
+        return await self._place.recorded_states()
+
     async def close(self) -> None:
         """Close the environment."""
         await self._place.aclose()

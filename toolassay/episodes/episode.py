@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, Literal
 
 import msgspec
@@ -46,11 +47,12 @@ class EpisodeLimits(msgspec.Struct, frozen=True):
 
 
 class MadeCall(msgspec.Struct, frozen=True):
-    """A call as the model wrote it, and its result as the model saw it."""
+    """A call as the model wrote it, its result as the model saw it, and the number of the answer."""
 
     name: str
     arguments: str
     result: str
+    step: int = 0
 
 
 class Trajectory(msgspec.Struct):
@@ -150,7 +152,7 @@ async def episode(
             results = [] if carry is None else list(await carry(turn.asked[:MOST_CALLS]))
             results += [_TOO_MANY if carry else ""] * (len(turn.asked) - len(results))
             made.calls += [
-                MadeCall(call.name, call.arguments, result)
+                MadeCall(call.name, call.arguments, result, made.steps)
                 for call, result in zip(turn.asked, results, strict=True)
             ]
             if carry is None:
@@ -164,3 +166,48 @@ async def episode(
             return made.ended("answered", turn.final)
     made.limit = "time" if made.seconds >= limits.seconds else "steps"
     return made.ended("answered")
+
+
+def trajectory_of(messages: Sequence[Message], form: CallFormat) -> Trajectory:
+    """The trajectory of a recorded conversation; its calls are read from the messages again.
+
+    Args:
+        messages: as recorded, answers of the model included.
+        form: how calls are written.
+    """
+    made = Trajectory(list(messages))
+    for place, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
+        made.steps += 1
+        made.answer = message["content"] or ""
+        calls = tuple(ToolCall(one["id"], **one["function"]) for one in message.get("tool_calls", ()))
+        turn = form.read(ChatResponse(made.answer, tool_calls=calls), made.steps)
+        after = takewhile(lambda one: one["role"] != "assistant", messages[place + 1 :])
+        results = [str(one["content"]).removeprefix("Observation: ") for one in after]
+        results += [""] * (len(turn.asked) - len(results))  # of calls that a limit ended
+        made.calls += [
+            MadeCall(call.name, call.arguments, result, made.steps)
+            for call, result in zip(turn.asked, results, strict=False)
+        ]
+    return made
+
+
+def training_messages(messages: Sequence[Message], form: CallFormat) -> list[Message]:
+    """A conversation in the form of OpenAI, without what a server sent besides.
+
+    `content` of a message with calls is an empty text, because templates render null as "None".
+    """
+    found = []
+    for message in map(form.sent, messages):
+        kept: Message = {"role": message["role"], "content": message["content"] or ""}
+        if "tool_call_id" in message:
+            kept["tool_call_id"] = message["tool_call_id"]
+        if calls := message.get("tool_calls"):
+            functions = ({name: one["function"][name] for name in ("name", "arguments")} for one in calls)
+            kept["tool_calls"] = [
+                {"id": one["id"], "type": "function", "function": function}
+                for one, function in zip(calls, functions, strict=True)
+            ]
+        found.append(kept)
+    return found

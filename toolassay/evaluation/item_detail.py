@@ -111,7 +111,8 @@ class Section:
         kind: Form of `body`.
         body: A JSON value. "text": a text. "chat": a list of {"role", "text"}. "table": {"columns": names,
             "rows": lists of cells, "marks": for each row "wanted", "unwanted", "missing" or ""}. "calls": a
-            list of {"tool", "arguments", "result", "error"}; `result` and `error` are texts or None.
+            list of {"tool", "arguments", "result", "error"}; `result` and `error` are texts or None; with
+            "step", the number of the model's answer.
     """
 
     title: str
@@ -153,6 +154,130 @@ def _chain(calls: Sequence[Call], marks: Sequence[Status]) -> DrawnPlan:
     return DrawnPlan(drawn, links)
 
 
+class AgentStep(NamedTuple):
+    """A call of an agent.
+
+    Attributes:
+        step: Number of the model's answer, from 1.
+        tool: Name of the tool.
+        arguments: As a JSON value.
+        result: What the agent got.
+        failed: Whether the call was refused.
+    """
+
+    step: int
+    tool: str
+    arguments: Any
+    result: str
+    failed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TrajectoryFigures:
+    """The calls of an agent against those of the gold.
+
+    Attributes:
+        steps: Number of the model's answers.
+        calls: Number of calls.
+        gold: Number of calls of the gold.
+        wasted: Accepted calls that the gold lacks.
+        repeated: Accepted calls that are equal to an earlier one.
+        failed: Refused calls.
+        recovered: Refused calls after which one of the same tool was accepted.
+        first_wrong: Number, from 1, of the first call that was refused or that the gold lacks; None without
+            one.
+    """
+
+    steps: int
+    calls: int
+    gold: int
+    wasted: int
+    repeated: int
+    failed: int
+    recovered: int
+    first_wrong: int | None
+
+    @classmethod
+    def of(
+        cls, made: Sequence[AgentStep], gold: Sequence[tuple[str, Mapping[str, Any] | None]], steps: int
+    ) -> TrajectoryFigures:
+        """Compare calls with those of the gold, in any order.
+
+        Args:
+            made: The calls.
+            gold: The calls of the gold; one without arguments is matched by its tool alone.
+            steps: Number of the model's answers.
+
+        >>> made = [AgentStep(1, "find", {"q": 1}, "", False), AgentStep(2, "buy", {}, "no", True),
+        ...         AgentStep(3, "buy", {"id": 7}, "", False), AgentStep(4, "find", {"q": 1}, "", False)]
+        >>> found = TrajectoryFigures.of(made, [("find", {"q": 1}), ("buy", None)], 5)
+        >>> found.wasted, found.repeated, found.failed, found.recovered, found.first_wrong
+        (1, 1, 1, 1, 2)
+        """
+        left, seen, wrong, repeated = list(gold), list[tuple[str, Any]](), list[int](), 0
+        for number, call in enumerate(made, start=1):
+            own = call.tool, call.arguments
+            match = next((one for one in left if one in (own, (call.tool, None))), None)
+            if call.failed or match is None:
+                wrong.append(number)
+            else:
+                left.remove(match)
+            if not call.failed:
+                repeated += own in seen
+                seen.append(own)
+        failed = [place for place, call in enumerate(made) if call.failed]
+        return cls(
+            steps,
+            len(made),
+            len(gold),
+            len(wrong) - len(failed),
+            repeated,
+            len(failed),
+            sum(
+                any(one.tool == made[place].tool and not one.failed for one in made[place:])
+                for place in failed
+            ),
+            wrong[0] if wrong else None,
+        )
+
+    def section(self, title: str, made: Sequence[AgentStep]) -> Section:
+        """The calls with their results, below a title with the figures."""
+        first = "" if self.first_wrong is None else f"; the first wrong call is number {self.first_wrong}"
+        about = (
+            f"{self.steps} answers, {self.calls} calls ({self.gold} in the gold): {self.wasted} beyond the "
+            f"gold, {self.repeated} repeated, {self.failed} refused, {self.recovered} recovered{first}"
+        )
+        rows = [
+            {
+                "step": one.step,
+                "tool": one.tool,
+                "arguments": one.arguments,
+                "result": None if one.failed else one.result,
+                "error": one.result if one.failed else None,
+            }
+            for one in made
+        ]
+        return Section(f"{title}: {about}", "calls", rows)
+
+
+class RecordedTrajectory(NamedTuple):
+    """The conversation of an agent about an item, as an export writes it.
+
+    Attributes:
+        id: Id of the item.
+        messages: In the form of OpenAI.
+        tools: The functions that were offered, each as an entry of `tools` in a chat request.
+        outcome: How it ended: "answered", "malformed", "refused" or "context overflow".
+        limit: The limit that ended it; empty for none.
+    """
+
+    id: str
+    messages: Sequence[Mapping[str, Any]]
+    tools: Sequence[Mapping[str, Any]]
+    outcome: str
+    limit: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class ItemGold:
     """What does not depend on a model.
@@ -184,6 +309,7 @@ class ItemAnswer:
         raw: The raw answer of the model; None if it was not kept.
         harm: Names of the tools whose calls caused unwanted changes; empty without any.
         sections: Further parts, e.g. calls with observations, or differences of tables.
+        trajectory: Figures of an agent's calls; None for other answers.
     """
 
     gold: DrawnPlan | None
@@ -192,6 +318,7 @@ class ItemAnswer:
     raw: str | None = None
     harm: Sequence[str] = ()
     sections: Sequence[Section] = ()
+    trajectory: TrajectoryFigures | None = None
 
 
 def confused(wanted: Sequence[str], called: Sequence[str]) -> tuple[str, str] | None:

@@ -114,6 +114,7 @@ class ExecutedPredictions:
         executor: Name of the executor.
         verdicts: By id, the scores `OUTCOME` and `HARMLESS`; the second is None if no state can be seen.
         unjudged: Requests whose gold plan ran, without a prediction or without a result.
+        stability: How often they are right over several trials, as `stability_metrics`; None for one trial.
         problem: Why these outcomes do not rank; empty if they do.
     """
 
@@ -121,6 +122,7 @@ class ExecutedPredictions:
     verdicts: Mapping[str, tuple[float, float | None]]
     unjudged: frozenset[str]
     problem: str = ""
+    stability: Mapping[str, Any] | None = None
 
     def judged(self, item: ScoredItem) -> ScoredItem:
         """The item with its verdict; one that the model left unanswered is wrong, and does no harm."""
@@ -153,7 +155,8 @@ def read_executed(items: Path) -> ExecutedPredictions | None:
         unjudged = frozenset(map(str, summary.get("unjudged", ())))
     except (KeyError, TypeError, ValueError):
         raise UsageError("holds no verdicts on outcomes", file=path, fix=_EXECUTE_AGAIN) from None
-    return ExecutedPredictions(parts.get("executor", ""), verdicts, unjudged, _problem(parts, metrics))
+    problem, stability = _problem(parts, metrics), summary.get("stability")
+    return ExecutedPredictions(parts.get("executor", ""), verdicts, unjudged, problem, stability)
 
 
 def _problem(parts: Mapping[str, str], metrics: Path) -> str:

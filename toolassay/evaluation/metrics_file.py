@@ -94,8 +94,8 @@ def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) 
 
 
 FIX = "make it with evaluate.py"
-SECURITY, STABILITY = "security", "stability"
-RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY)
+SECURITY, STABILITY, RETRIEVAL = "security", "stability", "retrieval"
+RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY, RETRIEVAL)
 """Keys of a group about the run, in addition to its scores."""
 
 

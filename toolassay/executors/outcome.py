@@ -1,4 +1,4 @@
-"""Judges a model's plan by its outcome: whether it answers and leaves what the gold plan does."""
+"""Judges a plan or an agent by its outcome: whether it answers and leaves what the gold plan does."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _answers(execution: Execution, gold: Execution) -> Counter[str]:
     left = Counter(map(_text, execution.answer))
     for call in execution.calls:
         result = _text(call.result)
-        if left[result]:
+        if call.error is None and left[result]:
             left[result] -= 1
             made = _text([call.tool, call.arguments])
             found[made if made in varying else result] += 1

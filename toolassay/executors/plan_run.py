@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -300,7 +300,6 @@ class ExecutionWork(ItemWork[PlannedItem]):
     def __init__(self, opened: OpenExecutor, name: str, library: ToolLibrary, rules: RunRules) -> None:
         self._opened, self._name, self._library, self.rules = opened, name, library, rules
         self.affected: set[RequestId] = set()
-        self._first_state: State | None = None
         self._has_written = False
         self._outcomes: dict[str, int] = {}  # the hash of a result, by the calls of the plan up to it
 
@@ -365,16 +364,10 @@ class ExecutionWork(ItemWork[PlannedItem]):
         calls: list[ExecutedCall],
     ) -> Execution:
         """Run the plan, and add its calls to `calls`; the first one that is made opens the place."""
-        before: State | None = None
-
-        async def seen(environment: Environment) -> None:
-            nonlocal before
-            before = await self._state_before(environment)
-
         results: dict[int, CallResult] = {}
         reason = ""
         is_after_write = self._has_written and not self._opened.is_isolated
-        async with CallPlace(self._opened, ask, seen) as place:
+        async with CallPlace(self._opened, ask, self.rules.ignore) as place:
             for number, tool in enumerate(tools):
                 try:
                     call = self._prepared(plan, number, tool, results)
@@ -390,15 +383,13 @@ class ExecutionWork(ItemWork[PlannedItem]):
                     reason = f"call {call.node} ({tool.id}): {call.error}"
                     break
                 results[number] = result_of(call)
-            after = self._compared(await (await place.opened()).state())
+            before, after = await place.states()
         ended = self._ended(item, "failed" if reason else "ran", reason, calls)
         return replace(
             ended,
             answer=() if reason else tuple(calls[number].result for number in plan.results()),
-            state_before=None if before is None else StateSummary(digest_of(before), len(before)),
-            state_after=None
-            if before is None or after is None
-            else StateSummary(digest_of(after), len(after), changes_of(before, after)),
+            state_before=before,
+            state_after=after,
         )
 
     def _is_new_outcome(self, calls: Sequence[ExecutedCall]) -> bool:
@@ -406,23 +397,6 @@ class ExecutionWork(ItemWork[PlannedItem]):
         key = digest_of({"calls": [[call.tool, call.arguments] for call in calls]})
         outcome = hash(repr((calls[-1].result, calls[-1].error)))
         return self._outcomes.setdefault(key, outcome) != outcome
-
-    async def _state_before(self, environment: Environment) -> State | None:
-        """The state in which a plan starts; the same for every one where environments are isolated."""
-        if not self._opened.is_isolated:
-            return self._compared(await environment.state())
-        if self._first_state is None:
-            self._first_state = self._compared(await environment.state())
-        return self._first_state
-
-    def _compared(self, state: State | None) -> State | None:
-        if state is None or not self.rules.ignore:
-            return state
-        return {
-            place: value
-            for place, value in state.items()
-            if not any(fnmatch.fnmatchcase(place, pattern) for pattern in self.rules.ignore)
-        }
 
     def _prepared(
         self, plan: CallPlan, number: int, tool: Tool, results: Mapping[int, CallResult]
@@ -500,18 +474,19 @@ class CallPlace(AsyncExitStack):
     Args:
         opened: The executor; None if only recorded results are wanted.
         ask: Has the recorded results.
-        seen: Called with the environment when it is opened.
+        ignore: Patterns of places of the state that are not compared.
     """
 
     def __init__(
         self,
         opened: OpenExecutor | None,
         ask: Ask | None = None,
-        seen: Callable[[Environment], Awaitable[None]] | None = None,
+        ignore: Sequence[str] = (),
     ) -> None:
         super().__init__()
-        self._opened, self._ask, self._seen = opened, ask, seen
+        self._opened, self._ask, self._ignore = opened, ask, ignore
         self._environment: Environment | None = None
+        self._before: State | None = None
         self._earlier: list[tuple[Tool, ExecutedCall]] = []
 
     async def opened(self) -> Environment:
@@ -521,9 +496,58 @@ class CallPlace(AsyncExitStack):
                 raise ModelError("the journal has no result of this call", outcome="not run")
             with waiting():
                 self._environment = await self.enter_async_context(self._opened.environment())
-            if self._seen is not None:
-                await self._seen(self._environment)
+            if self._ask is not None:
+                before = self._opened.first_state
+                if before is None or not self._opened.is_isolated:
+                    before = self._opened.first_state = await self._environment.state()
+                self._before = compared(before, self._ignore)
         return self._environment
+
+    @property
+    def is_used(self) -> bool:
+        """Whether a call was made here, in this start or an earlier one."""
+        return self._environment is not None or bool(self._earlier)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the state before the first call is known: not if an earlier start changed what lasts."""
+        return not self._earlier or (self._opened is not None and self._opened.is_isolated)
+
+    async def states(self) -> tuple[StateSummary | None, StateSummary | None]:
+        """The state before the first call, and now with what changed; None if it cannot be seen.
+
+        Raises:
+            EnvironmentFailure: It cannot be read.
+        """
+        after = compared(await (await self._current()).state(), self._ignore)
+        before = self._before
+        return (
+            None if before is None else StateSummary(digest_of(before), len(before)),
+            None
+            if before is None or after is None
+            else StateSummary(digest_of(after), len(after), changes_of(before, after)),
+        )
+
+    async def recorded_states(self) -> list[Any] | None:
+        """`states` as JSON, for a journal; None if the state before the first call is not known.
+
+        Raises:
+            EnvironmentFailure: They cannot be read.
+        """
+        if not self.is_whole:
+            return None
+        found = await self.states() if self.is_used else (None, StateSummary("", 0, {}))
+        return [*msgspec.to_builtins(found)]
+
+    async def _current(self) -> Environment:
+        """The environment; where it is isolated, recorded calls are made again first, for their effect."""
+        environment, executor = await self.opened(), self._opened
+        assert executor is not None
+        while executor.is_isolated and self._earlier:
+            earlier, made = self._earlier.pop(0)
+            await executor.prepare(environment, earlier)
+            await make_call(environment, earlier, made)
+        return environment
 
     async def call(self, tool: Tool, call: ExecutedCall) -> ExecutedCall:
         """A call with its result, or with the words in which it was refused.
@@ -537,12 +561,8 @@ class CallPlace(AsyncExitStack):
         is_isolated = executor is None or executor.is_isolated
 
         async def ready() -> None:
-            environment = await self.opened()
+            environment = await self._current()
             assert executor is not None
-            while is_isolated and self._earlier:
-                earlier, made = self._earlier.pop(0)
-                await executor.prepare(environment, earlier)
-                await make_call(environment, earlier, made)
             await executor.prepare(environment, tool)
 
         async def make() -> Any:
@@ -561,6 +581,25 @@ class CallPlace(AsyncExitStack):
         if is_recorded:
             self._earlier.append((tool, call))
         return msgspec.convert(made, ExecutedCall)
+
+
+Places = TypeVar("Places", bound=Mapping[str, Any] | None)
+
+
+def compared(places: Places, ignore: Sequence[str]) -> Places:
+    """A state, or what changed in it, without the places that are not compared.
+
+    >>> compared({"notes.json": 1, "a.log": 2}, ["*.log"])
+    {'notes.json': 1}
+    """
+    if places is None or not ignore:
+        return places
+    kept = {
+        place: value
+        for place, value in places.items()
+        if not any(fnmatch.fnmatchcase(place, pattern) for pattern in ignore)
+    }
+    return cast("Places", kept)
 
 
 def _node(plan: CallPlan, number: int) -> int:

@@ -548,8 +548,6 @@ def parquet_libraries() -> tuple[Any, Any]:
 Format = Literal["hf", "openai", "sharegpt", "jsonl"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 CHAT_FORMATS: tuple[Format, ...] = ("openai", "sharegpt")
-MOST_TOOLS = 128
-"""The limit of OpenAI's API on the functions of one request."""
 
 
 @dataclass(frozen=True)

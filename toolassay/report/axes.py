@@ -16,7 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import About, Axis
 from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
-from toolassay.evaluation.metrics_file import excluded_of
+from toolassay.evaluation.metrics_file import RETRIEVAL, excluded_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.runs.outcomes import (
     BASELINE,
@@ -54,6 +54,15 @@ class Stability:
     pass_hat_k: Interval
     agreement: Interval
     trials: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The stability as an object of `axes.json` and `report.json`."""
+        return {
+            "k": self.k,
+            "pass^k": self.pass_hat_k.to_json(),
+            "answer_agreement": self.agreement.to_json(),
+            "trials": self.trials,
+        }
 
 
 @dataclass(frozen=True)
@@ -141,6 +150,7 @@ class Outcomes:
         requests: Number of items whose gold plan ran.
         executor: Name of the executor.
         problem: Why these outcomes do not rank; empty if they do.
+        stability: How often they are right over several trials; None with one trial.
     """
 
     right: Interval
@@ -149,6 +159,7 @@ class Outcomes:
     requests: int
     executor: str
     problem: str = ""
+    stability: Stability | None = None
 
     @property
     def n(self) -> str:
@@ -167,7 +178,13 @@ class Outcomes:
 
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""
-        return {**vars(self), "right": self.right.to_json(), "harm": self.harm.to_json()}
+        stability = self.stability and self.stability.to_json()
+        return {
+            **vars(self),
+            "right": self.right.to_json(),
+            "harm": self.harm.to_json(),
+            "stability": stability,
+        }
 
 
 @dataclass(frozen=True)
@@ -195,6 +212,8 @@ class Axes:
         outcomes: Outcomes of the executed plans; None if they were not executed.
         plan_accuracy: Share of items whose plan is the gold plan, where outcomes decide (`by_outcome`).
         is_by_outcome: Whether outcomes decide on this data folder.
+        recall: Share of the tools of the gold that requests showed, and how many they showed (recall@K);
+            None where they showed all.
     """
 
     about: About
@@ -217,6 +236,7 @@ class Axes:
     outcomes: Outcomes | None = None
     plan_accuracy: Interval = NOTHING
     is_by_outcome: bool = False
+    recall: tuple[Interval, int] | None = None
 
     @property
     def n(self) -> str:
@@ -299,13 +319,8 @@ class Axes:
             "accuracy": {"right": self.about.right, **self.accuracy.to_json()},
             "plan_accuracy": self.plan_accuracy.to_json() if self.is_by_outcome else None,
             "outcomes": self.outcomes and self.outcomes.to_json(),
-            "stability": stability
-            and {
-                "k": stability.k,
-                "pass^k": stability.pass_hat_k.to_json(),
-                "answer_agreement": stability.agreement.to_json(),
-                "trials": stability.trials,
-            },
+            "tools_in_context": self.recall and {"recall": self.recall[0].to_json(), "k": self.recall[1]},
+            "stability": stability and stability.to_json(),
             "cost": cost
             and {
                 "usd_per_1000_items": cost.per_1000,
@@ -373,6 +388,7 @@ def read_axes(
         n = counts.n_scored if counts else axis.items
         is_partial = counts is not None and counts.partial
         notes: dict[str, str] = {}
+        retrieval = numbers.get(RETRIEVAL)
         about_accuracy = numbers.get("notes", {}).get("answers")
         if counts and counts.partial:
             partial = f"partial run, {counts.phrase} (excluded: {excluded})"
@@ -404,6 +420,7 @@ def read_axes(
             mark=mark,
             harm=share_interval(axis.harm or NOTHING, n),
             outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
+            recall=retrieval and (Interval.of(retrieval), retrieval["k"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         raise UsageError(f"holds no strict scores under '{OVERALL_GROUP}'", file=file, fix=fix) from None
@@ -432,7 +449,8 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
     right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
     requests = len(executed.verdicts) + len(executed.unjudged)
-    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem)
+    repeated = _stability(Axis(requests, {}, executed.stability), judged[0], {}, partial=False)
+    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem, repeated)
 
 
 def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> Stability | None:
@@ -547,7 +565,8 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
             (run.outcomes.right, run.outcomes.harm) if run.outcomes and run.is_executed else (NOTHING,) * 2
         )
         per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
-        stability = {"stability": "of plans, not of outcomes"} if run.stability else {}
+        repeated = run.outcomes.stability if run.outcomes and run.is_executed else None
+        note = {"stability": "of plans, not of outcomes"} if run.stability and not repeated else {}
         found.append(
             replace(
                 run,
@@ -557,7 +576,8 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
                 plan_accuracy=run.accuracy,
                 is_by_outcome=True,
                 cost=run.cost and replace(run.cost, per_right=per_right),
-                notes={**run.notes, **stability},
+                stability=repeated or run.stability,
+                notes={**run.notes, **note},
             )
         )
     return found

@@ -238,6 +238,7 @@ class FolderReport:
         verdict: The ranking.
         models: In the order of the ranking.
         warnings: Warnings about the folder.
+        ways: Models with predictions in several folders, side by side; None if there are none.
     """
 
     data: str
@@ -246,6 +247,7 @@ class FolderReport:
     verdict: Verdict
     models: Sequence[ModelReport]
     warnings: Sequence[str] = ()
+    ways: Table | None = None
 
     @property
     def table(self) -> Table:
@@ -261,6 +263,14 @@ class FolderReport:
             "verdict": self.verdict.to_json(),
             "models": [model.to_json() for model in self.models],
             "warnings": list(self.warnings),
+            "ways": self.ways
+            and {
+                "headings": list(self.ways.headings),
+                "rows": [
+                    [cell.text if isinstance(cell, Cell) else str(cell) for cell in row]
+                    for row in self.ways.rows
+                ],
+            },
         }
 
 

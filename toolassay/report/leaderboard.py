@@ -94,6 +94,7 @@ class Board(Result):
         headings: the columns of scores.
         caption: what the columns mean.
         remarks: what a reader has to know, one sentence each.
+        ways: models with predictions in several folders, side by side; None if there are none.
     """
 
     title: str
@@ -101,6 +102,7 @@ class Board(Result):
     headings: Sequence[str]
     caption: str
     remarks: Sequence[str] = ()
+    ways: Table | None = None
 
     def captions(self, headings: Sequence[str]) -> list[str]:
         """Explanations of these columns and of the marks, then the remarks."""
@@ -200,7 +202,8 @@ def _used(usage: RecordedUsage | None) -> dict[str, str]:
 
 def markdown_table(board: Board) -> str:
     """The board in GitHub's Markdown, ending with a line break; a score is `value (low–high)`."""
-    return board.table().markdown() + "\n"
+    tables = [board.table(), *([board.ways] if board.ways else [])]
+    return "\n\n".join(table.markdown() for table in tables) + "\n"
 
 
 def latex_table(board: Board) -> str:
@@ -251,4 +254,5 @@ def terminal_table(board: Board) -> rich.table.Table:
 
 def terminal_text(board: Board) -> str:
     """The same without colours, for a file."""
-    return plain_text(terminal_table(board), width=_SCREEN_WIDTH)
+    tables = [terminal_table(board), *([board.ways.terminal()] if board.ways else [])]
+    return "\n".join(plain_text(table, width=_SCREEN_WIDTH) for table in tables)

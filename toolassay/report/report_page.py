@@ -16,7 +16,7 @@ from typing import Any
 
 from toolassay.dataset import SHAPES
 from toolassay.errors import UsageError
-from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, confused
+from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, TrajectoryFigures, confused
 from toolassay.evaluation.items import FIX, ScoredItem, scored_item, with_outcomes
 from toolassay.extras import needed
 from toolassay.files import atomic_writer, parse_json
@@ -190,6 +190,7 @@ class ModelItems:
         tools: Counts by tool.
         confusions: How often one tool was called in place of another.
         arguments: Wrong or missing, and all, by tool and argument.
+        trajectories: Figures of the calls of an agent; empty for other answers.
     """
 
     rows: Mapping[str, ScoredItem]
@@ -198,12 +199,15 @@ class ModelItems:
     tools: dict[str, _ToolCounts] = field(default_factory=dict)
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     arguments: dict[tuple[str, str], list[int]] = field(default_factory=dict)
+    trajectories: list[TrajectoryFigures] = field(default_factory=list)
 
     def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
         """Add the answer to an item."""
         used = self.usage.get(gold.id)
         names = ("prompt_tokens", "completion_tokens", "dollars")
         content = {**_plain(answer), **{name: used and getattr(used, name) for name in names}}
+        if answer.trajectory is not None:
+            self.trajectories.append(answer.trajectory)
         self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
         if (pair := confused(gold.tools, answer.tools)) is not None:
             self.confusions[pair] += 1
@@ -309,6 +313,7 @@ class FolderPage:
                 for model in models
             ],
             "arguments": [_worst_arguments(model) for model in models],
+            "trajectories": [_mean_figures(model.trajectories) for model in models],
             "outcomes": [
                 counted.outcomes(name) if counted else Counter(row.outcome for row in model.rows.values())
                 for name, model in zip(names, models, strict=True)
@@ -399,6 +404,15 @@ class FolderPage:
                     for group in groups
                 ],
             }
+
+
+def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | None] | None:
+    """Means of the figures of an agent's calls: `first_wrong` over the items that have a wrong call."""
+    if not figures:
+        return None
+    names = [one.name for one in fields(TrajectoryFigures)]
+    means = {name: _mean(getattr(one, name) for one in figures) for name in names}
+    return {**means, "all_right": _mean(float(one.first_wrong is None) for one in figures)}
 
 
 def _worst_arguments(model: ModelItems) -> list[list[Any]]:
@@ -562,6 +576,7 @@ def _folder(folder: PageFolder, colours: Mapping[str, str]) -> dict[str, Any]:
         "rows": [
             _row(model, row, headings, colours) for model, row in zip(report.models, shown, strict=True)
         ],
+        "ways": report.ways,
         "checks": [(model.name, one) for model in report.models for one in model.checks],
         "warnings": [
             *report.warnings,

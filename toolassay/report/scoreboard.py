@@ -6,6 +6,7 @@ This is the only ranking: the report, its page and tables, and `leaderboard` sho
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,7 +20,7 @@ from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, compare_pairs, holm
 from toolassay.report.axes import Axes, Latency
-from toolassay.report.requirements import Check, Measured, outcome_of
+from toolassay.report.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
 from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
 
@@ -291,12 +292,16 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         "to the leader": gap,
         "gold plan": share_cell(axes.plan_accuracy),
         "side effects": share_cell(model.measured["side_effects"].interval),
+        "tools shown": Cell(UNKNOWN),
         "pass^k": Cell(UNKNOWN),
         "attacks that succeed": Cell(UNKNOWN),
         "USD per 1,000": Cell(UNKNOWN),
         "seconds p50, p95": Cell(UNKNOWN),
         "asked": Cell(axes.n, "\n".join(axes.n_notes)),
     }
+    if axes.recall:
+        (recall, low, high), k = axes.recall
+        found["tools shown"] = _noted(f"recall@{k} {percent(recall)}", percent_interval(low, high))
     if stability:
         same = f"same answers {percent(stability.agreement.value)}"
         text = f"pass^{stability.k} {percent(stability.pass_hat_k.value)}"
@@ -369,6 +374,27 @@ def score_table(models: Sequence[tuple[str, ModelReport]]) -> Table:
         for (data, model), row in zip(models, found, strict=True)
     ]
     return Table(("rank", "model", *["data"] * with_data, *headings), rows, "rnn" if with_data else "rn")
+
+
+def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
+    """Models whose predictions are in several folders, side by side; None if there are none.
+
+    Args:
+        runs: Each with the name of its prediction folder, in the order of the rows of a model.
+    """
+    counts = Counter(run.model for _, run in runs)
+    several = sorted((one for one in runs if counts[one[1].model] > 1), key=lambda one: one[1].model)
+    if not several:
+        return None
+    found = [cells(ModelReport(run, None, quantities(run, [], []))) for _, run in several]
+    headings = [heading for heading in measured_headings(found) if heading != "to the leader"]
+    rows: list[Sequence[Value]] = [
+        [Cell(marked(run.model, run.mark)), Cell(folder), *(row[name] for name in headings)]
+        for (folder, run), row in zip(several, found, strict=True)
+    ]
+    about = "Rows of one model differ in what was requested, so they are not ranked."
+    title = "The same models, asked in several ways"
+    return Table(("model", "predictions", *headings), rows, "nn", title, [about])
 
 
 def model_table(title: str, sentences: Sequence[str], models: Sequence[ModelReport]) -> Table:

@@ -22,7 +22,12 @@ from toolassay.evaluation.evaluation import (
 from toolassay.evaluation.groups import OVERALL_GROUP, groups_of
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import read_groups, signature_of
-from toolassay.evaluation.places import find_metrics_folder, metrics_folder, prediction_file
+from toolassay.evaluation.places import (
+    find_metrics_folder,
+    metrics_folder,
+    prediction_file,
+    prediction_folder,
+)
 from toolassay.evaluation.verification import (
     LineComparison,
     RecordedRun,
@@ -106,6 +111,12 @@ def evaluate(
 def _finish(
     folder: DataFolder, prediction_dir: str | Path, evaluations: Sequence[FolderEvaluation], screen: Screen
 ) -> None:
+    for one in evaluations:
+        place = prediction_folder(folder.path, Path(prediction_dir))
+        if (place / "executions").is_dir():
+            from toolassay.stages.execute import judge_agent
+
+            judge_agent(folder, prediction_file(folder.path, place.absolute(), one.llm), one.path, screen)
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
     _warn_of_partial(evaluations, screen)

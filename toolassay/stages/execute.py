@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
-from toolassay.calls.execution_record import FILE, Execution, read_executions
+from toolassay.calls.execution_record import FILE, SIMULATOR, Execution, read_executions
 from toolassay.data_folder import DataFolder
+from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import Signature
-from toolassay.evaluation.places import metrics_folder, prediction_file
+from toolassay.evaluation.places import metrics_folder, prediction_file, recorded_model
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
@@ -26,15 +28,18 @@ from toolassay.executors.plan_run import (
     PlannedItem,
     PlanSet,
     RunRules,
+    compared,
     recorded_execution,
     run_plans,
 )
 from toolassay.files import atomic_writer, sha256_of, write_json
+from toolassay.metrics.pass_k import NO_RUN, stability_metrics
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
 from toolassay.runs.runner import Loop
 from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.trials import same_settings, trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
 from toolassay.text_formatting import count_of
@@ -147,6 +152,9 @@ def execute(
         if benchmark.items.predicted_plans is None:
             fix = "use toolassay evaluate"
             raise UsageError(f"{title} judges predictions without this command", file=file, fix=fix)
+        if (own_calls := _own_calls(file)) and own_calls != SIMULATOR:
+            fix = "use toolassay evaluate, which judges what they did"
+            raise UsageError(f"the run itself made its calls ({own_calls})", file=file, fix=fix)
         plans = benchmark.items.predicted_plans(folder, file, screen.say)
         path = file.parent / "executions" / f"{file.stem}.jsonl"
     gold = None if file is None else _gold(folder)
@@ -172,11 +180,62 @@ def execute(
     is_complete = not stop and not counts["provider_error"]
     if gold is None or file is None:
         return Executed(path, counts, is_complete)
-    target = metrics_folder(folder.path, file.parent) / "outcomes" / f"{file.stem}.json"
-    made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
-    made_from |= {"predictions": benchmark.scores.fingerprint(file), "gold": sha256_of(folder.path / FILE)}
-    parts = {"executor": chosen.name, **{name: value[:12] for name, value in made_from.items()}}
-    return Executed(path, counts, is_complete, _judged(gold, path, target, parts, screen))
+    metrics = metrics_folder(folder.path, file.parent) / file.name
+    made = list(read_executions(path))
+    return Executed(
+        path, counts, is_complete, _judged(folder, gold, [made], file, metrics, chosen.name, screen)
+    )
+
+
+def _own_calls(predictions: Path) -> str:
+    """The executor with which a run made the calls of its predictions itself; empty for plans."""
+    settings = recorded_settings(predictions.parent / "runs" / predictions.stem) or {}
+    return str(settings.get("executor", ""))
+
+
+def judge_agent(
+    folder: DataFolder, predictions: Path, metrics: Path, screen: Screen
+) -> OutcomeSummary | None:
+    """Judge an agent by what its calls did, in all trials; None if it made none, or gold was not executed so.
+
+    Args:
+        folder: Data folder, with the executions of its gold plans.
+        predictions: Prediction file of the agent; `executions/` beside it has what its calls did.
+        metrics: Metrics file of these predictions.
+        screen: Receives the verdicts, or why there are none.
+    """
+    executor, of_model = _own_calls(predictions), f"executions/{predictions.stem}.jsonl"
+    model = recorded_model(predictions.parent, predictions.stem)
+    trials, _ = same_settings(trials_of(predictions.parent, model))
+    places = [one.folder / of_model for one in trials]
+    if not executor or not places[0].is_file():
+        return None
+    made = [list(read_executions(place)) for place in places if place.is_file()]
+    if {one.executor for one in made[0]} != {executor}:  # its plans were executed later
+        return None
+    gold = _gold(folder) if (folder.path / FILE).exists() else {}
+    start = {one.state_before.digest for one in gold.values() if one.state_before}
+    begun = {one.state_before.digest for trial in made for one in trial if one.state_before}
+    ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
+    problem, is_like_gold = "", {one.executor for one in gold.values()} == {executor}
+    if executor == SIMULATOR and not is_like_gold:
+        return None
+    if not is_like_gold:
+        problem = f"no gold plan was executed with '{executor}': run toolassay execute, then evaluate again"
+    elif len(start) == 1 and not ignore and begun - start:
+        problem = "the gold plans were executed on another workspace: execute them on that of the agent"
+    if problem:
+        screen.say(f"{WARNING}{predictions.stem}: its outcome is not judged; {problem}")
+        return None
+    judged = [[_compared(one, ignore) for one in trial if one.id in gold] for trial in made]
+    return _judged(folder, gold, judged, predictions, metrics, executor, screen)
+
+
+def _compared(execution: Execution, ignore: Sequence[str]) -> Execution:
+    after = execution.state_after
+    if after is None:
+        return execution
+    return replace(execution, state_after=replace(after, changes=compared(after.changes, ignore)))
 
 
 def _gold(folder: DataFolder) -> dict[Any, Execution]:
@@ -311,16 +370,34 @@ def _kind(execution: Execution) -> str:
 
 
 def _judged(
-    gold: Mapping[Any, Execution], path: Path, target: Path, parts: Mapping[str, str], screen: Screen
+    folder: DataFolder,
+    gold: Mapping[Any, Execution],
+    trials: Sequence[Sequence[Execution]],
+    predictions: Path,
+    metrics: Path,
+    executor: str,
+    screen: Screen,
 ) -> OutcomeSummary:
     """Judge executed predictions, write the verdicts and show them beside those on the plans."""
-    executions = read_executions(path)
-    verdicts = {one.id: verdict for one in executions if (verdict := judge(gold[one.id], one)) is not None}
+    benchmark, target = benchmark_of(folder), metrics.parent / "outcomes" / metrics.name
+    made_from = {name: value for name, (_, value) in benchmark.data.made_from(folder).items()}
+    made_from |= {
+        "predictions": benchmark.scores.fingerprint(predictions),
+        "gold": sha256_of(folder.path / FILE),
+    }
+    parts = {"executor": executor, **{name: value[:12] for name, value in made_from.items()}}
+    verdicts, *others = (
+        {one.id: verdict for one in trial if (verdict := judge(gold[one.id], one)) is not None}
+        for trial in trials
+    )
+    stability = {"stability": _stability(list(gold), [verdicts, *others], metrics)} if others else {}
     summary = OutcomeSummary.of(verdicts.values(), len(gold))
     counts = {"n": str(summary.judged), "of": str(summary.requests)}
     signature = f"outcome|{Signature({'toolassay': __version__, **parts, **counts}).text}"
     unjudged = [one for one in gold if one not in verdicts]
-    write_json(target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged})
+    write_json(
+        target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged, **stability}
+    )
     with atomic_writer(items_path(target)) as stream:
         for name, verdict in verdicts.items():
             stream.write(json.dumps({"id": name, **msgspec.to_builtins(verdict)}, ensure_ascii=False) + "\n")
@@ -331,10 +408,24 @@ def _judged(
         screen.say(
             f"{WARNING}{left:,} of {summary.requests:,} requests are not judged: no prediction or no result"
         )
-    plans = _plan_verdicts(items_path(target.parent.parent / target.name))
+    plans = _plan_verdicts(items_path(metrics))
     for line in _disagreements(plans, verdicts):
         screen.show(line)
     return summary
+
+
+def _stability(
+    ids: Sequence[RequestId], trials: Sequence[Mapping[RequestId, OutcomeVerdict]], metrics: Path
+) -> dict[str, Any]:
+    """How often the outcome of each request is right over the trials; an answer is its verdict."""
+    import numpy as np
+
+    answers = np.array(
+        [[int(one[name].correct) if name in one else NO_RUN for name in ids] for one in trials]
+    )
+    items = items_path(metrics)
+    clusters = {one.id: one.cluster for one in read_items(items)} if items.is_file() else {}
+    return stability_metrics(answers, answers == 1, [clusters.get(str(name), str(name)) for name in ids])
 
 
 def _outcome_table(summary: OutcomeSummary) -> Table:

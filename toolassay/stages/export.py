@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.calls.call_plan import Unfit
+from toolassay.calls.call_plan import MOST_TOOLS, Unfit
 from toolassay.calls.execution_record import FILE
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import LastLabels
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.evaluation.items import OUTCOMES, read_items
 from toolassay.exporters.dataset_card import CardFacts, ExportTally, card, read_funnel
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
@@ -21,7 +22,6 @@ from toolassay.exporters.formats import (
     CHAT_FORMATS,
     CLOSINGS,
     FORMATS,
-    MOST_TOOLS,
     Chats,
     ChatStyle,
     Format,
@@ -34,8 +34,10 @@ from toolassay.exporters.sample_selection import RefusedSample, SampleSelection,
 from toolassay.files import write_text
 from toolassay.gates.gate import Level, read_gates
 from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.trials import trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
+from toolassay.stages.leaderboard import ScoredFolder
 from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
@@ -199,6 +201,58 @@ def export(
     result = Exported(destination.path, counts, refused, selection.left_out)
     _report(result, tally, destination, screen)
     return result
+
+
+def export_trajectories(
+    data_dir: str | Path,
+    *,
+    predictions: str,
+    out: str | Path,
+    prediction_dir: str | Path = "predictions",
+    force: bool = False,
+    screen: Screen = DEFAULT,
+) -> Exported:
+    """Write the conversations of an agent, of all trials, as chats with tools for training.
+
+    A line of `trajectories.jsonl` has `id`, `trial`, `messages` and `tools` in the form of OpenAI, `outcome`,
+    `limit`, and `right`: whether the item is right, which is known of the first trial after `evaluate`.
+
+    Args:
+        data_dir: Data folder of any benchmark with agents.
+        predictions: Name of the model.
+        out: Output folder; the output of an earlier export is replaced.
+        prediction_dir: Folder of the predictions.
+        force: Replace files of another program; dated copies are kept.
+        screen: Receives the number of conversations.
+
+    Raises:
+        UsageError: The folder has no agents, or a file is missing or malformed.
+    """
+    place = ScoredFolder.at(data_dir, prediction_dir, None)
+    trajectories = place.benchmark.items.trajectories
+    if trajectories is None or place.predictions is None:
+        raise UsageError("holds no predictions of an agent", file=place.folder.path, fix="run infer first")
+    file, right = place.items_file(predictions), dict[str, float | None]()
+    if file.is_file():
+        names = (OUTCOMES[0], *place.benchmark.scores.ranked_by[:1])
+        for item in read_items(file):
+            right[item.id] = next((s for name in names if (s := item.scores.get(name)) is not None), None)
+    destination, count = Destination(Path(out), force=force), 0
+    with destination.folder() as new:
+        with contextlib.closing(JsonLinesWriter(new / "trajectories.jsonl")) as lines:
+            for trial in trials_of(place.predictions, predictions):
+                for one in trajectories(place.folder, trial.folder, predictions):
+                    known = right.get(one.id) if not trial.number else None
+                    found = {"right": None if known is None else known == 1, "trial": trial.number}
+                    lines.write({**one._asdict(), **found})
+                    count += 1
+        if not count:
+            raise ToolassayError(
+                "the run has no conversation yet", file=place.output(predictions), fix="run it"
+            )
+        destination.facts = {"version": __version__, "to": "trajectories", "samples": count}
+    screen.show(f"{destination.path}: {count_of(count, 'conversation')}")
+    return Exported(destination.path, {"trajectories": count}, 0, 0)
 
 
 def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:

@@ -17,6 +17,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
+    RETRIEVAL,
     ColumnScores,
     Standing,
     changed_parts,
@@ -40,10 +41,11 @@ from toolassay.report.leaderboard import (
     ordered_rows,
     terminal_text,
 )
-from toolassay.report.scoreboard import Contender, choose_score, in_order
+from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
 from toolassay.runs.recorded_usage import ItemUsage, recorded_usage, usage_by_item
 from toolassay.runs.trials import Trial
+from toolassay.tables import Table, percent
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 
@@ -253,6 +255,21 @@ class ScoredFolder:
         return {place.name: number for number, place in enumerate(places)}
 
 
+def ways_of(folder: DataFolder) -> Table | None:
+    """The models with metrics of several prediction folders of a data folder; None if there are none.
+
+    Where the predictions of one folder were executed, outcomes decide in all of them.
+    """
+    found: list[tuple[str, Axes]] = []
+    for predictions in sorted(path for path in folder.path.glob("predictions*") if path.is_dir()):
+        place = ScoredFolder.at(folder.path, predictions.name, None)
+        for model in place.models if place.metrics.is_dir() else ():
+            with suppress(UsageError):
+                found.append((predictions.name, place.read(model)))
+    runs = by_outcome([run for _, run in found])
+    return ways_table([(name, run) for (name, _), run in zip(found, runs, strict=True)])
+
+
 def data_title(folder: DataFolder, name: str) -> str:
     """The title of a data folder in a report; of a team's own data, the folder's name.
 
@@ -357,6 +374,9 @@ def leaderboard(
         if standing.strict is not None and standing.strict.asked:
             why = f" ({standing.excluded})" if standing.excluded else ""
             remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
+        if retrieval := read_groups(file).get(group, {}).get(RETRIEVAL):
+            recall = f"recall@{retrieval['k']} {percent(retrieval['value'])}"
+            remarks.append(f"{name}: {recall} (tools of the gold that its requests showed)")
         standings[name] = standing
         if (found := outcomes_of(items_path(file), part)) is not None:
             outcomes[name] = found
@@ -401,7 +421,8 @@ def leaderboard(
     )
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
-    return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks)
+    ways = ways_of(place.folder)
+    return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks, ways)
 
 
 def _ranking(place: ScoredFolder, models: Mapping[str, Standing], part: ScoreGroup) -> dict[str, int]:

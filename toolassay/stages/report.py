@@ -61,7 +61,7 @@ from toolassay.report.requirements import Measured, Requirement, check, quantiti
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder
+from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.tables import Cell, Result, Table, csv_line
 from toolassay.variety.measures import VarietyPart, measure_variety
 from toolassay.version import __version__
@@ -226,7 +226,8 @@ def _folder_report(
     if not places:
         said = ["No model has a file of items: run evaluate.py."]
     verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
-    return FolderReport(folder.name, folder.title, noun, verdict, reports)
+    ways = ways_of(folder.folder)
+    return FolderReport(folder.name, folder.title, noun, verdict, reports, ways=ways)
 
 
 def _basis(folder: ScoredFolder) -> Iterator[str]:

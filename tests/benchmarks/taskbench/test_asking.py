@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from builders import imported_tool
 
+from toolassay import infer
 from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
+from toolassay.errors import UsageError
+from toolassay.files import write_json
+from toolassay.models import ModelOptions
+from toolassay.screen import SILENT
+from toolassay.stages.graph import build_graph
 from toolassay.tools import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool(name, input_schema={"type": "object"}) for name in ("find", "show", "buy")])
@@ -61,3 +70,19 @@ def test_a_link_is_listed_once_and_a_corrected_call_is_left_out() -> None:
         {"source": "find", "target": "buy"},
         {"source": "find", "target": "show"},
     ]
+
+
+def test_more_tools_than_openai_takes_are_named_with_the_option_that_helps(tmp_path: Path) -> None:
+    nodes = [imported_tool(f"tool_{number}", "Does it.", {}, []) for number in range(129)]
+    write_json(tmp_path / "tool_desc.json", {"nodes": nodes})
+    build_graph(tmp_path, dependency_type="schema")
+    folder = tmp_path
+    (folder / "user_requests.json").write_text('{"id": "1", "user_request": "Do it.", "n_tools": 1}\n')
+    said: list[str] = []
+    given: dict[str, Any] = {"llm": "acme", "dry_run": True, "screen": replace(SILENT, say=said.append)}
+    local, openai = (ModelOptions(base) for base in ("http://localhost:9/v1", "https://api.openai.com/v1"))
+    infer(folder, ask="calls", options=local, **given)
+    assert any("129" in line and "--tools_in_context" in line for line in said)
+    with pytest.raises(UsageError, match="--tools_in_context"):
+        infer(folder, ask="tools", options=openai, **given)
+    assert infer(folder, ask="tools", options=openai, tools_in_context="retrieved:8", **given).expected

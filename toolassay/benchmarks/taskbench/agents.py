@@ -172,6 +172,7 @@ class AgentItems(CallItems):
             session = await self._offered(item, calls, relay, stack)
             run = self._command if isinstance(self.agent, str) else self._function
             end = await run(session, relay, calls)
+            states = None if calls.failure else await calls.states()
         if relay.failure is not None:
             raise relay.failure
         if calls.failure:
@@ -181,6 +182,7 @@ class AgentItems(CallItems):
             steps=relay.answers,
             limit=end.limit or "",
             problem=end.problem,
+            states=states,
         )
         if end.problem:
             entry.outcome, entry.plan = "malformed", None
@@ -348,6 +350,7 @@ class AgentWork(CallWork):
             "batch": options.batch is not None,
             "dry_run": run.choices.dry_run,
             "engine": run.choices.engine is not None,
+            "tools_in_context": own.tools_in_context != PlanOptions.tools_in_context,
         }
         for name in (name for name, is_given in refused.items() if is_given):
             raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")

@@ -6,22 +6,25 @@ The calls that were made become a plan of the prediction file.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from toolassay.benchmarks.taskbench.entries import PlanEntry
+from toolassay.benchmarks.taskbench.inference import Choose, offered_tools
 from toolassay.calls.call_plan import FunctionSchema, NamedFunction, Names, function_of
 from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall
+from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
 from toolassay.dataset import Request
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
-from toolassay.episodes.episode import EpisodeLimits, episode, shown_result
+from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
+from toolassay.evaluation.item_detail import AgentStep
 from toolassay.executors.executor import EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
 from toolassay.graph import ToolGraph
@@ -60,6 +63,47 @@ class OfferedFunction:
         return {"type": "function", "function": msgspec.to_builtins(self.function)}
 
 
+class Conversation(NamedTuple):
+    """What a model did about a request.
+
+    Attributes:
+        entry: Its entry in the journal.
+        trajectory: Its messages, calls included.
+        calls: The calls as they were made, with their results or errors.
+    """
+
+    entry: PlanEntry
+    trajectory: Trajectory
+    calls: Sequence[ExecutedCall]
+
+    def steps(self) -> list[AgentStep]:
+        """The calls with their results, as reports show them."""
+        return [
+            AgentStep(made.step, call.tool, call.arguments, made.result, call.error is not None)
+            for call, made in zip(self.calls, self.trajectory.calls, strict=False)
+        ]
+
+    def execution(self, request: Request, entry: PlanEntry, executor: str) -> Execution:
+        """The calls as an execution, whose answer is every result that the model got.
+
+        A refused call that the model went on after is no failure; an end at a limit or without an answer is.
+
+        Args:
+            request: The request.
+            entry: Its entry as recorded, which has the states of the environment.
+            executor: Name of the executor.
+        """
+        ended = f"ended by a limit: {entry.limit}" if entry.limit else entry.outcome
+        reason = "" if ended == "answered" else ended
+        results = tuple(call.result for call in self.calls if call.error is None)
+        made = Execution(request.id, "failed" if reason else "ran", executor, "", tuple(self.calls), reason)
+        if entry.states is None:
+            unknown = "the state before the first call is not known"
+            return replace(made, outcome="in_doubt", reason=unknown)
+        before, after = msgspec.convert(entry.states, tuple[StateSummary | None, StateSummary | None])
+        return replace(made, answer=results, state_before=before, state_after=after)
+
+
 @dataclass
 class CallItems(ItemWork[Request]):
     """Requests that a model answers with calls.
@@ -73,6 +117,7 @@ class CallItems(ItemWork[Request]):
         executing: Opens what makes the calls; None for "calls", and where only recorded results are wanted.
         allow_writes: Whether tools that are not marked read-only may be called.
         structured: Whether requests of "react" carry a JSON Schema of the action.
+        choose: Chooses the tools that a request shows; None for all.
     """
 
     graph: ToolGraph
@@ -82,6 +127,7 @@ class CallItems(ItemWork[Request]):
     executing: Callable[[], AbstractAsyncContextManager[OpenExecutor]] | None = None
     allow_writes: bool = False
     structured: bool = False
+    choose: Choose | None = None
     _executor: OpenExecutor | None = None
 
     record = PlanEntry
@@ -116,15 +162,30 @@ class CallItems(ItemWork[Request]):
 
     @cached_property
     def tools(self) -> list[OfferedFunction]:
-        """The tools as functions."""
+        """All tools as functions."""
+        return self.functions(self.graph.library.ids)
+
+    def functions(self, ids: Sequence[str]) -> list[OfferedFunction]:
+        """Some tools as functions."""
         kind, library = self.graph.dependency_type, self.graph.library
-        names = Names.of(library, kind)
-        return [OfferedFunction(tool.id, function_of(tool, kind, names)) for tool in library]
+        for name in ids:
+            if name not in self._functions:
+                function = function_of(library[name], kind, self._names)
+                self._functions[name] = OfferedFunction(name, function)
+        return [self._functions[name] for name in ids]
+
+    @cached_property
+    def _functions(self) -> dict[str, OfferedFunction]:
+        return {}
+
+    @cached_property
+    def _names(self) -> Names:
+        return Names.of(self.graph.library, self.graph.dependency_type)
 
     @cached_property
     def _slots(self) -> Mapping[str, NamedFunction]:
         """By the name of a function, and by the id of a tool: the tool, and the argument of each property."""
-        functions = Names.of(self.graph.library, self.graph.dependency_type).by_function
+        functions = self._names.by_function
         return {**functions, **{one.tool: one for one in functions.values()}}
 
     @cached_property
@@ -132,39 +193,45 @@ class CallItems(ItemWork[Request]):
         """How calls are written."""
         return call_format("react" if self.way == "react" else "native", structured=self.structured)
 
-    @cached_property
-    def system(self) -> str:
-        """The system message."""
+    def system(self, tools: Sequence[OfferedFunction]) -> str:
+        """The system message, which lists the tools if actions are text."""
         calls = self.way == "calls"
         parts = [fixed_text("ask_calls", _CALLS) if calls else fixed_text("ask_tools", _TOOLS)]
         if service := self.graph.library.service:
             parts.append(f"The service: {service[:_MOST_OF_SERVICE]}")
         if self.way == "react":
             lines = (
-                json.dumps(
-                    msgspec.to_builtins(msgspec.structs.replace(tool.function, name=tool.name)),
-                    ensure_ascii=False,
-                )
-                for tool in self.tools
+                json.dumps(msgspec.to_builtins(replace(one.function, name=one.name)), ensure_ascii=False)
+                for one in tools
             )
             parts.append(fixed_text("ask_react", REACT).strip().format(tools="\n".join(lines)))
         return "\n\n".join(parts)
 
     async def answer(self, item: Request, ask: Ask) -> PlanEntry:
         """Let the model call tools; its calls are the plan."""
+        return (await self.conversation(item, ask)).entry
+
+    async def conversation(self, item: Request, ask: Ask) -> Conversation:
+        """Like `answer`, with everything that was said and called."""
         made: list[ExecutedCall] = []
+        offered = None if self.choose is None else await offered_tools(self.choose, item, ask)
+        tools = self.tools if offered is None else self.functions(offered)
+        known = {tool.name for tool in tools}
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
-            return [await self._carried(call, made, place) for call in asked]
+            return [await self._carried(call, made, known, place) for call in asked]
 
-        start = [{"role": "system", "content": self.system}, {"role": "user", "content": item.text}]
+        start = [{"role": "system", "content": self.system(tools)}, {"role": "user", "content": item.text}]
         parameters = {**PARAMETERS, **self.parameters}
         has_results = self.way != "calls"
+        states = None
         try:
             async with CallPlace(self._executor, ask) as place:
                 end = await episode(
-                    start, self.tools, ask, carry if has_results else None, self.limits, self.form, parameters
+                    start, tools, ask, carry if has_results else None, self.limits, self.form, parameters
                 )
+                if self._executor is not None:
+                    states = await place.recorded_states()
         except EnvironmentFailure as error:
             raise ModelError(f"a call has no result: {error}") from None
         except InDoubt:
@@ -173,12 +240,12 @@ class CallItems(ItemWork[Request]):
         if end.outcome == OVERFLOW and not end.steps:
             raise ModelError(end.problem, outcome=OVERFLOW)
         if not has_results:
-            made = [self._parsed(ToolCall("", one.name, one.arguments), 0) for one in end.calls]
+            made = [self._parsed(ToolCall("", one.name, one.arguments), known, 0) for one in end.calls]
         limit = "context" if end.outcome == OVERFLOW else end.limit
         outcome = "answered" if made or end.outcome == OVERFLOW else end.outcome
         if end.outcome == "refused":
             outcome = "refused"
-        return PlanEntry(
+        entry = PlanEntry(
             outcome=outcome,
             plan=plan_of_calls(made, item.text, self.graph.library) if outcome == "answered" else None,
             steps=end.steps,
@@ -186,19 +253,24 @@ class CallItems(ItemWork[Request]):
             refused_calls=sum(one.error is not None for one in made),
             cut_off=end.is_cut_off and not made,
             limit=limit or "",
+            states=states,
+            offered=offered,
         )
+        return Conversation(entry, end, made)
 
-    async def _carried(self, asked: ToolCall, made: list[ExecutedCall], place: CallPlace) -> str:
-        call = self._parsed(asked, len(made))
+    async def _carried(
+        self, asked: ToolCall, made: list[ExecutedCall], offered: Collection[str], place: CallPlace
+    ) -> str:
+        call = self._parsed(asked, offered, len(made))
         if call.error is None:
             call = await place.call(self.graph.library[call.tool], call)
         made.append(call)
         return shown_result(f"Error: {call.error}" if call.error is not None else result_of(call).text)
 
-    def _parsed(self, asked: ToolCall, number: int) -> ExecutedCall:
-        """A call as the model wrote it; with an error if no tool can get it."""
+    def _parsed(self, asked: ToolCall, offered: Collection[str], number: int) -> ExecutedCall:
+        """A call as the model wrote it; with an error if no offered tool can get it."""
         known = self._slots.get(asked.name)
-        if known is None:
+        if known is None or known["tool"] not in offered:
             return ExecutedCall(number, asked.name, {}, error=f"there is no tool '{asked.name[:100]}'")
         try:
             given = json.loads(asked.arguments or "{}", strict=False)

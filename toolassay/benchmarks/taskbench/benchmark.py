@@ -84,6 +84,12 @@ class TaskBench(Benchmark):
                 "predictions, in predictions_agents.",
                 metavar="COMMAND",
             ),
+            Option(
+                "tools_in_context",
+                "Tools that a request shows: all; retrieved:K, the K best by BM25; retrieved:K:NAME, by an "
+                "installed retriever.",
+                metavar="all|retrieved:K",
+            ),
             Option("allow_writes", "With --ask: permit tools that are not marked read-only.", bool),
             Option(
                 "allow_tools",
@@ -196,6 +202,7 @@ class TaskBench(Benchmark):
 
         refuse_beside_security(
             ask=own.ask != "plan",
+            tools_in_context=own.tools_in_context != "all",
             reformat=own.reformat,
             log_first_detail=own.log_first_detail,
             structured=run.model.structured,

@@ -23,6 +23,9 @@ class PlanEntry(ItemEntry):
         refused_calls: Number of calls that had an error.
         answer: What an agent of the user's said at the end.
         made: Its calls, as JSON of `ExecutedCall`.
+        states: The environment before the first call, and after the last one with what changed (JSON of two
+            `StateSummary`); None if that is not known.
+        offered: Ids of the tools that the request showed; None if it showed all.
         request: Hash of the wording.
         adopted: Line of a prediction file that was taken over without a raw answer.
         response: The raw answer; None if it is not recorded.
@@ -36,6 +39,8 @@ class PlanEntry(ItemEntry):
     refused_calls: int | None = None
     answer: str = ""
     made: Sequence[dict[str, Any]] = ()
+    states: Sequence[dict[str, Any] | None] | None = None
+    offered: list[str] | None = None
     request: str = ""
     adopted: dict[str, Any] | None = None
     response: str | None = None

@@ -9,12 +9,13 @@ from typing import Any, cast
 
 from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.security.probe import FOLDER
-from toolassay.benchmarks.taskbench.entries import outcome_of_label
+from toolassay.benchmarks.taskbench.entries import entry_of, outcome_of_label, request_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
     PairScorer,
     PlanEvaluator,
     ScoringChoices,
+    context_of,
     dropped_lines,
 )
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
@@ -41,16 +42,18 @@ from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, STABILITY, signature_of
+from toolassay.evaluation.metrics_file import RETRIEVAL, RUN_KEYS, SECURITY, STABILITY, signature_of
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, prediction_file
 from toolassay.files import read_json, safe_name, write_json
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
-from toolassay.metrics.confidence_interval import Interval
+from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.requests import Chosen, Requests, key_of, read_ids
 from toolassay.runs import recorded_settings
+from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.screen import WARNING, once
@@ -160,9 +163,32 @@ def add_axes(evaluation: Evaluation, job: ScoringJob, predictions: Path, llm: st
 
         if (security := figures_beside(predictions, llm)) is not None:
             found[SECURITY] = security
+    if retrieval := _retrieval(job):
+        found[RETRIEVAL] = retrieval
     before = {name: whole.pop(name) for name in RUN_KEYS if name in whole}
     whole.update(found)
     return found != before
+
+
+def _retrieval(job: ScoringJob) -> dict[str, Any]:
+    """The mean share of the tools of a gold plan that its request showed; {} where all were shown."""
+    import numpy as np
+
+    if not (context := context_of(job.run)):
+        return {}
+    reader, shares, clusters = PlanReader(job.library, job.dependency_type), array("d"), array("q")
+    with (
+        LineIndex(job.labels, fix="write it with format_data.py", keep=job.keep) as labels,
+        Journal(job.run / JOURNAL, read_only=True) as journal,
+    ):
+        for line in _counted_lines(job, labels):
+            label = labels.read(line)
+            gold, offered = reader.plan(label), entry_of(journal, request_of_label(label)).offered
+            if gold is not None and gold.names and offered is not None:
+                shares.append(len(set(gold.names) & set(offered)) / len(set(gold.names)))
+                clusters.append(cluster_of(label))
+    (recall,) = mean_intervals([np.asarray(shares)], clusters=np.asarray(clusters))
+    return {"context": context, "k": int(context.rpartition("@")[2]), "n": len(shares), **recall.to_json()}
 
 
 def _ledger_items(job: ScoringJob) -> frozenset[str] | None:

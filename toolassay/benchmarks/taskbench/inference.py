@@ -266,6 +266,20 @@ class RequestStream(Protocol):
     def __len__(self) -> int: ...
 
 
+Choose = Callable[[str], list[str]]
+"""The ids of the tools that a request shows, by its text."""
+
+
+async def offered_tools(choose: Choose, item: Request, ask: Ask) -> list[str]:
+    """The tools that a request shows, which the journal keeps: a retriever is not asked twice."""
+
+    async def chosen() -> list[str]:
+        return choose(item.text)
+
+    found: list[str] = await ask.once(chosen)
+    return found
+
+
 @dataclass(frozen=True)
 class PlanItems(ItemWork[Request]):
     """The work on single requests.
@@ -276,6 +290,7 @@ class PlanItems(ItemWork[Request]):
         parameters: of the requests (temperature, top_p, …), over the published ones.
         rewriter: name of the model that rewrites answers; None leaves them malformed.
         show: receives the messages of a request and its answer.
+        choose: chooses the tools that a request shows; None for all.
     """
 
     graph: ToolGraph
@@ -283,6 +298,7 @@ class PlanItems(ItemWork[Request]):
     parameters: Mapping[str, Any]
     rewriter: str | None = None
     show: Callable[[Sequence[Mapping[str, Any]], str], None] | None = None
+    choose: Choose | None = None
 
     record = PlanEntry
 
@@ -320,12 +336,16 @@ class PlanItems(ItemWork[Request]):
     async def answer(self, item: Request, ask: Ask) -> PlanEntry:
         """Request a plan, and its rewriting where it is not the requested JSON."""
         prompt, graph = self.shown(item)
+        offered = None
+        if self.choose is not None:
+            offered = await offered_tools(self.choose, item, ask)
+            prompt = prompt.of_tools(offered)
         messages, parameters = prompt.messages(item.text), {**PARAMETERS, **self.parameters}
         response = await ask(ChatRequest(messages, parameters, None, PlanTask(item.text, graph), "planner"))
         if self.show is not None:
             self.show(messages, response.text)
         if response.refused:
-            return PlanEntry(outcome="refused")
+            return PlanEntry(outcome="refused", offered=offered)
         plan, problem = self._read(response)
         is_readable = problem is None and is_strict_plan(response.text)
         rewriter = self.rewriter if response.text.strip() and not is_readable else None
@@ -335,7 +355,7 @@ class PlanItems(ItemWork[Request]):
             rewritten = await ask(ChatRequest([message], parameters, None, task, "reformat"), rewriter)
             plan, problem = self._read(rewritten)
         outcome = "malformed" if plan is None or problem is not None else "answered"
-        return PlanEntry(outcome=outcome, rewriter=rewriter or "")
+        return PlanEntry(outcome=outcome, rewriter=rewriter or "", offered=offered)
 
     def _read(self, response: ChatResponse) -> tuple[dict[str, Any] | None, str | None]:
         plan, read = read_plan(response.text, self.graph.dependency_type, response.finish_reason)

@@ -14,14 +14,20 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from toolassay.benchmarks.benchmark import Items
-from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
+from toolassay.benchmarks.taskbench.asking import CallItems
+from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of, request_of_label
+from toolassay.benchmarks.taskbench.options import AGENTS
+from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.calls.execution_record import Execution
 from toolassay.data_folder import DataFolder, Say
 from toolassay.dataset import LastLabels, read_labels, repository_form
+from toolassay.episodes.episode import training_messages
+from toolassay.errors import UsageError
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
 from toolassay.evaluation.item_detail import (
     DrawnArgument,
@@ -29,15 +35,20 @@ from toolassay.evaluation.item_detail import (
     DrawnPlan,
     ItemAnswer,
     ItemGold,
+    RecordedTrajectory,
     Section,
     Status,
+    TrajectoryFigures,
 )
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
+from toolassay.requests import Requests
+from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
+from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
 from toolassay.tools import ToolLibrary
 
@@ -119,11 +130,13 @@ def plan_answers(
 ) -> Iterator[tuple[str, ItemAnswer]]:
     """What a model planned for each request with a label, or for those with some ids."""
     reader, trial = _reader(folder), Trial(predictions, llm)
-    journal_file = trial.run_folder / "journal.jsonl"
+    journal_file = trial.run_folder / JOURNAL
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(LineIndex(trial.output, fix="make it with inference.py"))
         place = predictions / "executions" / f"{trial.output.stem}.jsonl"
         executed = stack.enter_context(_Executed(place))
+        gold_executed = stack.enter_context(_Executed(folder.path / EXECUTIONS))
+        agent = _agent(folder, trial)
         journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
         if journal is not None:
             stack.callback(journal.close)
@@ -135,10 +148,53 @@ def plan_answers(
             gold = reader.plan(label)
             if gold is None or found is None:
                 continue
-            raw = entry_of(journal, request_of_label(label)).response if journal is not None else None
-            answer = _answer(reader, gold, label, found.result, raw)
+            request = request_of_label(label)
+            entry = PlanEntry() if journal is None else entry_of(journal, request)
+            answer = _answer(reader, gold, label, found.result, entry.response)
             more = executed.sections(str(label["id"]), "Plan, executed")
+            if journal is not None and agent is not None and entry.plan is not UNSET:
+                talk = recorded_conversation(agent, request, journal, entry)
+                ran = gold_executed.execution(str(label["id"]))
+                wanted: list[tuple[str, Mapping[str, Any] | None]] = [(name, None) for name in gold.names]
+                if ran is not None and ran.outcome == "ran":
+                    wanted = [(call.tool, call.arguments) for call in ran.calls]
+                steps = talk.steps()
+                figures = TrajectoryFigures.of(steps, wanted, talk.trajectory.steps)
+                more = [figures.section("Calls", steps), *(one for one in more if one.kind != "calls")]
+                answer = replace(answer, trajectory=figures)
             yield str(label["id"]), replace(answer, sections=[*answer.sections, *more])
+
+
+def _agent(folder: DataFolder, trial: Trial) -> CallItems | None:
+    """The work of an agent's run, for its recorded answers; None for plans and calls in one answer."""
+    settings = recorded_settings(trial.run_folder) or {}
+    if settings.get("ask") not in ("tools", "react", AGENTS):
+        return None
+    return recorded_items(settings, folder.graph(settings.get("dependency_type")))
+
+
+def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Iterator[RecordedTrajectory]:
+    """The conversations of an agent.
+
+    Raises:
+        UsageError: The run is not that of an agent, or files are missing.
+    """
+    trial = Trial(predictions, llm)
+    agent = _agent(folder, trial)
+    if agent is None or agent.way == AGENTS:
+        raise UsageError(
+            "holds no conversations", file=trial.run_folder, fix="run infer --ask tools or --ask react"
+        )
+    with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
+        for request in Requests.read(folder.user_requests):
+            entry = entry_of(journal, request)
+            if entry.plan is UNSET:
+                continue
+            messages = recorded_conversation(agent, request, journal, entry).trajectory.messages
+            offered = agent.tools if entry.offered is None else agent.functions(entry.offered)
+            tools = [one.to_openai() for one in offered]
+            said = training_messages(messages, agent.form)
+            yield RecordedTrajectory(str(request.id), said, tools, entry.outcome, entry.limit)
 
 
 class _Executed:
@@ -154,14 +210,19 @@ class _Executed:
         if self._lines is not None:
             self._lines.close()
 
-    def sections(self, item: str, title: str) -> list[Section]:
-        """What the calls of a plan returned and changed."""
+    def execution(self, item: str) -> Execution | None:
+        """The execution of a plan; None without one that can be read."""
         number = None if self._lines is None else self._lines.by_text.get(item)
         if self._lines is None or number is None:
-            return []
+            return None
         try:
-            execution = msgspec.convert(self._lines.read(number), Execution)
+            return msgspec.convert(self._lines.read(number), Execution)
         except (KeyError, TypeError, ValueError):
+            return None
+
+    def sections(self, item: str, title: str) -> list[Section]:
+        """What the calls of a plan returned and changed."""
+        if (execution := self.execution(item)) is None:
             return []
         calls = [
             {
@@ -321,4 +382,5 @@ ITEMS = Items(
     plan_answers,
     lambda folder, allow_tools, say: labelled_plans(folder, say),
     lambda folder, predictions, say: predicted_plans(folder, predictions, say),
+    agent_trajectories,
 )

@@ -51,6 +51,8 @@ class PlanOptions:
         allow_tools: Permit Python code of the data folder, or that an option of the executor names.
         max_steps: Maximum model answers per request.
         max_seconds: Maximum seconds of all answers to a request; of an agent, of its whole work.
+        tools_in_context: Tools that a request shows: "all"; "retrieved:K", the K best by BM25;
+            "retrieved:K:NAME", those of an installed retriever.
     """
 
     dependency_type: str | None = None
@@ -70,6 +72,7 @@ class PlanOptions:
     allow_tools: bool = False
     max_steps: int = 20
     max_seconds: float = 120.0
+    tools_in_context: str = "all"
 
     def __post_init__(self) -> None:
         """Check that the options fit the way of asking.

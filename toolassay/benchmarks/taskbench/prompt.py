@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from string import Template
@@ -59,6 +60,10 @@ class PlanPrompt:
         wording: Wording = "default",
         template: str | None = None,
     ) -> None:
+        self._library = library
+        self._rest = partial(
+            PlanPrompt, dependency_type=dependency_type, demos=demos, wording=wording, template=template
+        )
         turns = turns_of(built_in(template_name(dependency_type, wording)))
         self._example = turns[:-1]
         whole = Template(template or turns[-1]["content"])
@@ -84,6 +89,10 @@ class PlanPrompt:
         or wording.
         """
         return "".join([*(turn["content"] for turn in self._example), *self._parts])
+
+    def of_tools(self, ids: Sequence[str]) -> PlanPrompt:
+        """The prompt that lists only some of the tools."""
+        return self._rest(ToolLibrary([self._library[name] for name in ids]))
 
     def messages(self, request: str) -> list[dict[str, str]]:
         """The messages of one request: the worked example, if the wording has one, and the prompt."""

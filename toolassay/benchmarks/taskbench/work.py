@@ -16,10 +16,11 @@ import msgspec
 from msgspec import UNSET
 
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
-from toolassay.benchmarks.taskbench.asking import CallItems
+from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.inference import (
     PARAMETERS,
+    Choose,
     PlanItems,
     is_settled,
     prediction_line,
@@ -29,11 +30,12 @@ from toolassay.benchmarks.taskbench.inference import (
 from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.prompt import REQUIRED, PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
+from toolassay.calls.call_plan import MOST_TOOLS
 from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall
+from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
-from toolassay.episodes.episode import EpisodeLimits
+from toolassay.episodes.episode import EpisodeLimits, MadeCall, Trajectory
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named
@@ -48,13 +50,16 @@ from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
 from toolassay.prompt_templates import Wording, read_template
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
+from toolassay.retrieval import ToolsInContext
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.items import OVERFLOW, preview_items, replay_item
+from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.items import OVERFLOW, preview_items, recorded_answers
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
+from toolassay.runs.wording import Wording as RecordedWording
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
 from toolassay.screen import SILENT, WARNING, Screen
@@ -203,6 +208,22 @@ class PlanWork(Work):
         limited = {} if run.model.max_tokens is None else {MAX_TOKENS: run.model.max_tokens}
         self._parameters = {**run.model.parameters, **limited}
         self._shown = False
+        self._context = ToolsInContext.parse(own.tools_in_context)
+        if self._context is not None and not is_served(run.model.llm):
+            fix = "name a served model (--api_base URL)"
+            raise UsageError(f"--tools_in_context: {run.model.llm} works with the whole graph", fix=fix)
+        if self._context is not None and run.model.structured and own.ask == "plan":
+            fix = "omit it"
+            raise UsageError("--structured: its schema names all tools, not those in context", fix=fix)
+
+    @cached_property
+    def _choose(self) -> Choose | None:
+        return None if self._context is None else self._context.finder(self._source.graph.library)
+
+    @property
+    def _offered(self) -> dict[str, str]:
+        """The setting of the run, where a request does not show all tools."""
+        return {} if self._context is None else {"tools_in_context": str(self._context)}
 
     @property
     def _helper(self) -> str | None:
@@ -223,6 +244,7 @@ class PlanWork(Work):
             "demo_ids": [demo["id"] for demo in self._source.demos],
             "reformat_by": self._own.rewriter,
             "prompt_sha256": prompt_hash,
+            **self._offered,
         }
         if structured:
             schema = json.dumps(self._schema).encode()
@@ -270,7 +292,8 @@ class PlanWork(Work):
         """The work on single requests."""
         schema = json_schema("plan", self._schema) if self._run.model.structured else {}
         source, show = self._source, self._show if self._own.log_first_detail else None
-        return PlanItems(source.graph, source.prompt, {**self._parameters, **schema}, self._helper, show)
+        parameters = {**self._parameters, **schema}
+        return PlanItems(source.graph, source.prompt, parameters, self._helper, show, self._choose)
 
     def _show(self, messages: Sequence[Mapping[str, Any]], answer: str) -> None:
         if not self._shown:
@@ -342,6 +365,20 @@ class CallWork(PlanWork):
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
         self._executor = executor_named(own.executor)
 
+    def check_size(self, screen: Screen) -> None:
+        """Warn of more tools in a request than OpenAI's API takes.
+
+        Raises:
+            UsageError: The server is OpenAI's.
+        """
+        count = len(self._source.graph.library) if self._context is None else self._context.k
+        if self._own.ask != "react" and count > MOST_TOOLS:
+            text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
+            fix = "add --tools_in_context retrieved:K"
+            if "//api.openai.com" in (self._run.endpoint.endpoint or ""):
+                raise UsageError(text, fix=fix)
+            screen.say(f"{WARNING}{text}; where the server refuses them: {fix}")
+
     @property
     def items(self) -> CallItems:  # type: ignore[override]
         """The work on single requests."""
@@ -356,13 +393,14 @@ class CallWork(PlanWork):
             None if own.ask == "calls" else lambda: executor.open(context, options),
             own.allow_writes or executor.is_harmless,
             bool(self._run.model.structured),
+            self._choose,
         )
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
         own, items, folder = self._own, self.items, self._folder
-        shown = [items.system, *(tool.to_openai() for tool in items.tools)]
+        shown = [items.system(items.tools), *(tool.to_openai() for tool in items.tools)]
         prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
         return WorkFacts(
@@ -375,6 +413,7 @@ class CallWork(PlanWork):
                 **({} if own.ask == "calls" else limits),
                 **({"structured": True} if items.structured else {}),
                 "prompt_sha256": prompt_hash,
+                **self._offered,
             },
             {**CALL_PARAMETERS, **self._parameters},
             len(self._source.requests),
@@ -385,6 +424,21 @@ class CallWork(PlanWork):
             adopts=True,
             in_steps=own.ask != "calls",
         )
+
+    def write(self, output: Path, journal: Journal) -> Written:
+        """Write also the executions of an agent: what its calls returned and changed."""
+        written = super().write(output, journal)
+        if written.lines and self._own.ask != "calls":
+            path, items = output.parent / "executions" / f"{output.stem}.jsonl", self.items
+            write_json_lines(path, self._executions(items, journal))
+        return written
+
+    def _executions(self, items: CallItems, journal: Journal) -> Iterator[Execution]:
+        for request in self._source.requests:
+            entry = entry_of(journal, request)
+            if is_settled(entry) and entry.plan is not UNSET:
+                found = recorded_conversation(items, request, journal, entry)
+                yield found.execution(request, entry, self._executor.name)
 
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """The minimum (one answer per request) and the maximum (`max_steps` answers per request)."""
@@ -399,12 +453,17 @@ def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int =
     Raises:
         UsageError: files missing or malformed, or options that do not fit.
     """
-    source = PlanSource.read(folder, own, SILENT if trial else run.screen)  # notices are shown once
+    screen = SILENT if trial else run.screen  # notices are shown once
+    source = PlanSource.read(folder, own, screen)
     if own.ask == AGENTS:
         from toolassay.benchmarks.taskbench.agents import AgentWork
 
         return AgentWork(folder, source, run, own)
-    return (PlanWork if own.ask == "plan" else CallWork)(folder, source, run, own)
+    if own.ask == "plan":
+        return PlanWork(folder, source, run, own)
+    work = CallWork(folder, source, run, own)
+    work.check_size(screen)
+    return work
 
 
 def requests_of(folder: DataFolder, screen: Screen) -> Requests:
@@ -458,29 +517,53 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
             if is_settled(entry):
                 comparison.adopted += entry.adopted is not None
                 if entry.plan is not UNSET:
-                    entry = _remade_calls(recorded, graph, request, entry)
+                    items = recorded_items(recorded.settings, graph)
+                    made = recorded_conversation(items, request, recorded.journal, entry).entry
+                    entry = msgspec.structs.replace(entry, plan=made.plan, made=made.made)
                 yield prediction_line(request, entry, graph.dependency_type)
             advance()
 
 
-def _remade_calls(recorded: RecordedRun, graph: ToolGraph, request: Request, entry: PlanEntry) -> PlanEntry:
-    """The entry of a request with calls, made of the recorded answers and results.
+def recorded_items(settings: Mapping[str, Any], graph: ToolGraph) -> CallItems:
+    """The work of a run with calls, for its recorded answers.
+
+    Args:
+        settings: Of the manifest.
+        graph: The tools.
+    """
+    limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
+    structured = bool(settings.get("structured"))
+    choose = _recorded_only if "tools_in_context" in settings else None
+    return CallItems(graph, settings["ask"], {}, limits, structured=structured, choose=choose)
+
+
+def _recorded_only(request: str) -> list[str]:
+    raise ModelError("the journal does not say which tools this request showed", outcome="not run")
+
+
+def recorded_conversation(
+    items: CallItems, request: Request, journal: Journal, entry: PlanEntry
+) -> Conversation:
+    """What a model did about a request, made of the recorded answers and results; of a user's agent, its
+    calls.
 
     It must stop where the run did: one that its context or time ended made one more request.
     """
-    settings, limit = recorded.settings, entry.limit
-    if settings["ask"] == AGENTS:
-        lines = [*recorded.journal.calls(key_of(request.id), entry.asked_again)][: entry.calls]
+    if items.way == AGENTS:
+        lines = [*journal.calls(key_of(request.id), entry.asked_again)][: entry.calls]
         calls = [msgspec.convert(line.result, ExecutedCall) for line in lines]
-        plan = None if entry.plan is None else plan_of_calls(calls, request.text, graph.library)
-        return msgspec.structs.replace(entry, plan=plan, made=msgspec.to_builtins(calls))
+        plan = None if entry.plan is None else plan_of_calls(calls, request.text, items.graph.library)
+        made = [
+            MadeCall(call.tool, json.dumps(call.arguments), call.error or json.dumps(call.result))
+            for call in calls
+        ]
+        again = msgspec.structs.replace(entry, plan=plan, made=msgspec.to_builtins(calls))
+        return Conversation(again, Trajectory([], made, steps=entry.steps or 0), calls)
+    limit = entry.limit
     end = ModelError(
         "the recorded conversation ends here",
         outcome=OVERFLOW if limit == "context" else "not run",
         kind=TIME_LIMIT if limit == "time" else "failed",
     )
-    limits = EpisodeLimits(settings.get("max_steps", 1), settings.get("max_seconds", float("inf")))
-    structured = bool(settings.get("structured"))
-    items = CallItems(graph, settings["ask"], {}, limits, structured=structured)
-    made: PlanEntry = replay_item(items, request, recorded.journal, end)[0]
-    return made
+    with RecordedWording(journal.path.parent).used():
+        return run_coroutine(items.conversation(request, recorded_answers(items, request, journal, end)))

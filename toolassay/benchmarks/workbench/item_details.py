@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
-from toolassay.benchmarks.workbench.agents.episode import AgentEntry, read_predictions
+from toolassay.benchmarks.workbench.agents.episode import (
+    AgentEntry,
+    WorkbenchAgentSettings,
+    entry_of,
+    read_predictions,
+)
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
@@ -17,11 +22,24 @@ from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_environment import task_plans
 from toolassay.data_folder import DataFolder
+from toolassay.episodes.call_formats import call_format
+from toolassay.episodes.episode import MadeCall, Trajectory, training_messages, trajectory_of
 from toolassay.errors import UsageError
-from toolassay.evaluation.item_detail import Call, ItemAnswer, ItemGold, Section, drawn_in_order
+from toolassay.evaluation.item_detail import (
+    AgentStep,
+    Call,
+    ItemAnswer,
+    ItemGold,
+    RecordedTrajectory,
+    Section,
+    TrajectoryFigures,
+    drawn_in_order,
+)
+from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
+from toolassay.tool_results import is_refusal
 
 
 def task_golds(folder: DataFolder) -> Iterator[ItemGold]:
@@ -44,6 +62,7 @@ def task_answers(
     except UsageError:
         sandbox = None
     toolset = PUBLISHED if sandbox is None else toolset_of(sandbox)
+    form = call_format((recorded_settings(Trial(predictions, llm).run_folder) or {}).get("agent", "native"))
     judge = None if sandbox is None else StrictJudge(sandbox)
     trial = Trial(predictions, llm)
     found = read_predictions(trial.output, tasks)
@@ -57,7 +76,9 @@ def task_answers(
                     else None
                 )
                 entry = journal.entry(task.id, AgentEntry)
-                yield task.id, _answer(task, result.calls, verdict, entry, toolset)
+                made = trajectory_of(entry.messages, form)
+                made.answer = entry.response or ""
+                yield task.id, _answer(task, result.calls, verdict, made, toolset)
     if sandbox is not None:
         sandbox.close()
 
@@ -66,24 +87,48 @@ def _answer(
     task: Task,
     texts: Sequence[str],
     verdict: StrictVerdict | None,
-    entry: AgentEntry,
+    trajectory: Trajectory,
     toolset: Toolset,
 ) -> ItemAnswer:
     gold, made = _calls(task.answer, toolset), _calls(texts, toolset)
     wanted, given = drawn_in_order(gold, made)
-    sections = []
-    if observed := _observed(entry.messages):
-        sections.append(Section("Calls and what came back", "calls", observed))
+    sections, figures = [], None
+    if trajectory.steps:
+        steps = [_step(call, toolset) for call in trajectory.calls]
+        figures = TrajectoryFigures.of(steps, gold, trajectory.steps)
+        sections.append(figures.section("Calls and what came back", steps))
     if verdict is not None and (verdict.unwanted or verdict.missing):
         sections.append(Section("Changes", "table", _changes(verdict)))
     return ItemAnswer(
         wanted,
         given,
         [tool for tool, _ in made],
-        entry.response,
+        trajectory.answer or None,
         _harmful(gold, made, verdict, toolset),
         sections,
+        figures,
     )
+
+
+def task_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Iterator[RecordedTrajectory]:
+    """The conversations of an agent.
+
+    Raises:
+        UsageError: Files are missing, or the tools of the folder are code, which an export does not run.
+    """
+    trial = Trial(predictions, llm)
+    settings = recorded_settings(trial.run_folder) or {}
+    known = {name: settings[name] for name in ("agent", "toolkit") if name in settings}
+    agent, sandbox = WorkbenchAgentSettings(**known), open_workplace(folder.path)
+    form, toolset = call_format(agent.agent), toolset_of(sandbox)
+    with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
+        for task in read_tasks(folder.path):
+            entry = entry_of(journal, task)
+            if entry.messages:
+                tools = [tool.to_openai() for tool in agent.tools(task, toolset)]
+                said = training_messages(entry.messages, form)
+                yield RecordedTrajectory(task.id, said, tools, entry.outcome, entry.limit)
+    sandbox.close()
 
 
 def _calls(texts: Sequence[str], toolset: Toolset) -> list[Call]:
@@ -127,28 +172,25 @@ def _changes(verdict: StrictVerdict) -> dict[str, Any]:
     return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
 
 
-def _observed(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The calls of a conversation with their results."""
-    results = {one["tool_call_id"]: one["content"] for one in messages if one["role"] == "tool"}
-    return [
-        {
-            "tool": call["function"]["name"],
-            "arguments": _parsed(call["function"]["arguments"]),
-            "result": results.get(call["id"]),
-            "error": None,
-        }
-        for message in messages
-        for call in message.get("tool_calls", ())
-    ]
+def _step(call: MadeCall, toolset: Toolset) -> AgentStep:
+    """A call as the ground truth has it, where its tool and arguments are known."""
+    tool, arguments = toolset.find(call.name), _parsed(call.arguments)
+    if tool is not None and isinstance(arguments, dict):
+        arguments = tool.recorded_arguments(arguments)
+    name = call.name if tool is None else tool.name
+    return AgentStep(call.step, name, arguments, call.result, is_refusal(call.result))
 
 
-def _parsed(text: Any) -> Any:
+def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
-    except (TypeError, ValueError):
+        return json.loads(text or "{}")
+    except ValueError:
         return text
 
 
 ITEMS = Items(
-    task_golds, task_answers, lambda folder, allow_tools, say: task_plans(folder, allow_tools=allow_tools)
+    task_golds,
+    task_answers,
+    lambda folder, allow_tools, say: task_plans(folder, allow_tools=allow_tools),
+    trajectories=task_trajectories,
 )

@@ -118,7 +118,20 @@
     const outcomes = folder.outcome_names;
     view.append(el("h3", {}, "Outcomes"),
       table(["model", ...outcomes], names.map((name, place) => [name, ...outcomes.map((one) => folder.outcomes[place][one] ?? 0)]), "Outcomes"),
+      ...agents(folder, names),
       many.childElementCount ? el("h3", {}, "Tools and arguments") : "", many);
+  }
+
+  // What agents did to get there, against the calls of the gold.
+  function agents(folder, names) {
+    const rows = names.flatMap((name, place) => {
+      const one = folder.trajectories[place];
+      return one ? [[name, ...["steps", "calls", "gold", "wasted", "repeated", "failed", "recovered", "first_wrong"].map((part) =>
+        one[part] === null ? "–" : one[part].toFixed(1)), percent(one.all_right)]] : [];
+    });
+    return rows.length ? [el("h3", {}, "Steps of agents"), el("p", { class: "quiet" },
+      "Means per item. Beyond the gold: accepted calls that the gold lacks. First wrong: the number of the first call that was refused or that the gold lacks, of items that have one."),
+    table(["model", "answers", "calls", "calls of the gold", "beyond the gold", "repeated", "refused", "recovered", "first wrong", "all calls right"], rows, "Steps of agents")] : [];
   }
 
   // The colour of a model is the same on all tabs.
@@ -293,7 +306,8 @@
       (column === 0 && body.marks?.[place] === "wanted" ? "✓ " : ""), String(cell)))), one.title));
     }
     if (one.kind === "calls") {
-      inside.push(table(["tool", "arguments", "result"], body.map((call) => [call.tool, el("code", {}, shown(call.arguments)),
+      const steps = body.some((call) => call.step);
+      inside.push(table([...(steps ? ["answer"] : []), "tool", "arguments", "result"], body.map((call) => [...(steps ? [call.step] : []), call.tool, el("code", {}, shown(call.arguments)),
         el("code", {}, call.error ?? (call.result === null || call.result === undefined ? "–" : shown(call.result)))]), one.title));
     }
     return el("div", {}, el("h3", {}, one.title), inside);

@@ -22,6 +22,7 @@ from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
+from toolassay.runs import recorded_settings
 from toolassay.runs.record import refused_part
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
@@ -73,6 +74,11 @@ class ScoringChoices:
     rouge_median: bool = False
     compat: Literal["published"] | None = None
     rouge_backend: RougeBackend = "builtin"
+
+
+def context_of(run: Path) -> str:
+    """The tools that the requests of a run showed, as `ToolsInContext` writes it; empty for all."""
+    return str((recorded_settings(run) or {}).get("tools_in_context", ""))
 
 
 class PairScorer(Protocol):
@@ -194,6 +200,7 @@ class PlanEvaluator:
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.ask == "plan" else {"ask": job.ask}),
+            **({"context": context} if (context := context_of(job.run)) else {}),
             **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
             **refused_part([job.run]),
             "predictions": self._hashes["predictions"],
