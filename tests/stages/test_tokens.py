@@ -14,7 +14,6 @@ from builders import chat_folder, data_folder, running_server, workbench_folder
 from running import Capture, Finished, entries_of, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
-from toolassay.runs.manifest import BEGUN
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 from toolassay.testkit.fake_server import canned_answer
@@ -173,7 +172,7 @@ def test_malformed_and_cut_off_answers_are_asked_again_and_the_others_kept(bench
     journal = [
         entry
         for entry in entries_of(bench.run / "journal.jsonl")
-        if entry["outcome"] != "not run" and BEGUN not in entry  # the steps of an agent
+        if entry["outcome"] != "not run" and "again" not in entry  # the steps of an agent
     ]
     assert len(journal) == bench.items + again  # the old answers are still there
     assert [entry["asked_again"] for entry in journal[bench.items :]] == [1] * again

@@ -111,7 +111,7 @@ class ToolSession:
         }
 
     async def states(self) -> list[Any] | None:
-        """The environment before the first call and now (JSON of two `StateSummary`); None if it is not known.
+        """The environment before the first call and now (JSON of two `StateSummary`); None if unknown.
 
         Raises:
             EnvironmentFailure: It cannot be read.

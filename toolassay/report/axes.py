@@ -407,7 +407,7 @@ def read_axes(
             model,
             axis.items,
             accuracy=share_interval(axis.accuracy, n),
-            stability=_stability(axis, n, notes, partial=is_partial),
+            stability=_stability(axis.stability, axis.items, n, notes, partial=is_partial),
             cost=_cost(numbers, axis.cost, notes),
             latency=_latency(numbers, axis.latency, notes),
             security=security_of(numbers.get("security"), notes),
@@ -449,19 +449,20 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
     right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
     requests = len(executed.verdicts) + len(executed.unjudged)
-    repeated = _stability(Axis(requests, {}, executed.stability), judged[0], {}, partial=False)
+    repeated = _stability(executed.stability, requests, judged[0], {}, partial=False)
     return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem, repeated)
 
 
-def _stability(axis: Axis, n: int, notes: dict[str, str], *, partial: bool) -> Stability | None:
+def _stability(
+    found: Mapping[str, Any] | None, whole: int, n: int, notes: dict[str, str], *, partial: bool
+) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
-    found = axis.stability
     if found is None:
         notes["stability"] = (
             "one trial has no repeats: run inference.py with --trials 2 or more, then evaluate.py"
         )
         return None
-    items, k = found["tasks"].get("1", 0) if partial else axis.items, found["trials"]
+    items, k = found["tasks"].get("1", 0) if partial else whole, found["trials"]
     k = max((int(k) for k, count in found["tasks"].items() if count == items), default=0)
     if k < 2:
         twice = found["tasks"].get("2", 0)

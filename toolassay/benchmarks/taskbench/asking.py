@@ -270,7 +270,7 @@ class CallItems(ItemWork[Request]):
     def _parsed(self, asked: ToolCall, offered: Collection[str], number: int) -> ExecutedCall:
         """A call as the model wrote it; with an error if no offered tool can get it."""
         known = self._slots.get(asked.name)
-        if known is None or known["tool"] not in offered:
+        if known is None or known.tool not in offered:
             return ExecutedCall(number, asked.name, {}, error=f"there is no tool '{asked.name[:100]}'")
         try:
             given = json.loads(asked.arguments or "{}", strict=False)

@@ -71,8 +71,8 @@ def test_what_the_agent_had_no_part_in_is_excluded(data: ClassicData, outcome: s
     assert found.strict["accuracy"]["domain:all"]["none"]["wanted"] == 0
     assert found.strict["outcomes"] == {"answered": 4, outcome: 1}
     assert found.coverage == 0.8 and found.strict["partial"]
-    (item,) = (item for item in found.items if item["outcome"] == outcome)
-    assert set(item["scores"].values()) == {None}
+    (item,) = (item for item in found.items if item.outcome == outcome)
+    assert set(item.scores.values()) == {None}
 
 
 def test_a_conversation_with_an_unasked_message_is_neither_right_nor_wrong(data: ClassicData) -> None:
@@ -95,8 +95,8 @@ def test_a_message_without_a_row_is_missing_and_not_right(data: ClassicData) -> 
     assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.8
     assert "2 messages have no row" in found.strict["notes"]["accuracy"]
     last = found.items[-1]
-    assert (last["id"], last["outcome"], last["scores"]["agreement"]) == ("c4--0", "answered", 0.0)
-    assert {last["scores"][name] for name in ("correct", "answered", "compat_correct")} == {0.5}
+    assert (last.id, last.outcome, last.scores["agreement"]) == ("c4--0", "answered", 0.0)
+    assert {last.scores[name] for name in ("correct", "answered", "compat_correct")} == {0.5}
 
 
 def test_means_by_domain_and_workflow_count_each_the_same(data: ClassicData) -> None:
