@@ -350,7 +350,7 @@ ENDLESS = trickling(event(delta("so ")), 300, END)
     [
         (stalled, {"max_tries": 1, "timeout": 0.2}, None, "timeout", "no byte for 0.2 s (--timeout)"),
         (ENDLESS, {"max_tries": 1, "total_timeout": 0.3}, None, "timeout", "0.3 s (--total_timeout)"),
-        (silent, {"max_tries": 1, "total_timeout": 0.2}, 60.0, "timeout", "0.2 s (--total_timeout)"),
+        (silent, {"max_tries": 1, "total_timeout": 1.0}, 60.0, "timeout", "1 s (--total_timeout)"),
         (silent, {}, 0.3, "time limit", "no answer within its limit of 0.3 s"),
         (ENDLESS, {}, 0.3, "time limit", "no answer within its limit of 0.3 s"),
     ],

@@ -24,7 +24,7 @@ def folder_of(path: Path) -> DataFolder:
 
 def test_a_set_of_plans(tmp_path: Path) -> None:
     folder = folder_of(tmp_path)
-    rows = [{"gate": "id", "entering": 3}]
+    rows = [{"gate": "id", "entering": 3, "reject": 0, "quarantine": 0, "leaving": 3}]
     write_json(
         folder.path / "funnel.json",
         {"input": 3, "levels": {}, "gates": {}, "funnel": rows, "signature": "check"},

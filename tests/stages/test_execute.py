@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import ROOT, workbench_folder, write_labels, write_predictions
 from own_workplace import workplace
-from running import Finished, inside, lines_of
+from running import Finished, inside, lines_of, process
 from wheels import installed
 
 from toolassay import execute
@@ -200,14 +201,13 @@ def test_an_unknown_executor_is_named_with_the_known_ones(tmp_path: Path) -> Non
         execute(tmp_path, executor="docker")
 
 
-def test_an_executor_comes_as_an_installed_package(
-    notes: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_executor_comes_as_an_installed_package(notes: Path, tmp_path: Path) -> None:
     place = tmp_path / "site"
     place.mkdir()
-    monkeypatch.syspath_prepend(str(installed(ROOT / "tests" / "packages" / "dice_executor", place)))
-    arguments = ("--data_dir", notes, "--executor", "dice", "--sides", "20", "--seed", "3")
-    done = inside(capsys, "execute", *arguments)
+    package = installed(ROOT / "tests" / "packages" / "dice_executor", place)
+    path = f"{ROOT}{os.pathsep}{package}"
+    arguments = ["--data_dir", str(notes), "--executor", "dice", "--sides", "20", "--seed", "3"]
+    done = process("execute", *arguments, cwd=tmp_path, PYTHONPATH=path)
     assert done.code == 0, done.err
     executions = list(read_executions(notes / "executions.jsonl"))
     assert {one.executor for one in executions} == {"dice"}
@@ -215,4 +215,4 @@ def test_an_executor_comes_as_an_installed_package(
     assert [one.outcome for one in executions] == ["failed", "ran", "ran"]
     assert all(1 <= call.result <= 20 for one in executions for call in one.calls)
     assert executions[1].changes == {"rolls": {"before": 0, "after": 1}}
-    assert "--sides" in inside(capsys, "execute", "--help").out
+    assert "--sides" in process("execute", "--help", cwd=tmp_path, PYTHONPATH=path).out

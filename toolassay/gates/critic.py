@@ -107,7 +107,9 @@ def critic_prompt(
 
 
 NONE = "(none)"
-_MADE_UP = "The results are made up. Their shape says something; values, counts and states do not."
+_MADE_UP = (
+    "The results are made up. Their shape says something; values, counts, states and lengths of lists do not."
+)
 
 
 def plan_of(gold: Gold) -> dict[str, Any]:

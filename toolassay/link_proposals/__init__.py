@@ -62,7 +62,7 @@ PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens":
 CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
 _MOST_FIELDS, _MOST_LINKS = 40, 20  # of one answer
 _DEEPEST = 8  # parts of a path
-_MOST_DESCRIPTION = 300  # characters of the description of another tool
+_MOST_DESCRIPTION = 900  # characters of the description of another tool
 _MOST_REASON = 200  # characters
 _MOST_NAMED = 5  # refused links in a message
 _SCALARS = frozenset({"string", "integer", "number"})
@@ -293,8 +293,8 @@ def template() -> str:
 def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:
     """The prompt about a tool. Each tool is one line of JSON, so that no description can add another."""
     fields = (
-        "its result is not declared: the texts, numbers and truth values that it most likely has, each with "
-        "its place and type."
+        "what its result has is not declared: the texts, numbers and truth values that it most likely has, "
+        "each with its place and type. A result that the description calls a formatted text is one text."
         if is_unknown(tool)
         else "its result is declared: give an empty list."
     )

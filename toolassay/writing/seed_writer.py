@@ -348,8 +348,8 @@ class SeedItems(ItemWork[int]):
 
 
 SIMULATED = (
-    ", but only simulated: the results are made up. Their shape says something; values, counts and states do "
-    "not, and they need not fit together"
+    ", but only simulated: the results are made up. Their shape says something; values, counts, states and "
+    "lengths of lists do not, and they need not fit together"
 )
 NOT_CARRIED_OUT = "(they could not be carried out)"
 
