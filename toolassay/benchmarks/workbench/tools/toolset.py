@@ -19,7 +19,7 @@ from toolassay.benchmarks.workbench.tools import (
     email,
     project_management,
 )
-from toolassay.benchmarks.workbench.tools.tool import ToolFailure, WorkplaceTool
+from toolassay.benchmarks.workbench.tools.tool import DECLARED, ToolFailure, WorkplaceTool
 from toolassay.errors import UsageError
 
 
@@ -83,13 +83,12 @@ class Toolset:
         return tool.execute(sandbox, arguments)
 
 
-_TOOLS = [
-    tool
+_TOOLS = {
+    tool.name: tool
     for room in (email, calendar, analytics, project_management, customers)
     for tool in vars(room).values()
     if isinstance(tool, WorkplaceTool)
-]
-_LAST = email.DIRECTORY_DOMAIN  # of the domains in prompts
+}
 
 
 @lru_cache
@@ -107,8 +106,8 @@ def published(edition: str) -> Toolset:
     # Some tasks name the domain `crm`, which the published selector does not resolve; this one does.
     return Toolset(
         {
-            domain: [described(tool) for tool in _TOOLS if tool.domain == domain]
-            for domain in dict.fromkeys([*(tool.domain for tool in _TOOLS if tool.domain != _LAST), _LAST])
+            domain: [described(_TOOLS[f"{domain}.{name}"]) for name in names]
+            for domain, names in DECLARED.items()
         },
         everywhere=[email.DIRECTORY_DOMAIN],
         aliases={"crm": customers.DOMAIN},
