@@ -12,9 +12,9 @@ from string import Formatter
 
 import pytest
 
-from toolassay.benchmarks.workbench.calls import parse_call
+from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
-from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, daily, draw_tables, texts
+from toolassay.benchmarks.workbench.generate.company import daily, draw_tables, texts
 from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
     draw_tasks,
@@ -25,7 +25,7 @@ from toolassay.benchmarks.workbench.generate.generated_tasks import (
 from toolassay.benchmarks.workbench.generate.template import (
     SOURCES,
     TEMPLATES,
-    FilledTemplate,
+    Draft,
     Mix,
     Template,
     between,
@@ -114,8 +114,9 @@ def test_all_wordings_have_the_same_gaps(template: Template) -> None:
 
 
 def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill(_: Tables, dice: SeededRandom) -> FilledTemplate:
-        return FilledTemplate({"person": dice.pick("ab")}, (call("email.delete_email", email_id="1"),))
+    def fill(draft: Draft) -> list[WorkbenchCall]:
+        draft.pick("person", "ab")
+        return [call("email.delete_email", email_id="1")]
 
     narrow = Template("email.delete_last", ("email",), Mix(one=10), fill)
     monkeypatch.setattr(drawing, "TEMPLATES", {"email": [narrow]})

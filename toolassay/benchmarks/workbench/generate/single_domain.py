@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 from functools import partial
 
@@ -10,7 +10,6 @@ from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.generate.company import (
     BOARDS,
     FIRST_EMAIL_DAY,
-    NOW,
     PEOPLE,
     PRODUCTS,
     PROJECT,
@@ -19,8 +18,6 @@ from toolassay.benchmarks.workbench.generate.company import (
     TODAY,
     YESTERDAY,
     Row,
-    SeededRandom,
-    Tables,
     address,
     daily,
     person_of,
@@ -34,33 +31,25 @@ from toolassay.benchmarks.workbench.generate.template import (
     FIRST_VISIT,
     METRICS,
     SOURCES,
+    Calls,
     Condition,
-    FilledTemplate,
+    Draft,
     Mix,
-    any_day,
     between,
     call,
-    change,
     clock_text,
-    day_text,
-    race,
     template,
-    threshold,
-    weekday_text,
     working_days,
 )
 
 _CRM = "customer_relationship_manager"
-_CHARTS = ("bar", "line", "scatter")
 
 
-def _of_each(tool: str, key: str, found: Iterable[Row], **more: str) -> tuple[WorkbenchCall, ...]:
-    return tuple(call(tool, **{key: text(row, key)}, **more) for row in found)
+def _of_each(tool: str, key: str, found: Iterable[Row], **more: str) -> Calls:
+    return [call(tool, **{key: text(row, key)}, **more) for row in found]
 
 
-def _set_in_each(
-    tool: str, key: str, found: Iterable[Row], field: str, value: str
-) -> tuple[WorkbenchCall, ...]:
+def _set_in_each(tool: str, key: str, found: Iterable[Row], field: str, value: str) -> Calls:
     return _of_each(tool, key, found, field=field, new_value=value)
 
 
@@ -74,117 +63,95 @@ update_customers = partial(_set_in_each, f"{_CRM}.update_customer", "customer_id
 """The ground-truth calls that set one field of each customer."""
 
 
-def _plot(first: date, last: date, metric: str, kind: str) -> WorkbenchCall:
-    value = METRICS.get(metric) or SOURCES[metric]
-    return call(
-        "analytics.create_plot", time_min=str(first), time_max=str(last), value_to_plot=value, plot_type=kind
-    )
+def _plot(first: date, last: date, kind: str, *metrics: str) -> Calls:
+    period = {"time_min": str(first), "time_max": str(last)}
+    for metric in metrics:
+        value = METRICS.get(metric) or SOURCES[metric]
+        yield call("analytics.create_plot", **period, value_to_plot=value, plot_type=kind)
 
 
 @template(Mix(one=10), "analytics")
-def _plot_since(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    since, metric, kind = any_day(rng), rng.pick(list(METRICS)), rng.pick(_CHARTS)
-    slots = {"kind": kind, "metric": metric, "since": day_text(since)}
-    return FilledTemplate(slots, (_plot(since, YESTERDAY, metric, kind),))
+def _plot_since(draft: Draft) -> Calls:
+    since, metric = draft.any_day(), draft.pick("metric", METRICS)
+    return _plot(since, YESTERDAY, draft.pick("kind", ("bar", "line", "scatter")), metric)
 
 
 @template(Mix(one=10), "analytics")
-def _one_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day, metric = any_day(rng), rng.pick(list(METRICS))
-    return FilledTemplate({"metric": metric, "day": day_text(day)}, (_plot(day, day, metric, "histogram"),))
+def _one_day(draft: Draft) -> Calls:
+    day = draft.any_day("day")
+    return _plot(day, day, "histogram", draft.pick("metric", METRICS))
 
 
 @template(Mix(many=10), "analytics")
-def _two_histograms(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    first = any_day(rng)
-    last = first + timedelta(days=rng.between(2, (YESTERDAY - first).days))
-    metric, other = rng.some(list(METRICS), 2)
-    slots = {"metric": metric, "other": other, "first": day_text(first), "last": day_text(last)}
-    return FilledTemplate(slots, tuple(_plot(first, last, each, "histogram") for each in (metric, other)))
+def _two_histograms(draft: Draft) -> Calls:
+    first = draft.any_day("first")
+    last = draft.day("last", first + timedelta(days=draft.rng.between(2, (YESTERDAY - first).days)))
+    return _plot(first, last, "histogram", *draft.two("metric", "other", METRICS))
 
 
-def _line_if(
-    condition: Condition | None, slots: Mapping[str, str], last: date = YESTERDAY
-) -> FilledTemplate | None:
-    if condition is None:
-        return None
-    plot = _plot(condition.since, last, condition.metric, "line")
-    return FilledTemplate({**condition.slots, **slots}, (plot,) if condition.holds else ())
+def _line_if(found: Condition, last: date = YESTERDAY) -> Calls:
+    return _plot(found.since, last, "line", found.metric) if found.holds else []
 
 
 @template(Mix(2, 8), "analytics")
-def _threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    return _line_if(threshold(tables, rng), {})
+def _threshold(draft: Draft) -> Calls:
+    return _line_if(draft.threshold())
 
 
 @template(Mix(many=10), "analytics")
-def _two_bars(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    since = any_day(rng)
-    metric, other = rng.some(list(METRICS), 2)
-    slots = {"metric": metric, "other": other, "since": day_text(since)}
-    return FilledTemplate(slots, tuple(_plot(since, YESTERDAY, each, "bar") for each in (metric, other)))
+def _two_bars(draft: Draft) -> Calls:
+    return _plot(draft.any_day(), YESTERDAY, "bar", *draft.two("metric", "other", METRICS))
 
 
 @template(Mix(6, 4), "analytics")
-def _recent_threshold(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    days = rng.pick([7, 14, 21, 28, 35, 42])
-    return _line_if(threshold(tables, rng, TODAY - timedelta(days=days)), {"days": str(days)})
+def _recent_threshold(draft: Draft) -> Calls:
+    days = draft.pick("days", ("7", "14", "21", "28", "35", "42"))
+    return _line_if(draft.threshold(TODAY - timedelta(days=int(days))))
 
 
 @template(Mix(5, 5), "analytics")
-def _change_since(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    since = any_day(rng)
-    return _line_if(change(tables, rng, since, YESTERDAY), {"since": day_text(since)})
+def _change_since(draft: Draft) -> Calls:
+    return _line_if(draft.change(draft.any_day(), YESTERDAY))
 
 
 @template(Mix(8, 2), "analytics")
-def _change_since_weekday(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    since = YESTERDAY - timedelta(days=rng.between(1, 6))
-    return _line_if(change(tables, rng, since, YESTERDAY), {"since": weekday_text(since)})
+def _change_since_weekday(draft: Draft) -> Calls:
+    since = draft.weekday("since", YESTERDAY - timedelta(days=draft.rng.between(1, 6)))
+    return _line_if(draft.change(since, YESTERDAY))
 
 
 @template(Mix(5, 5), "analytics")
-def _week_on_week(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    last = YESTERDAY - timedelta(days=rng.between(0, 13))
-    first = last - timedelta(days=7)
-    slots = {"first": weekday_text(first), "last": weekday_text(last)}
-    return _line_if(change(tables, rng, first, last), slots, last)
+def _week_on_week(draft: Draft) -> Calls:
+    last = draft.weekday("last", YESTERDAY - timedelta(days=draft.rng.between(0, 13)))
+    first = draft.weekday("first", last - timedelta(days=7))
+    return _line_if(draft.change(first, last), last)
 
 
 @template(Mix(none=8, many=2), "analytics")
-def _faster_growth(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    found = race(tables, rng)
-    if found is None:
-        return None
-    plots = tuple(_plot(found.since, YESTERDAY, found.slots[gap], "line") for gap in ("metric", "other"))
-    return FilledTemplate(found.slots, plots if found.holds else ())
+def _faster_growth(draft: Draft) -> Calls:
+    found = draft.race()
+    return _plot(found.since, YESTERDAY, "line", found.metric, draft.gaps["other"]) if found.holds else []
 
 
 @template(Mix(one=10), "analytics")
-def _popular_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    since, rank = any_day(rng), rng.pick(["most", "fewest"])
-    totals = {source: sum(between(daily(tables, source), since)) for source in SOURCES}
+def _popular_source(draft: Draft) -> Calls:
+    since, rank = draft.any_day(), draft.pick("rank", ("most", "fewest"))
+    totals = {source: sum(between(daily(draft.tables, source), since)) for source in SOURCES}
     wanted = (max if rank == "most" else min)(totals.values())
     winners = [source for source, total in totals.items() if total == wanted]
-    # Whether a source without a visit has the fewest, or is not compared, is a matter of opinion.
-    if len(winners) > 1 or not wanted:
-        return None
-    return FilledTemplate(
-        {"rank": rank, "since": day_text(since)}, (_plot(since, YESTERDAY, winners[0], "line"),)
-    )
+    draft.require(len(winners) == 1 and wanted > 0)
+    return _plot(since, YESTERDAY, "line", *winners)
 
 
 @template(Mix(none=6, many=4), "analytics")
-def _source_against_source(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    weeks = rng.between(2, 12)
-    since = TODAY - timedelta(weeks=weeks)
-    first, second = rng.some(list(SOURCES), 2)
-    totals = [sum(between(daily(tables, source), since)) for source in (first, second)]
-    if since < FIRST_VISIT or totals[0] == totals[1]:
-        return None
-    slots = {"first": first, "second": second, "weeks": str(weeks), "since": day_text(since)}
-    plots = tuple(_plot(since, YESTERDAY, source, "bar") for source in (first, second))
-    return FilledTemplate(slots, plots if totals[0] > totals[1] else ())
+def _source_against_source(draft: Draft) -> Calls:
+    weeks = draft.rng.between(2, 12)
+    draft.gaps["weeks"] = str(weeks)
+    since = draft.day("since", TODAY - timedelta(weeks=weeks))
+    sources = draft.two("first", "second", SOURCES)
+    totals = [sum(between(daily(draft.tables, source), since)) for source in sources]
+    draft.require(since >= FIRST_VISIT and totals[0] != totals[1])
+    return _plot(since, YESTERDAY, "bar", *sources) if totals[0] > totals[1] else []
 
 
 def book(name: str, person: str, when: datetime, minutes: int) -> WorkbenchCall:
@@ -198,201 +165,164 @@ def book(name: str, person: str, when: datetime, minutes: int) -> WorkbenchCall:
     )
 
 
-def _new_name(rng: SeededRandom) -> str:
-    return rng.pick(list[str](texts("events")["new"]))
+def _new_name(draft: Draft, gap: str = "name") -> str:
+    return draft.pick(gap, texts("events")["new"])
 
 
 @template(Mix(one=10), "calendar")
-def _cancel_first(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day = rng.pick(tables.future_days(least=2))
-    return FilledTemplate({"day": day_text(day)}, _delete(tables.events_on(day)[:1]))
+def _cancel_first(draft: Draft) -> Calls:
+    day = draft.day("day", draft.rng.pick(draft.tables.future_days(least=2)))
+    return _delete(draft.tables.events_on(day)[:1])
 
 
 @template(Mix(one=10), "calendar")
-def _rename_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day, name = rng.pick(tables.future_days(least=2)), _new_name(rng)
-    event = tables.events_on(day)[-1]
-    return FilledTemplate({"day": weekday_text(day), "name": name}, _update([event], "event_name", name))
+def _rename_last(draft: Draft) -> Calls:
+    day = draft.weekday("day", draft.rng.pick(draft.tables.future_days(least=2)))
+    return _update(draft.tables.events_on(day)[-1:], "event_name", _new_name(draft))
+
+
+_DELAYS = {"half an hour": 30, "one hour": 60, "an hour and a half": 90, "two hours": 120}
 
 
 @template(Mix(one=10), "calendar")
-def _push_back(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    event = rng.pick(tables.future_events())
-    person = person_of(text(event, "participant_email"))
-    first = next(
-        e for e in tables.events_on(start(event).date()) if e["participant_email"] == address(person)
-    )
-    delay = rng.pick(["half an hour", "one hour", "an hour and a half", "two hours"])
-    minutes = {"half an hour": 30, "one hour": 60, "an hour and a half": 90, "two hours": 120}[delay]
-    later = start(first) + timedelta(minutes=minutes)
-    if not tables.is_free(later, int(text(first, "duration")), but=first):
-        return None
-    slots = {"person": person, "day": day_text(start(first).date()), "delay": delay}
-    return FilledTemplate(slots, _update([first], "event_start", str(later)))
+def _push_back(draft: Draft) -> Calls:
+    some = draft.rng.pick(draft.tables.future_events())
+    day = draft.day("day", start(some).date())
+    draft.gaps["person"] = person_of(text(some, "participant_email"))
+    same = (one["participant_email"] == some["participant_email"] for one in draft.tables.events_on(day))
+    first = draft.tables.events_on(day)[list(same).index(True)]
+    later = start(first) + timedelta(minutes=_DELAYS[draft.pick("delay", _DELAYS)])
+    draft.require(draft.tables.is_free(later, int(text(first, "duration")), but=first))
+    return _update([first], "event_start", str(later))
+
+
+def _future_name(draft: Draft) -> str:
+    draft.gaps["name"] = text(draft.rng.pick(draft.tables.future_events()), "event_name")
+    return draft.gaps["name"]
 
 
 @template(Mix(one=10), "calendar")
-def _cancel_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    name = text(rng.pick(tables.future_events()), "event_name")
-    return FilledTemplate({"name": name}, _delete(tables.future_events(name=name)[:1]))
+def _cancel_next_named(draft: Draft) -> Calls:
+    return _delete(draft.tables.future_events(name=_future_name(draft))[:1])
 
 
 @template(Mix(one=10), "calendar")
-def _rename_next_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    name, new = text(rng.pick(tables.future_events()), "event_name"), _new_name(rng)
-    event = tables.future_events(name=name)[0]
-    return FilledTemplate({"name": name, "new": new}, _update([event], "event_name", new))
+def _rename_next_named(draft: Draft) -> Calls:
+    name, new = _future_name(draft), _new_name(draft, "new")
+    return _update(draft.tables.future_events(name=name)[:1], "event_name", new)
 
 
 @template(Mix(1, 9), "calendar")
-def _cancel_next_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, limit = rng.pick(PEOPLE), rng.pick(working_days()[2:])
-    found = [event for event in tables.future_events(person=person) if start(event).date() < limit]
-    return FilledTemplate({"person": person, "limit": weekday_text(limit)}, _delete(found[:1]))
+def _cancel_next_with(draft: Draft) -> Calls:
+    person = draft.pick("person", PEOPLE)
+    limit = draft.weekday("limit", draft.rng.pick(working_days()[2:]))
+    found = draft.tables.future_events(person=person)
+    return _delete([event for event in found if start(event).date() < limit][:1])
 
 
 @template(Mix(5, 5), "calendar")
-def _catch_up(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    person, days, day = rng.pick(PEOPLE), rng.between(5, 25), rng.pick(working_days())
-    since = NOW - timedelta(days=days)
-    met = any(since <= start(event) < NOW for event in tables.events(person=person))
-    free = tables.first_free(day, 30)
-    if free is None:
-        return None
-    slots = {"person": person, "days": str(days), "since": day_text(since.date()), "day": weekday_text(day)}
-    return FilledTemplate(slots, () if met else (book("Catch-up", person, free, 30),))
+def _catch_up(draft: Draft) -> Calls:
+    person, since = draft.pick("person", PEOPLE), draft.days_ago(5, 25)
+    free = draft.first_free(draft.working_day())
+    return [] if draft.tables.met(person, since) else [book("Catch-up", person, free, 30)]
 
 
 @template(Mix(2, 1, 7), "calendar")
-def _clear_part_of_day(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    day, side = rng.pick(tables.future_days()), rng.pick(["before", "after"])
-    moment = datetime(day.year, day.month, day.day, rng.between(10, 15))
-    found = [
-        event
-        for event in tables.events_on(day)
-        if (start(event) < moment if side == "before" else start(event) > moment)
-    ]
-    return FilledTemplate(
-        {"day": weekday_text(day), "side": side, "time": clock_text(moment)}, _delete(found)
-    )
+def _clear_part_of_day(draft: Draft) -> Calls:
+    day = draft.weekday("day", draft.rng.pick(draft.tables.future_days()))
+    before = draft.pick("side", ("before", "after")) == "before"
+    moment = datetime(day.year, day.month, day.day, draft.rng.between(10, 15))
+    draft.gaps["time"] = clock_text(moment)
+    found = draft.tables.events_on(day)
+    return _delete(one for one in found if (start(one) < moment if before else start(one) > moment))
 
 
 @template(Mix(none=0, one=2, many=8), "calendar")
-def _cancel_all_with(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, day = rng.pick(PEOPLE), rng.pick(working_days()[:6])
-    found = [event for event in tables.future_events(person=person) if start(event).date() >= day]
-    return FilledTemplate({"person": person, "day": day_text(day)}, _delete(found))
+def _cancel_all_with(draft: Draft) -> Calls:
+    person, day = draft.pick("person", PEOPLE), draft.day("day", draft.rng.pick(working_days()[:6]))
+    return _delete(one for one in draft.tables.future_events(person=person) if start(one).date() >= day)
 
 
 @template(Mix(3, 5, 2), "calendar")
-def _cancel_all_named(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    name, day = rng.pick(list[str](texts("events")["held"])), rng.pick(working_days()[:8])
-    found = [event for event in tables.future_events(name=name) if start(event).date() >= day]
-    return FilledTemplate({"name": name, "day": day_text(day)}, _delete(found))
+def _cancel_all_named(draft: Draft) -> Calls:
+    name = draft.pick("name", texts("events")["held"])
+    day = draft.day("day", draft.rng.pick(working_days()[:8]))
+    return _delete(one for one in draft.tables.future_events(name=name) if start(one).date() >= day)
 
 
 @template(Mix(one=10), "calendar")
-def _create(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    person, day, name = rng.pick(PEOPLE), rng.pick(working_days()), _new_name(rng)
-    moment = datetime(day.year, day.month, day.day, rng.between(9, 15), rng.pick([0, 30]))
-    length = rng.pick(list(DURATIONS))
-    if not tables.is_free(moment, DURATIONS[length]):
-        return None
-    slots = {
-        "person": person,
-        "day": day_text(day),
-        "name": name,
-        "time": clock_text(moment),
-        "length": length,
-    }
-    return FilledTemplate(slots, (book(name, person, moment, DURATIONS[length]),))
+def _create(draft: Draft) -> Calls:
+    person, day = draft.pick("person", PEOPLE), draft.day("day", draft.rng.pick(working_days()))
+    name, moment = _new_name(draft), draft.moment(day, 15)
+    minutes = DURATIONS[draft.pick("length", DURATIONS)]
+    draft.require(draft.tables.is_free(moment, minutes))
+    yield book(name, person, moment, minutes)
 
 
 def add_customer(name: str, person: str, **more: str) -> WorkbenchCall:
     """The ground-truth call that adds a lead."""
-    return call(
-        "customer_relationship_manager.add_customer",
-        customer_name=name,
-        assigned_to_email=address(person),
-        status="Lead",
-        **more,
-    )
+    owner = address(person)
+    return call(f"{_CRM}.add_customer", customer_name=name, assigned_to_email=owner, status="Lead", **more)
 
 
-def new_customer(rng: SeededRandom) -> str:
-    """The name of a person who is not a customer."""
-    return rng.pick(list[str](texts("customers")["new_names"]))
+def new_customer(draft: Draft) -> str:
+    """The name of a person who is not a customer, in the gap `customer`."""
+    return draft.pick("customer", texts("customers")["new_names"])
 
 
 @template(Mix(one=10), _CRM)
-def _set_status(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    customer = rng.pick(tables.customer_relationship_manager)
-    status = rng.pick([status for status in STATUSES if status != customer["status"]])
-    slots = {"customer": text(customer, "customer_name"), "status": status}
-    return FilledTemplate(slots, update_customers([customer], "status", status))
+def _set_status(draft: Draft) -> Calls:
+    customer = draft.customer()
+    status = draft.pick("status", [status for status in STATUSES if status != customer["status"]])
+    return update_customers([customer], "status", status)
 
 
 @template(Mix(one=10), _CRM)
-def _delete_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    customer = rng.pick(tables.customer_relationship_manager)
-    return FilledTemplate({"customer": text(customer, "customer_name")}, delete_customers([customer]))
+def _delete_one(draft: Draft) -> Calls:
+    return delete_customers([draft.customer()])
 
 
 @template(Mix(one=10), _CRM)
-def _add_lead(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    name, person, product = new_customer(rng), rng.pick(SALES), rng.pick(PRODUCTS)
-    slots = {"customer": name, "person": person, "product": product}
-    return FilledTemplate(slots, (add_customer(name, person, product_interest=product),))
+def _add_lead(draft: Draft) -> Calls:
+    name, person = new_customer(draft), draft.pick("person", SALES)
+    yield add_customer(name, person, product_interest=draft.pick("product", PRODUCTS))
 
 
 @template(Mix(one=10), _CRM)
-def _hand_over_one(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    customer = rng.pick(tables.customer_relationship_manager)
-    owner = person_of(text(customer, "assigned_to_email"))
-    to = rng.pick([person for person in SALES if person != owner])
-    slots = {"customer": text(customer, "customer_name"), "to": to}
-    return FilledTemplate(slots, update_customers([customer], "assigned_to_email", address(to)))
+def _hand_over_one(draft: Draft) -> Calls:
+    customer = draft.customer()
+    others = [person for person in SALES if address(person) != customer["assigned_to_email"]]
+    return update_customers([customer], "assigned_to_email", address(draft.pick("to", others)))
 
 
 @template(Mix(1, 1, 8), _CRM)
-def _hand_over_leads(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, to = rng.some(SALES, 2)
-    product = rng.pick(PRODUCTS)
-    found = [lead for lead in tables.leads(person) if lead["product_interest"] == product]
-    slots = {"person": person, "to": to, "product": product.lower()}
-    return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
+def _hand_over_leads(draft: Draft) -> Calls:
+    (person, to), product = draft.two("person", "to", SALES), draft.product()
+    found = [lead for lead in draft.tables.leads(person) if lead["product_interest"] == product]
+    return update_customers(found, "assigned_to_email", address(to))
 
 
 @template(Mix(none=0, one=2, many=8), _CRM)
-def _hand_over_stages(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    (person, to), stages = rng.some(SALES, 2), rng.some(STATUSES, 2)
-    product = rng.pick(PRODUCTS)
-    owned = tables.customers(assigned_to_email=address(person), product_interest=product)
+def _hand_over_stages(draft: Draft) -> Calls:
+    (person, to), stages = draft.two("person", "to", SALES), draft.two("first", "second", STATUSES)
+    owned = draft.tables.customers(assigned_to_email=address(person), product_interest=draft.product())
     found = [customer for customer in owned if customer["status"] in stages]
-    slots = {"person": person, "to": to, "product": product.lower()}
-    slots |= {"first": stages[0], "second": stages[1]}
-    return FilledTemplate(slots, update_customers(found, "assigned_to_email", address(to)))
+    return update_customers(found, "assigned_to_email", address(to))
 
 
 @template(Mix(2, 5, 3), _CRM)
-def _delete_stage(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, status, product = rng.pick(SALES), rng.pick(STATUSES), rng.pick(PRODUCTS)
-    found = tables.customers(assigned_to_email=address(person), status=status, product_interest=product)
-    slots = {"person": person, "status": status, "product": product.lower()}
-    return FilledTemplate(slots, delete_customers(found))
+def _delete_stage(draft: Draft) -> Calls:
+    owner, status = address(draft.pick("person", SALES)), draft.pick("status", STATUSES)
+    columns = {"assigned_to_email": owner, "status": status, "product_interest": draft.product()}
+    return delete_customers(draft.tables.customers(**columns))
 
 
 @template(Mix(none=5, many=5), _CRM)
-def _give_up(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    product, days = rng.pick(PRODUCTS), rng.between(20, 59)
-    limit = TODAY - timedelta(days=days)
-    found = [
-        customer
-        for customer in tables.customers(status="Proposal", product_interest=product)
-        if text(customer, "last_contact_date") < str(limit)
-    ]
-    slots = {"product": product.lower(), "days": str(days), "limit": day_text(limit)}
-    return FilledTemplate(slots, update_customers(found, "status", "Lost"))
+def _give_up(draft: Draft) -> Calls:
+    product, limit = draft.product(), draft.days_ago(20, 59, "limit")
+    proposals = draft.tables.customers(status="Proposal", product_interest=product)
+    found = [customer for customer in proposals if text(customer, "last_contact_date") < str(limit)]
+    return update_customers(found, "status", "Lost")
 
 
 def send(person: str, subject: str, body: str) -> WorkbenchCall:
@@ -400,103 +330,94 @@ def send(person: str, subject: str, body: str) -> WorkbenchCall:
     return call("email.send_email", recipient=address(person), subject=subject, body=body)
 
 
-def letter(rng: SeededRandom, kind: str) -> dict[str, str]:
-    """The texts of an e-mail: `subject` and `body`, for some kinds also `else_subject` and `else_body`."""
-    return rng.pick(list[dict[str, str]](texts("emails")["messages"][kind]))
+def _forward(mails: Iterable[Row], *people: str) -> Calls:
+    for mail in mails:
+        for person in people:
+            yield call("email.forward_email", email_id=text(mail, "email_id"), recipient=address(person))
 
 
-def _forward(mails: Iterable[Row], *people: str) -> tuple[WorkbenchCall, ...]:
-    return tuple(
-        call("email.forward_email", email_id=text(mail, "email_id"), recipient=address(person))
-        for mail in mails
-        for person in people
-    )
+def _reply(mail: Row, body: str) -> Calls:
+    yield call("email.reply_email", email_id=text(mail, "email_id"), body=body)
 
 
-def _reply(mail: Row, body: str) -> tuple[WorkbenchCall, ...]:
-    return (call("email.reply_email", email_id=text(mail, "email_id"), body=body),)
+def _answer(draft: Draft) -> str:
+    return draft.pick("body", texts("emails")["outgoing"]["replies"])
 
 
-def _answer(rng: SeededRandom) -> str:
-    return rng.pick(list[str](texts("emails")["outgoing"]["replies"]))
+def _subject(draft: Draft) -> tuple[Row, str, str]:
+    """A random e-mail, its sender and its subject, in the gap `subject`."""
+    mail = draft.rng.pick(draft.tables.email)
+    draft.gaps["subject"] = text(mail, "subject")
+    return mail, person_of(text(mail, "sender/recipient")), draft.gaps["subject"]
 
 
 @template(Mix(one=10), "email")
-def _delete_last(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person = rng.pick(PEOPLE)
-    return FilledTemplate({"person": person}, _delete_emails(tables.emails(sender=person)[:1]))
+def _delete_last(draft: Draft) -> Calls:
+    return _delete_emails(draft.tables.emails(sender=draft.pick("person", PEOPLE))[:1])
 
 
 @template(Mix(1, 5, 4), "email")
-def _delete_recent(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, days = rng.pick(PEOPLE), rng.between(3, 12)
-    since = TODAY - timedelta(days=days)
-    found = [mail for mail in tables.emails(sender=person) if sent_day(mail) >= since]
-    return FilledTemplate(
-        {"person": person, "days": str(days), "since": day_text(since)}, _delete_emails(found)
-    )
+def _delete_recent(draft: Draft) -> Calls:
+    person, since = draft.pick("person", PEOPLE), draft.days_ago(3, 12)
+    return _delete_emails(mail for mail in draft.tables.emails(sender=person) if sent_day(mail) >= since)
 
 
 @template(Mix(one=10), "email")
-def _send(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, letters = rng.pick(PEOPLE), texts("emails")["outgoing"]
-    subject, body = rng.pick(list(zip(letters["subjects"], letters["bodies"], strict=True)))
-    return FilledTemplate(
-        {"person": person, "subject": subject, "body": body}, (send(person, subject, body),)
-    )
+def _send(draft: Draft) -> Calls:
+    person, letters = draft.pick("person", PEOPLE), texts("emails")["outgoing"]
+    subject, body = draft.rng.pick(list(zip(letters["subjects"], letters["bodies"], strict=True)))
+    draft.gaps |= {"subject": subject, "body": body}
+    yield send(person, subject, body)
 
 
 @template(Mix(one=10), "email")
-def _reply_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    some, body = rng.pick(tables.email), _answer(rng)
-    person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
-    mail = tables.emails(sender=person, subject=subject)[0]
-    return FilledTemplate({"person": person, "subject": subject, "body": body}, _reply(mail, body))
+def _reply_about(draft: Draft) -> Calls:
+    (_, person, subject), body = _subject(draft), _answer(draft)
+    draft.gaps["person"] = person
+    return _reply(draft.tables.emails(sender=person, subject=subject)[0], body)
 
 
 @template(Mix(one=9, many=1), "email")
-def _forward_period(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    some = rng.pick(tables.email)
-    person, subject = person_of(text(some, "sender/recipient")), text(some, "subject")
-    first = max(FIRST_EMAIL_DAY, sent_day(some) - timedelta(days=rng.between(0, 6)))
-    last = min(YESTERDAY, sent_day(some) + timedelta(days=rng.between(7, 28)))
-    to = rng.pick([other for other in PEOPLE if other != person])
-    found = [m for m in tables.emails(sender=person, subject=subject) if first <= sent_day(m) <= last]
-    slots = {"person": person, "subject": subject, "first": day_text(first), "last": day_text(last), "to": to}
-    return FilledTemplate(slots, _forward(reversed(found), to))
+def _forward_period(draft: Draft) -> Calls:
+    mail, person, subject = _subject(draft)
+    draft.gaps["person"] = person
+    before, after = (timedelta(days=draft.rng.between(*days)) for days in ((0, 6), (7, 28)))
+    first = draft.day("first", max(FIRST_EMAIL_DAY, sent_day(mail) - before))
+    last = draft.day("last", min(YESTERDAY, sent_day(mail) + after))
+    to = draft.pick("to", [other for other in PEOPLE if other != person])
+    mails = reversed(draft.tables.emails(sender=person, subject=subject))
+    return _forward((mail for mail in mails if first <= sent_day(mail) <= last), to)
+
+
+def _newest_about(draft: Draft) -> tuple[Row, list[str]]:
+    """The newest e-mail with a random subject, and everybody but its sender."""
+    _, _, subject = _subject(draft)
+    mail = draft.tables.emails(subject=subject)[0]
+    return mail, [name for name in PEOPLE if address(name) != mail["sender/recipient"]]
 
 
 @template(Mix(one=10), "email")
-def _forward_about(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    mail = tables.emails(subject=text(rng.pick(tables.email), "subject"))[0]
-    person = person_of(text(mail, "sender/recipient"))
-    to = rng.pick([other for other in PEOPLE if other != person])
-    return FilledTemplate({"subject": text(mail, "subject"), "to": to}, _forward([mail], to))
+def _forward_about(draft: Draft) -> Calls:
+    mail, others = _newest_about(draft)
+    return _forward([mail], draft.pick("to", others))
 
 
 @template(Mix(one=10), "email")
-def _forward_from(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, to = rng.some(PEOPLE, 2)
-    return FilledTemplate({"person": person, "to": to}, _forward(tables.emails(sender=person)[:1], to))
+def _forward_from(draft: Draft) -> Calls:
+    person, to = draft.two("person", "to", PEOPLE)
+    return _forward(draft.tables.emails(sender=person)[:1], to)
 
 
 @template(Mix(many=10), "email")
-def _forward_to_two(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    mail = tables.emails(subject=text(rng.pick(tables.email), "subject"))[0]
-    person = person_of(text(mail, "sender/recipient"))
-    to, other = rng.some([name for name in PEOPLE if name != person], 2)
-    return FilledTemplate(
-        {"subject": text(mail, "subject"), "to": to, "other": other}, _forward([mail], to, other)
-    )
+def _forward_to_two(draft: Draft) -> Calls:
+    mail, others = _newest_about(draft)
+    return _forward([mail], *draft.two("to", "other", others))
 
 
 @template(Mix(one=10), "email")
-def _reply_latest(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, body = rng.pick(PEOPLE), _answer(rng)
-    return FilledTemplate({"person": person, "body": body}, _reply(tables.emails(sender=person)[0], body))
-
-
-_OPEN = ("Backlog", "In Progress", "In Review")
+def _reply_latest(draft: Draft) -> Calls:
+    person, body = draft.pick("person", PEOPLE), _answer(draft)
+    return _reply(draft.tables.emails(sender=person)[0], body)
 
 
 def create(name: str, person: str, due: date, board: str) -> WorkbenchCall:
@@ -511,81 +432,63 @@ def create(name: str, person: str, due: date, board: str) -> WorkbenchCall:
     )
 
 
-def _deadline(rng: SeededRandom) -> date:
-    return TODAY + timedelta(days=rng.between(1, 12))
+def _deadline(draft: Draft, low: int = 1, high: int = 12) -> date:
+    return TODAY + timedelta(days=draft.rng.between(low, high))
 
 
-def _up_to(tables: Tables, person: str, last: date, *lists: str) -> list[Row]:
-    return tables.tasks(person, *lists, before=last + timedelta(days=1))
+def _up_to(draft: Draft, person: str, last: date, *lists: str) -> list[Row]:
+    return draft.tables.tasks(person, *lists, before=last + timedelta(days=1))
 
 
 @template(Mix(6, 4), "project_management")
-def _to_review(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, last = rng.pick(PROJECT), _deadline(rng)
-    found = _up_to(tables, person, last, "In Progress")
-    return FilledTemplate(
-        {"person": person, "last": day_text(last)}, _update_tasks(found, "list_name", "In Review")
-    )
+def _to_review(draft: Draft) -> Calls:
+    person, last = draft.pick("person", PROJECT), draft.day("last", _deadline(draft))
+    return _update_tasks(_up_to(draft, person, last, "In Progress"), "list_name", "In Review")
 
 
 @template(Mix(one=10), "project_management", name="create")
-def _create_task(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    board = rng.pick(list(BOARDS))
-    person, due = rng.pick(BOARDS[board]), _deadline(rng)
-    name = rng.pick(list[str](texts("tasks")["boards"][board]["new"]))
-    slots = {"board": board, "name": name, "person": person, "due": weekday_text(due)}
-    return FilledTemplate(slots, (create(name, person, due, board),))
+def _create_task(draft: Draft) -> Calls:
+    board = draft.pick("board", BOARDS)
+    person, due = draft.pick("person", BOARDS[board]), draft.weekday("due", _deadline(draft))
+    yield create(draft.pick("name", texts("tasks")["boards"][board]["new"]), person, due, board)
 
 
 @template(Mix(none=5, many=5), "project_management")
-def _start_due(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, limit = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 4))
-    found = tables.tasks(person, "Backlog", before=limit)
-    return FilledTemplate(
-        {"person": person, "limit": day_text(limit)}, _update_tasks(found, "list_name", "In Progress")
-    )
+def _start_due(draft: Draft) -> Calls:
+    person, limit = draft.pick("person", PROJECT), draft.day("limit", _deadline(draft, -2, 4))
+    return _update_tasks(draft.tables.tasks(person, "Backlog", before=limit), "list_name", "In Progress")
 
 
 @template(Mix(none=0, one=2, many=8), "project_management")
-def _complete(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(6, 13))
-    found = _up_to(tables, person, last, "In Review")
-    return FilledTemplate(
-        {"person": person, "last": day_text(last)}, _update_tasks(found, "list_name", "Completed")
-    )
+def _complete(draft: Draft) -> Calls:
+    person, last = draft.pick("person", PROJECT), draft.day("last", _deadline(draft, 6, 13))
+    return _update_tasks(_up_to(draft, person, last, "In Review"), "list_name", "Completed")
 
 
 @template(Mix(4, 4, 2), "project_management")
-def _stand_in(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    (person, to), last = rng.some(PROJECT, 2), _deadline(rng)
-    found = _up_to(tables, person, last, "In Progress")
-    slots = {"person": person, "to": to, "last": weekday_text(last)}
-    return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
+def _stand_in(draft: Draft) -> Calls:
+    (person, to), last = draft.two("person", "to", PROJECT), draft.weekday("last", _deadline(draft))
+    return _update_tasks(_up_to(draft, person, last, "In Progress"), "assigned_to_email", address(to))
 
 
 @template(Mix(3, 5, 2), "project_management")
-def _back_to_backlog(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    person, last = rng.pick(PROJECT), TODAY + timedelta(days=rng.between(-2, 6))
-    found = _up_to(tables, person, last, "In Progress", "In Review")
-    return FilledTemplate(
-        {"person": person, "last": day_text(last)}, _update_tasks(found, "list_name", "Backlog")
-    )
+def _back_to_backlog(draft: Draft) -> Calls:
+    person, last = draft.pick("person", PROJECT), draft.day("last", _deadline(draft, -2, 6))
+    return _update_tasks(_up_to(draft, person, last, "In Progress", "In Review"), "list_name", "Backlog")
 
 
 @template(Mix(none=3, many=7), "project_management")
-def _give_unstarted(tables: Tables, rng: SeededRandom) -> FilledTemplate:
-    (person, to), limit = rng.some(PROJECT, 2), (TODAY - timedelta(days=rng.between(0, 2)))
-    found = tables.tasks(person, "Backlog", before=limit)
-    slots = {"person": person, "to": to, "limit": day_text(limit)}
-    return FilledTemplate(slots, _update_tasks(found, "assigned_to_email", address(to)))
+def _give_unstarted(draft: Draft) -> Calls:
+    person, to = draft.two("person", "to", PROJECT)
+    limit = draft.day("limit", TODAY - timedelta(days=draft.rng.between(0, 2)))
+    found = draft.tables.tasks(person, "Backlog", before=limit)
+    return _update_tasks(found, "assigned_to_email", address(to))
 
 
 @template(Mix(one=10), "project_management")
-def _give_most_urgent(tables: Tables, rng: SeededRandom) -> FilledTemplate | None:
-    person, to = rng.some(PROJECT, 2)
-    found = sorted(tables.tasks(person, *_OPEN), key=lambda task: text(task, "due_date"))
-    if len(found) < 2 or found[0]["due_date"] == found[1]["due_date"]:
-        return None
-    return FilledTemplate(
-        {"person": person, "to": to}, _update_tasks(found[:1], "assigned_to_email", address(to))
-    )
+def _give_most_urgent(draft: Draft) -> Calls:
+    person, to = draft.two("person", "to", PROJECT)
+    found = draft.tables.tasks(person, "Backlog", "In Progress", "In Review")
+    found.sort(key=lambda task: text(task, "due_date"))
+    draft.require(len(found) > 1 and found[0]["due_date"] != found[1]["due_date"])
+    return _update_tasks(found[:1], "assigned_to_email", address(to))

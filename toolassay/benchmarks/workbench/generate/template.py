@@ -9,11 +9,14 @@ from typing import NamedTuple
 
 from toolassay.benchmarks.workbench.calls import WorkbenchCall
 from toolassay.benchmarks.workbench.generate.company import (
+    PRODUCTS,
     TODAY,
     YESTERDAY,
+    Row,
     SeededRandom,
     Tables,
     daily,
+    text,
     texts,
 )
 
@@ -29,15 +32,17 @@ class Mix(NamedTuple):
     many: int = 0
 
 
-class FilledTemplate(NamedTuple):
-    """The texts for the gaps of a template, and the ground-truth calls of the resulting request."""
-
-    slots: Mapping[str, str]
-    calls: tuple[WorkbenchCall, ...]
+class Unusable(Exception):
+    """A draw gives an ambiguous or impossible request."""
 
 
-Fill = Callable[[Tables, SeededRandom], FilledTemplate | None]
-"""Fills a template at random; None if the draw gives an ambiguous or impossible request."""
+Calls = Iterable[WorkbenchCall]
+Fill = Callable[["Draft"], Calls]
+"""Fills the gaps of a draft at random, and returns the ground-truth calls.
+
+Raises:
+    Unusable: the draw must be repeated.
+"""
 
 
 @dataclass(frozen=True)
@@ -163,39 +168,11 @@ change whether the condition holds."""
 
 
 class Condition(NamedTuple):
-    """The filled gaps of a condition, whether it holds, and the first day it refers to."""
+    """Whether a condition holds, its metric's name in requests, and the first day it refers to."""
 
-    slots: dict[str, str]
     holds: bool
+    metric: str
     since: date
-
-    @property
-    def metric(self) -> str:
-        """The metric's name in requests."""
-        return self.slots["metric"]
-
-
-def any_day(rng: SeededRandom, *, least_days: int = 3) -> date:
-    """A random day with visits, at least `least_days` before the last."""
-    return FIRST_VISIT + timedelta(days=rng.below((YESTERDAY - FIRST_VISIT).days + 1 - least_days))
-
-
-def threshold(
-    tables: Tables, rng: SeededRandom, since: date | None = None, *, direction: str | None = None
-) -> Condition:
-    """Whether a metric went above (below) a number on any day from `since` to yesterday.
-
-    The number is near the highest (lowest) value of the period, so that both results occur. Gaps: metric,
-    direction, threshold, since.
-    """
-    since = since or any_day(rng)
-    metric, direction = rng.pick(list(METRICS)), direction or rng.pick(["above", "below"])
-    values = list(between(daily(tables, metric), since))
-    extreme = max(values) if direction == "above" else min(values)
-    number = max(1, round(extreme) + rng.between(-3, 3))
-    holds = extreme > number if direction == "above" else extreme < number
-    slots = {"metric": metric, "direction": direction, "threshold": str(number), "since": day_text(since)}
-    return Condition(slots, holds, since)
 
 
 def growth(values_since: float, value_yesterday: float) -> float | None:
@@ -207,34 +184,149 @@ def growth(values_since: float, value_yesterday: float) -> float | None:
     return None if values_since == 0 else 100 * (value_yesterday - values_since) / values_since
 
 
-def change(tables: Tables, rng: SeededRandom, first: date, last: date) -> Condition | None:
-    """Whether a metric on `last` was more than some percent higher (lower) than on `first`.
+@dataclass
+class Draft:
+    """A request in the making. Each method that names a gap draws a value and writes its text there.
 
-    Gaps: metric, direction, percent.
+    Args:
+        tables: of the company.
+        rng: makes the choices. Their order is part of the generated folder.
+        gaps: the texts so far.
     """
-    metric, direction = rng.pick(list(METRICS)), rng.pick(["higher", "lower"])
-    percent, values = rng.pick(_PERCENT), daily(tables, metric)
-    grown = growth(values[first], values[last])
-    if grown is None:
-        return None
-    grown = grown if direction == "higher" else -grown
-    if abs(grown - percent) < _CLEAR:
-        return None
-    slots = {"metric": metric, "direction": direction, "percent": f"{percent}%"}
-    return Condition(slots, grown > percent, first)
 
+    tables: Tables
+    rng: SeededRandom
+    gaps: dict[str, str] = field(default_factory=dict)
 
-def race(tables: Tables, rng: SeededRandom) -> Condition | None:
-    """Whether one metric grew by a greater percentage than another, from a recent day to yesterday.
+    def require(self, condition: bool) -> None:
+        """Give up this draw unless the condition holds.
 
-    Gaps: metric, other, since.
-    """
-    since = YESTERDAY - timedelta(days=rng.between(1, 12))
-    metric, other = rng.some(list(METRICS), 2)
-    mine, theirs = (
-        growth(daily(tables, name)[since], daily(tables, name)[YESTERDAY]) for name in (metric, other)
-    )
-    if mine is None or theirs is None or abs(mine - theirs) < _CLEAR:
-        return None
-    slots = {"metric": metric, "other": other, "since": weekday_text(since)}
-    return Condition(slots, mine > theirs, since)
+        Raises:
+            Unusable: it does not.
+        """
+        if not condition:
+            raise Unusable
+
+    def pick(self, gap: str, items: Iterable[str]) -> str:
+        """One of the texts."""
+        self.gaps[gap] = self.rng.pick(list(items))
+        return self.gaps[gap]
+
+    def two(self, gap: str, other: str, items: Iterable[str]) -> list[str]:
+        """Two different ones of the texts."""
+        found = self.rng.some(list(items), 2)
+        self.gaps |= zip((gap, other), found, strict=True)
+        return found
+
+    def customer(self) -> Row:
+        """A customer."""
+        found = self.rng.pick(self.tables.customer_relationship_manager)
+        self.gaps["customer"] = text(found, "customer_name")
+        return found
+
+    def product(self) -> str:
+        """A product, which requests write in lower case."""
+        found = self.pick("product", PRODUCTS)
+        self.gaps["product"] = found.lower()
+        return found
+
+    def letter(self, kind: str) -> dict[str, str]:
+        """Subject and body of a message, or of two, with gaps of those names."""
+        found = self.rng.pick(list[dict[str, str]](texts("emails")["messages"][kind]))
+        self.gaps |= found
+        return found
+
+    def day(self, gap: str, day: date) -> date:
+        """Write a day."""
+        self.gaps[gap] = day_text(day)
+        return day
+
+    def weekday(self, gap: str, day: date) -> date:
+        """Write a day with its weekday."""
+        self.gaps[gap] = weekday_text(day)
+        return day
+
+    def working_day(self) -> date:
+        """A working day of the next three weeks, in the gap `day`."""
+        return self.weekday("day", self.rng.pick(working_days()))
+
+    def days_ago(self, low: int, high: int, gap: str = "since") -> date:
+        """A day from `low` to `high` days before today, with the number in the gap `days`."""
+        days = self.rng.between(low, high)
+        self.gaps["days"] = str(days)
+        return self.day(gap, TODAY - timedelta(days=days))
+
+    def any_day(self, gap: str = "since", *, least_days: int = 3) -> date:
+        """A day with visits, at least `least_days` before the last."""
+        days = (YESTERDAY - FIRST_VISIT).days + 1 - least_days
+        return self.day(gap, FIRST_VISIT + timedelta(days=self.rng.below(days)))
+
+    def moment(self, day: date, last_hour: int) -> datetime:
+        """A full or half hour of a day, from 9:00 to half past `last_hour`, in the gap `time`."""
+        hour, minute = self.rng.between(9, last_hour), self.rng.pick([0, 30])
+        found = datetime(day.year, day.month, day.day, hour, minute)
+        self.gaps["time"] = clock_text(found)
+        return found
+
+    def first_free(self, day: date) -> datetime:
+        """The start of the first free half an hour of a day.
+
+        Raises:
+            Unusable: there is none.
+        """
+        found = self.tables.first_free(day, 30)
+        if found is None:
+            raise Unusable
+        return found
+
+    def threshold(self, since: date | None = None, *, direction: str | None = None) -> Condition:
+        """Whether a metric went above (below) a number on any day from `since` to yesterday.
+
+        The number is near the highest (lowest) value of the period, so that both results occur. Gaps: metric,
+        direction, threshold, since.
+        """
+        since = self.day("since", since) if since else self.any_day()
+        metric = self.pick("metric", METRICS)
+        direction = direction or self.pick("direction", ["above", "below"])
+        values = list(between(daily(self.tables, metric), since))
+        extreme = max(values) if direction == "above" else min(values)
+        number = max(1, round(extreme) + self.rng.between(-3, 3))
+        self.gaps["threshold"] = str(number)
+        return Condition(extreme > number if direction == "above" else extreme < number, metric, since)
+
+    def change(self, first: date, last: date) -> Condition:
+        """Whether a metric on `last` was more than some percent higher (lower) than on `first`.
+
+        Gaps: metric, direction, percent.
+
+        Raises:
+            Unusable: the values are too close to say so.
+        """
+        metric = self.pick("metric", METRICS)
+        direction = self.pick("direction", ["higher", "lower"])
+        percent, values = self.rng.pick(_PERCENT), daily(self.tables, metric)
+        self.gaps["percent"] = f"{percent}%"
+        grown = growth(values[first], values[last])
+        if grown is None:
+            raise Unusable
+        grown = grown if direction == "higher" else -grown
+        self.require(abs(grown - percent) >= _CLEAR)
+        return Condition(grown > percent, metric, first)
+
+    def race(self) -> Condition:
+        """Whether one metric grew by a greater percentage than another, from a recent day to yesterday.
+
+        Gaps: metric, other, since.
+
+        Raises:
+            Unusable: the growths are too close to say so.
+        """
+        since = self.weekday("since", YESTERDAY - timedelta(days=self.rng.between(1, 12)))
+        metric, other = self.two("metric", "other", METRICS)
+        mine, theirs = (
+            growth(daily(self.tables, name)[since], daily(self.tables, name)[YESTERDAY])
+            for name in (metric, other)
+        )
+        if mine is None or theirs is None or abs(mine - theirs) < _CLEAR:
+            raise Unusable
+        return Condition(mine > theirs, metric, since)
