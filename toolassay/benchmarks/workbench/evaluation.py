@@ -27,17 +27,13 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     strict_metrics,
 )
 from toolassay.benchmarks.workbench.options import WorkplaceScoring
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
+from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine, OneProcess
-from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.items import ScoredItem
-from toolassay.evaluation.metrics_file import Signature
-from toolassay.files import sha256_of
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import (
@@ -47,16 +43,11 @@ from toolassay.runs.outcomes import (
     AskedCounts,
     RunOutcomes,
     is_scored,
-    tools_part,
 )
-from toolassay.runs.record import refused_part
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.tool_arrival import tools_missing
-from toolassay.runs.trials import Trial, fingerprint
 from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
 from toolassay.text_formatting import count_of
-from toolassay.version import __version__
 
 _ANSWERED = "answered"
 
@@ -331,6 +322,14 @@ def evaluate_agents(
     )
     chosen = chosen_items(tasks, scoring.ids, scoring.limit, noun="task")
     is_whole = len(chosen) == len(tasks)
+    data = {
+        "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+        **sandbox.edition.facts,
+        **{name: code[:12] for name, code in tools_hash(folder.path).items()},
+        "tasks": fingerprint(tasks)[:12],
+        **({} if is_whole else {"chosen": fingerprint(chosen)[:12]}),
+        **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
+    }
     evaluations = []
     for name in names:
         trials = place.trials(name)
@@ -375,34 +374,7 @@ def evaluate_agents(
             **security_beside(place.predictions, name, screen),
         }
         path = place.metrics_file(name, trials)
-        signature = _signature(folder.path, sandbox, tasks, trials, None if is_whole else chosen)
-        evaluation = place.write(path, items, numbers, signature)
+        evaluation = place.write(path, items, numbers, run_signature("workbench", data, trials))
         place.report(name, scores.outcomes, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
-
-
-def _signature(
-    folder: Path,
-    sandbox: Sandbox,
-    tasks: Sequence[Task],
-    trials: Sequence[Trial],
-    chosen: Sequence[Task] | None = None,
-) -> Signature:
-    """The signature of the scores."""
-    return Signature(
-        {
-            "toolassay": __version__,
-            "benchmark": "workbench",
-            "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
-            **sandbox.edition.facts,
-            **{name: code[:12] for name, code in tools_hash(folder).items()},
-            "tasks": tasks_fingerprint(tasks)[:12],
-            **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),
-            **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
-            **tools_part(any(tools_missing(trial.run_folder) for trial in trials)),
-            **refused_part(trial.run_folder for trial in trials),
-            "predictions": sha256_of(trials[0].output)[:12],
-            **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
-        }
-    )

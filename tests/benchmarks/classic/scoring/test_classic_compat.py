@@ -20,7 +20,7 @@ from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
     security_score,
 )
-from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
+from toolassay.benchmarks.classic.scoring.leaderboard import published_means
 from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
@@ -137,7 +137,7 @@ def test_the_published_leaderboard_is_whole(reference: Path) -> None:
     found = {
         (one, model, *row)
         for one in domains
-        for model, means in published_rows(one).items()
+        for model, means in published_means(one).items()
         for row in means.items()
     }
     assert found == wanted and len(found) == 141
