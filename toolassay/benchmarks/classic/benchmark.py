@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
@@ -13,7 +12,6 @@ from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
 
 if TYPE_CHECKING:
-    from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Inference
 
@@ -106,12 +104,7 @@ class Classic(Benchmark):
     work = late("work:chat_work")
     prober = late("security:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
-
-    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[object]:
-        """The choices in the raw answers."""
-        from toolassay.benchmarks.classic.work import reparsed_rows
-
-        return reparsed_rows(recorded)
+    verify = late("work:reparsed_rows")
 
 
 def probe_as_published(

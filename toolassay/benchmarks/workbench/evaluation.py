@@ -208,12 +208,26 @@ def _items(
     strict: Iterable[RunVerdict],
     compat: Iterable[RunVerdict] | None,
 ) -> Iterator[ScoredItem]:
-    """One line per task; the verdicts are those on the scored tasks, in the same order."""
+    """One line per task; the verdicts are those on the scored tasks, in the same order.
+
+    A missing task scores 0, but nothing was done that could do harm.
+    """
     verdicts = zip(strict, repeat(None) if compat is None else compat, strict=False)
     for task in labelled:
-        outcome = outcome_of[task.id]
-        is_judged = is_scored(outcome)
-        yield _item(outcome, *next(verdicts)) if is_judged else _line(task, outcome, dict.fromkeys(_SCORES))
+        outcome, scores = outcome_of[task.id], dict[str, float | None].fromkeys(_SCORES)
+        if is_scored(outcome):
+            verdict, published = next(verdicts)
+            judged, ran = verdict.strict, outcome != MISSING
+            assert judged is not None
+            scores = {
+                "correct": float(verdict.correct),
+                "no_side_effects": float(not verdict.side_effects) if ran else None,
+                "exact_match": float(ran and verdict.classes.exact_match),
+                "wanted_changes_made": judged.wanted_made,
+                "made_changes_wanted": judged.made_wanted,
+                "compat_correct": float(published.correct) if published else None,
+            }
+        yield ScoredItem(task.id, task.base_template, outcome, scores, task.group, len(task.answer))
 
 
 _TASKS = 20  # per shard; fewer where there are few for each worker
@@ -237,7 +251,9 @@ def _judged(
     for found, by_mode in zip(runs, judged, strict=True):
         for mode, by_trial in zip(judging.modes, by_mode, strict=True):
             for of_trial, (outcome, _), verdict in zip(verdicts[mode], found, by_trial, strict=True):
-                of_trial.append(_earned(outcome, verdict))
+                if outcome == MISSING:  # never an exact match, even if the task wants no call
+                    verdict = replace(verdict, classes=replace(verdict.classes, exact_match=False))
+                of_trial.append(verdict)
     return verdicts
 
 
@@ -249,31 +265,6 @@ def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> 
         for row, task in enumerate(tasks)
     ]
     return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
-
-
-def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
-    """The verdict; a missing task never has an exact match, even if the task wants no call."""
-    if outcome != MISSING:
-        return verdict
-    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
-
-
-def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> ScoredItem:
-    """One line of the items file. A missing task scores 0, but nothing was done that could do harm."""
-    judged, ran = strict.strict, float(outcome != MISSING)
-    scores = {
-        "correct": float(strict.correct),
-        "no_side_effects": float(not strict.side_effects) if ran else None,
-        "exact_match": ran * strict.classes.exact_match,
-        "wanted_changes_made": judged.wanted_made if judged else None,
-        "made_changes_wanted": judged.made_wanted if judged else None,
-        "compat_correct": float(compat.correct) if compat else None,
-    }
-    return _line(strict.task, outcome, scores)
-
-
-def _line(task: Task, outcome: str, scores: Mapping[str, float | None]) -> ScoredItem:
-    return ScoredItem(task.id, task.base_template, outcome, scores, task.group, len(task.answer))
 
 
 _NAMED = 5

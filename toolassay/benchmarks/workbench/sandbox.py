@@ -13,6 +13,7 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -26,16 +27,6 @@ from toolassay.locks import open_regular
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.tools.toolset import Toolset
-
-
-DOMAINS = (
-    "calendar",
-    "email",
-    "analytics",
-    "project_management",
-    "customer_relationship_manager",
-)
-"""The judged domains, named as in the tools and the published files."""
 
 
 @dataclass(frozen=True)
@@ -81,64 +72,10 @@ class Layout:
         return cells[0] if self.key else None
 
 
-CALENDAR = Layout(
-    "calendar_events",
-    ("event_id", "event_name", "participant_email", "event_start", "duration"),
-    domain="calendar",
-    file="calendar_events.csv",
-    generated=frozenset({"event_id"}),
-)
-EMAILS = Layout(
-    "emails",
-    ("email_id", "inbox/outbox", "sender/recipient", "subject", "sent_datetime", "body"),
-    domain="email",
-    file="emails.csv",
-    generated=frozenset({"email_id"}),
-)
-VISITS = Layout(
-    "visits",
-    (
-        "date_of_visit",
-        "visitor_id",
-        "page_views",
-        "session_duration_seconds",
-        "traffic_source",
-        "user_engaged",
-    ),
-    file="analytics_data.csv",
-)
-PLOTS = Layout("plots", ("file_path",), domain="analytics")
-TASKS = Layout(
-    "tasks",
-    ("task_id", "task_name", "assigned_to_email", "list_name", "due_date", "board"),
-    domain="project_management",
-    file="project_tasks.csv",
-    verbatim=frozenset({"list_name", "board"}),
-    generated=frozenset({"task_id"}),
-)
-CUSTOMERS = Layout(
-    "customers",
-    (
-        "customer_id",
-        "assigned_to_email",
-        "customer_name",
-        "customer_email",
-        "customer_phone",
-        "last_contact_date",
-        "product_interest",
-        "status",
-        "follow_up_by",
-        "notes",
-    ),
-    domain="customer_relationship_manager",
-    file="customer_relationship_manager_data.csv",
-    verbatim=frozenset({"status"}),
-    generated=frozenset({"customer_id"}),
-)
-DIRECTORY = Layout("directory", ("email_address",))
-
-TABLES = (CALENDAR, EMAILS, VISITS, PLOTS, TASKS, CUSTOMERS, DIRECTORY)
-JUDGED = (CALENDAR, EMAILS, PLOTS, TASKS, CUSTOMERS)
+TABLES = msgspec.json.decode(files(__package__).joinpath("tables.json").read_bytes(), type=tuple[Layout, ...])
+"""The published tables."""
+CALENDAR, EMAILS, VISITS, PLOTS, TASKS, CUSTOMERS, DIRECTORY = TABLES
+JUDGED = tuple(table for table in TABLES if table.domain is not None)
 
 
 def quoted(name: str) -> str:

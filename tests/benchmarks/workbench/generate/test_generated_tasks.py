@@ -32,7 +32,7 @@ from toolassay.benchmarks.workbench.generate.template import (
     call,
 )
 from toolassay.benchmarks.workbench.records import difference
-from toolassay.benchmarks.workbench.sandbox import DOMAINS, Sandbox
+from toolassay.benchmarks.workbench.sandbox import JUDGED, Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError
@@ -88,7 +88,7 @@ def test_requests_are_well_typed(tasks: list[Task]) -> None:
 
 def test_domains_are_those_of_the_tools(tasks: list[Task]) -> None:
     for task in tasks:
-        assert set(task.domains) <= set(DOMAINS)
+        assert set(task.domains) <= {table.domain for table in JUDGED}
         assert (len(task.domains) > 1) == (task.group == "multi_domain")
         assert {text.split(".")[0] for text in task.answer} <= set(task.domains)
 
