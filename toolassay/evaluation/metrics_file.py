@@ -181,8 +181,8 @@ class Standing:
         """
         found = numbers.get("strict") or {}
         asked = partly_asked(found)
-        shown = (None if one is None else one.times_100(asked) for one in (strict, compat))
-        return cls(*shown, str(found.get("signature", "")), signature_of(numbers))
+        strict, compat = (None if one is None else one.times_100(asked) for one in (strict, compat))
+        return cls(strict, compat, str(found.get("signature", "")), signature_of(numbers))
 
 
 def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Standing]) -> Standing:

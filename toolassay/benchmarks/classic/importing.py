@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,11 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.csv_tables import read_table, write_table
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_writer, copy_file, sha256_of
+from toolassay.files import copy_file, sha256_of
 from toolassay.importers.data_files import DataSource, arriving, new_folder, read_rows
-from toolassay.locks import open_regular
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
 
@@ -62,21 +61,15 @@ def write_csv(target: Path, files: Sequence[Path]) -> None:
     if len(files) == 1 and files[0].suffix == ".csv":
         copy_file(files[0], target)
         return
-    rows = [row for file in files for row in _rows(file)]
+    rows: list[Mapping[str, Any]] = []
+    for file in files:
+        rows += (
+            (row.cells for row in read_table(file, ()))
+            if file.suffix == ".csv"
+            else (value for _, value in read_rows(file))
+        )
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with atomic_writer(target) as stream:
-        writer = csv.DictWriter(stream, columns, restval="")
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-
-
-def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    if file.suffix == ".csv":
-        with open_regular(file, "r", encoding="utf-8-sig", newline="") as stream:
-            yield from csv.DictReader(stream, restkey="")
-        return
-    for _, value in read_rows(file):
-        yield value
+    write_table(target, columns, ([_cell(row.get(name)) for name in columns] for row in rows))
 
 
 def _cell(value: Any) -> Any:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 import sqlite3
-import sys
-import zlib
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,14 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
+from toolassay.benchmarks.csv_tables import read_table
 from toolassay.benchmarks.workbench.edition import EDITIONS, PUBLISHED, Edition
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_target, read_text, record_of
-from toolassay.locks import open_regular
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.workbench.tools.toolset import Toolset
+    from toolassay.benchmarks.workbench.tools import Toolset
 
 
 @dataclass(frozen=True)
@@ -221,25 +216,11 @@ def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
     Raises:
         UsageError: the file does not exist, is not UTF-8 CSV, or has a row with more cells than the header.
     """
-    csv.field_size_limit(sys.maxsize)  # recorded conversations exceed the default of 131,072 characters
-    try:
-        with open_regular(path) as file:
-            plain = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
-            reader = csv.DictReader(io.TextIOWrapper(plain, encoding="utf-8", newline=""), strict=False)
-            for row in reader:
-                if None in row:
-                    raise UsageError(
-                        "more cells than columns", file=path, line=reader.line_num, fix="quote its commas"
-                    )
-                yield {
-                    _RENAMED.get(name, name): None if cell in _MISSING else cell for name, cell in row.items()
-                }
-    except FileNotFoundError:
-        raise UsageError(
-            "no such file", file=path, fix="give --data_dir a published folder or one with sandbox.sqlite"
-        ) from None
-    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as UTF-8 CSV") from None
+    fix = "give --data_dir a published folder or one with sandbox.sqlite"
+    for row in read_table(path, (), fix=fix):
+        yield {
+            _RENAMED.get(name, name): None if cell in _MISSING else cell for name, cell in row.cells.items()
+        }
 
 
 Cell = str | int | float | None
