@@ -82,7 +82,7 @@ def read_table(path: Path, columns: Collection[str], *, fix: str = "check the pa
         fix = "close quotation marks, and double those inside a cell"
         raise UsageError(f"not a row of a CSV table: {error}", file=path, line=begins, fix=fix) from None
     except (UnicodeDecodeError, OSError, EOFError, zlib.error) as error:
-        raise UsageError(f"not a CSV table: {error}", file=path, fix="save it as CSV, UTF-8") from None
+        raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as CSV, UTF-8") from None
 
 
 def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

@@ -16,13 +16,7 @@ from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
 from toolassay.benchmarks.workbench.generate.company import daily, draw_tables, texts
 from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
-from toolassay.benchmarks.workbench.generate.generated_tasks import (
-    draw_tasks,
-    has_our_wordings,
-    matches_wording,
-    prove_task,
-)
-from toolassay.benchmarks.workbench.generate.template import (
+from toolassay.benchmarks.workbench.generate.draft import (
     SOURCES,
     TEMPLATES,
     Draft,
@@ -30,6 +24,12 @@ from toolassay.benchmarks.workbench.generate.template import (
     Template,
     between,
     call,
+)
+from toolassay.benchmarks.workbench.generate.generated_tasks import (
+    draw_tasks,
+    has_our_wordings,
+    matches_wording,
+    prove_task,
 )
 from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.sandbox import JUDGED, Sandbox

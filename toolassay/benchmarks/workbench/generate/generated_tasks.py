@@ -13,9 +13,9 @@ from glob import escape
 from toolassay.benchmarks.workbench.calls import run_text
 
 # These two define the templates.
-from toolassay.benchmarks.workbench.generate import multi_domain, single_domain  # noqa: F401
+from toolassay.benchmarks.workbench.generate import templates  # noqa: F401
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, texts
-from toolassay.benchmarks.workbench.generate.template import TASKS, TEMPLATES, Draft, Template, Unusable
+from toolassay.benchmarks.workbench.generate.draft import TASKS, TEMPLATES, Draft, Template, Unusable
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import ToolFailure
@@ -35,9 +35,9 @@ def draw_tasks(tables: Tables, seed: int) -> list[Task]:
         ToolassayError: the tables of this seed do not allow a template's mix of calls.
     """
     tasks: list[Task] = []
-    for group, templates in TEMPLATES.items():
+    for group, kinds in TEMPLATES.items():
         number = 0
-        for template in templates:
+        for template in kinds:
             for place, (gaps, calls) in enumerate(_fillings(template, tables, seed)):
                 number += 1
                 wording = template.wordings[place % len(template.wordings)]
