@@ -297,11 +297,8 @@ class SimpleWork(Work):
     """
 
     def __init__(self, benchmark: SimpleBenchmark, folder: DataFolder, run: RunSettings) -> None:
-        self.benchmark, self.file, self.every = (
-            benchmark,
-            folder.path / benchmark.file,
-            benchmark.all_items(folder),
-        )
+        self.benchmark, self.file = benchmark, folder.path / benchmark.file
+        self.every = benchmark.all_items(folder)
         choices, noun = run.choices, benchmark.about.item
         self._chosen = chosen_items(self.every, choices.chosen_ids, choices.limit, noun=noun)
         self.parameters = {**run.model.parameters, MAX_TOKENS: run.model.max_tokens or DEFAULT_TOKENS}

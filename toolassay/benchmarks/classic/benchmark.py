@@ -19,6 +19,14 @@ if TYPE_CHECKING:
 _HERE = "toolassay.benchmarks.classic"
 
 
+_ORDERS = Option(
+    "orders",
+    "Prediction folder of a run with another order of the workflows; may be repeated.",
+    Path,
+    multiple=True,
+)
+
+
 class Classic(Benchmark):
     """Folders with tables of chats, workflows and domains."""
 
@@ -50,22 +58,8 @@ class Classic(Benchmark):
                 multiple=True,
             ),
         ),
-        evaluate=(
-            Option(
-                "orders",
-                "Prediction folder of a run with another order of the workflows; may be repeated.",
-                Path,
-                multiple=True,
-            ),
-        ),
-        verify=(
-            Option(
-                "orders",
-                "Prediction folder that was passed to evaluate --orders; may be repeated.",
-                Path,
-                multiple=True,
-            ),
-        ),
+        evaluate=(_ORDERS,),
+        verify=(_ORDERS,),
         show=(
             Option(
                 "with_published",
