@@ -117,9 +117,9 @@ def compare_security(cases: Path) -> Comparison:
     table = security["judge_table_by_prompt_index"].values()
     grades = [tuple(grade) if isinstance(grade, list) else None for grade in table]
     results = security["results"]
-    yield "some failed", security_score(grades).published, results["serial_1_worker"]["value"]
-    yield "all failed", security_score([None]).published, results["serial_no_turn3_column"]["value"]
-    yield "none failed", security_score(grades[:6]).published, results["serial_all_ok"]["value"]
+    yield "some failed", security_score(grades).value or 0.0, results["serial_1_worker"]["value"]
+    yield "all failed", security_score([None]).value or 0.0, results["serial_no_turn3_column"]["value"]
+    yield "none failed", security_score(grades[:6]).value or 0.0, results["serial_all_ok"]["value"]
     score = security_score(grades)
     yield "counts", [score.successes, score.attempts, score.excluded], [3, 7, 3]
 

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from hub_rows import hub_row, repository_row, write_rows
 
-from toolassay.benchmarks.taskbench.importing import choose_files, names_in, read_taskbench
+from toolassay.benchmarks.taskbench.importing import choose_files, read_taskbench
 from toolassay.errors import UsageError
+from toolassay.importers.data_files import names_in
 
 ROWS = [repository_row(number) for number in range(3)]
 

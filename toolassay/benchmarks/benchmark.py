@@ -10,10 +10,12 @@ Five are methods: where a run writes, what it asks, security probes, scoring, an
 
 from __future__ import annotations
 
+import csv
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -142,6 +144,12 @@ class Items:
     gold_plans: Callable[..., PlanSet] | None = None
     predicted_plans: Callable[..., PlanSet] | None = None
     trajectories: Callable[[DataFolder, Path, str], Iterator[RecordedTrajectory]] | None = None
+
+
+def published_rows(name: str) -> list[dict[str, str]]:
+    """The rows of the published scores of a built-in benchmark."""
+    path = files("toolassay.benchmarks").joinpath(name, "published.csv")
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
 @dataclass(frozen=True)

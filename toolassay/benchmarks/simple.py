@@ -39,10 +39,10 @@ from toolassay.benchmarks.security.probe import (
 from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
 from toolassay.evaluation.items import ScoredItem
-from toolassay.evaluation.metrics_file import ColumnScores, Signature, Standing, partly_asked, signature_of
+from toolassay.evaluation.metrics_file import ColumnScores, Standing
 from toolassay.files import read_json_lines, record_of, sha256_of, write_json_lines
 from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
 from toolassay.models import ChatRequest
@@ -51,14 +51,12 @@ from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MAX_TOKENS
-from toolassay.runs.outcomes import NOT_RUN, AskedCounts, RunOutcomes, is_scored, tools_part
-from toolassay.runs.record import hashes, refused_part
+from toolassay.runs.outcomes import NOT_RUN, AskedCounts, RunOutcomes, is_scored
+from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.tool_arrival import tools_missing
-from toolassay.runs.trials import Trial, fingerprint
+from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written, chosen_items
-from toolassay.version import __version__
 
 if TYPE_CHECKING:
     from toolassay.evaluation.verification import LineComparison, RecordedRun
@@ -233,27 +231,16 @@ class SimpleBenchmark(Benchmark):
         place = ScoringPlace(folder.require(), scoring)
         names, items = place.models, self.all_items(folder)
         chosen = chosen_items(items, scoring.ids, scoring.limit, noun=self.about.item)
-        part = {}
+        parts = {"data": self._data_hash(folder)[:12]}
         if len(chosen) < len(items):
             ids = "\n".join(sorted(item.id for item in chosen))
-            part["chosen"] = hashlib.sha256(ids.encode()).hexdigest()[:12]
+            parts["chosen"] = hashlib.sha256(ids.encode()).hexdigest()[:12]
         evaluations = []
         for name in names:
             trials = place.trials(name)
             scored = [_scored(self, trial, chosen) for trial in trials]
             numbers = {**_numbers(scored, trials), **security_beside(place.predictions, name, scoring.screen)}
-            signature = Signature(
-                {
-                    "toolassay": __version__,
-                    "benchmark": self.name,
-                    "data": self._data_hash(folder)[:12],
-                    **part,
-                    **tools_part(any(tools_missing(trial.run_folder) for trial in trials)),
-                    **refused_part(trial.run_folder for trial in trials),
-                    "predictions": sha256_of(trials[0].output)[:12],
-                    **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
-                }
-            )
+            signature = run_signature(self.name, parts, trials)
             path = place.metrics_file(name, trials)
             evaluation = place.write(path, (one.line for one in scored[0]), numbers, signature)
             place.report(name, numbers["outcomes"], self.about.item)
@@ -310,11 +297,8 @@ class SimpleWork(Work):
     """
 
     def __init__(self, benchmark: SimpleBenchmark, folder: DataFolder, run: RunSettings) -> None:
-        self.benchmark, self.file, self.every = (
-            benchmark,
-            folder.path / benchmark.file,
-            benchmark.all_items(folder),
-        )
+        self.benchmark, self.file = benchmark, folder.path / benchmark.file
+        self.every = benchmark.all_items(folder)
         choices, noun = run.choices, benchmark.about.item
         self._chosen = chosen_items(self.every, choices.chosen_ids, choices.limit, noun=noun)
         self.parameters = {**run.model.parameters, MAX_TOKENS: run.model.max_tokens or DEFAULT_TOKENS}
@@ -437,10 +421,8 @@ def _numbers(scored: Sequence[Sequence[_JudgedItem]], trials: Sequence[Trial]) -
 def _standing(numbers: Mapping[str, Any]) -> Standing:
     strict = numbers["strict"]
     share = share_interval(Interval.of(strict["accuracy"]), strict.get("n_scored", numbers["n"]))
-    scores = {"accuracy": Interval(*(None if value is None else 100 * value for value in share))}
-    coverage = None if strict["coverage"] is None else 100 * strict["coverage"]
-    counted = ColumnScores(numbers["n"], coverage, scores, partly_asked(strict))
-    return Standing(counted, None, str(strict["signature"]), signature_of(numbers))
+    counted = ColumnScores(numbers["n"], strict["coverage"], {"accuracy": share})
+    return Standing.of_shares(numbers, counted, None)
 
 
 def _verdict(

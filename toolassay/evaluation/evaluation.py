@@ -15,11 +15,40 @@ from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
-from toolassay.files import refuse_to_replace, safe_name, write_json
-from toolassay.runs.outcomes import MISSING
-from toolassay.runs.trials import Trial, same_settings, trials_of
+from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
+from toolassay.runs.outcomes import MISSING, tools_part
+from toolassay.runs.record import refused_part
+from toolassay.runs.tool_arrival import tools_missing
+from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
+from toolassay.version import __version__
+
+
+def run_parts(trials: Iterable[Trial]) -> dict[str, str]:
+    """The parts of a signature that name what did not reach the model: its tools, or a parameter.
+
+    Raises:
+        UsageError: A manifest cannot be read.
+    """
+    folders = [trial.run_folder for trial in trials]
+    return {**tools_part(any(map(tools_missing, folders))), **refused_part(folders)}
+
+
+def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Trial]) -> Signature:
+    """The signature of scores of whole prediction files.
+
+    Args:
+        benchmark: Its name.
+        parts: The data, and what was chosen of them.
+        trials: The scored runs.
+
+    Raises:
+        UsageError: A manifest cannot be read.
+    """
+    named = {"toolassay": __version__, "benchmark": benchmark, **parts, **run_parts(trials)}
+    named["predictions"] = sha256_of(trials[0].output)[:12]
+    return Signature({**named, **({"trials": fingerprint(trials)} if len(trials) > 1 else {})})
 
 
 @dataclass

@@ -119,6 +119,14 @@ class Section:
     kind: Literal["text", "chat", "table", "calls"]
     body: Any
 
+    @classmethod
+    def of_rows(
+        cls, title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
+    ) -> Section:
+        """A table; each row has a mark before its cells."""
+        cells, marks = [list(row) for _, row in rows], [mark for mark, _ in rows]
+        return cls(title, "table", {"columns": list(columns), "rows": cells, "marks": marks})
+
 
 def drawn_in_order(gold: Sequence[Call], predicted: Sequence[Call]) -> tuple[DrawnPlan, DrawnPlan]:
     """Plans of calls that are only ordered, e.g. of an agent: calls with equal arguments are right.

@@ -140,6 +140,15 @@ class ColumnScores:
     scores: Mapping[str, Interval]
     asked: str = ""
 
+    def times_100(self, asked: str) -> ColumnScores:
+        """Scores that are shares, in percent."""
+
+        def percent(share: float | None) -> float | None:
+            return None if share is None else 100 * share + 0.0
+
+        scores = {heading: Interval(*map(percent, one)) for heading, one in self.scores.items()}
+        return ColumnScores(self.items, percent(self.coverage), scores, asked)
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -158,6 +167,22 @@ class Standing:
     signature: str
     parts: Mapping[str, str]
     excluded: str = ""
+
+    @classmethod
+    def of_shares(
+        cls, numbers: Mapping[str, Any], strict: ColumnScores | None, compat: ColumnScores | None
+    ) -> Standing:
+        """The scores of a group of a metrics file.
+
+        Args:
+            numbers: The metrics of the group.
+            strict: Its strict scores, as shares.
+            compat: Its published scores, as shares.
+        """
+        found = numbers.get("strict") or {}
+        asked = partly_asked(found)
+        strict, compat = (None if one is None else one.times_100(asked) for one in (strict, compat))
+        return cls(strict, compat, str(found.get("signature", "")), signature_of(numbers))
 
 
 def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Standing]) -> Standing:

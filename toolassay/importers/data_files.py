@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import filecmp
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
@@ -104,6 +105,49 @@ class HubDataset:
     def _failed(what: str, error: Exception) -> ToolassayError:
         reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
         return ToolassayError(f"{what} cannot be fetched from the hub: {reason[:200]}", fix=_ADVICE)
+
+
+def names_in(folder: Path) -> list[str]:
+    """The files of a folder that was downloaded, as paths with slashes.
+
+    Raises:
+        UsageError: There is no such folder.
+    """
+    if not folder.is_dir():
+        raise UsageError("no such folder", file=folder, fix="check --from")
+    found = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
+    return [path.relative_to(folder).as_posix() for path in found if path.is_file()]
+
+
+class DataSource(NamedTuple):
+    """A data set on the hub, or the folder of a downloaded one.
+
+    Attributes:
+        names: Its files, as paths with slashes.
+        fetch: Gives the path of a file; downloads it if necessary.
+        origin: Its name, for messages.
+        facts: Its revision, for `benchmark.json`; empty for a folder.
+    """
+
+    names: Collection[str]
+    fetch: Callable[[str], Path]
+    origin: str
+    facts: Mapping[str, str]
+
+    @classmethod
+    def open(cls, hub: str, revision: str | None, folder: str | Path | None) -> DataSource:
+        """The files of a folder, if one is given, or of a data set on the hub.
+
+        Raises:
+            UsageError: There is no such folder or data set, or huggingface_hub is missing.
+            ToolassayError: The hub cannot be reached, or denies access.
+        """
+        if folder is not None:
+            place = Path(folder)
+            return cls(names_in(place), place.joinpath, place.resolve().name, {})
+        dataset = HubDataset(hub, revision)
+        facts = {"revision": dataset.revision}
+        return cls(dataset.names, dataset.fetch, f"{hub} on the Hugging Face hub", facts)
 
 
 def new_folder(data_dir: str | Path) -> DataFolder:

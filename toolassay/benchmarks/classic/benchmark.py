@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
 from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
@@ -13,12 +12,19 @@ from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
 
 if TYPE_CHECKING:
-    from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.runs.settings import RunSettings
     from toolassay.runs.work import Inference
 
 
 _HERE = "toolassay.benchmarks.classic"
+
+
+_ORDERS = Option(
+    "orders",
+    "Prediction folder of a run with another order of the workflows; may be repeated.",
+    Path,
+    multiple=True,
+)
 
 
 class Classic(Benchmark):
@@ -52,22 +58,8 @@ class Classic(Benchmark):
                 multiple=True,
             ),
         ),
-        evaluate=(
-            Option(
-                "orders",
-                "Prediction folder of a run with another order of the workflows; may be repeated.",
-                Path,
-                multiple=True,
-            ),
-        ),
-        verify=(
-            Option(
-                "orders",
-                "Prediction folder that was passed to evaluate --orders; may be repeated.",
-                Path,
-                multiple=True,
-            ),
-        ),
+        evaluate=(_ORDERS,),
+        verify=(_ORDERS,),
         show=(
             Option(
                 "with_published",
@@ -106,12 +98,7 @@ class Classic(Benchmark):
     work = late("work:chat_work")
     prober = late("security:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
-
-    def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[object]:
-        """The choices in the raw answers."""
-        from toolassay.benchmarks.classic.work import reparsed_rows
-
-        return reparsed_rows(recorded)
+    verify = late("work:reparsed_rows")
 
 
 def probe_as_published(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from toolassay.benchmarks.classic.benchmark import BENCHMARK
-from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
+from toolassay.benchmarks.classic.scoring.leaderboard import published_means
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import option_of
 from toolassay.cli.options import CommandGroup, Function, load_environment
@@ -74,7 +74,7 @@ def print_compat(
     domains = dict.fromkeys(line[1] for line in lines)
     shown = [domain for domain in domains if with_published or (with_published is None and domain == "all")]
     for domain in shown:
-        for model, figures in published_rows(domain).items():
+        for model, figures in published_means(domain).items():
             printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
             lines.append((f"{model} *", domain, *printed, UNKNOWN))
     print_table(Table(headings, lines, align="nl").terminal())

@@ -30,17 +30,15 @@ from toolassay.benchmarks.classic.scoring.strict import (
 from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_parts
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.items import ScoredItem
 from toolassay.evaluation.metrics_file import SECURITY, Signature
 from toolassay.evaluation.places import prediction_folder
 from toolassay.files import refuse_to_replace, write_json
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
-from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored, tools_part
-from toolassay.runs.record import refused_part
+from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import chosen_items
 from toolassay.screen import DEFAULT, SILENT, WARNING, Screen
@@ -232,9 +230,7 @@ def evaluate_chats(
         }
         path = place.metrics_file(name, trials)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
-        folders = [trial.run_folder for trial in trials]
-        sent = {**tools_part(any(map(tools_missing, folders))), **refused_part(folders)}
-        signature = _signature(folder.path, answered[0][1], only, sent, **further)
+        signature = _signature(folder.path, answered[0][1], only, run_parts(trials), **further)
         evaluation = place.write(path, scores.items, numbers, signature)
         place.report(name, scores.strict["outcomes"], "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -14,11 +12,11 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.classic.data import read_data
+from toolassay.benchmarks.csv_tables import read_table, write_table
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_writer, copy_file, sha256_of
-from toolassay.importers.data_files import HubDataset, arriving, new_folder, read_rows
-from toolassay.locks import open_regular
+from toolassay.files import copy_file, sha256_of
+from toolassay.importers.data_files import DataSource, arriving, new_folder, read_rows
 from toolassay.screen import DEFAULT, Screen
 from toolassay.text_formatting import count_of
 
@@ -32,52 +30,6 @@ _USUAL = (
 
 # The YAML block at the start of a card: matches "---\nlicense: mit\n---\n"; not a rule later in the text.
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?)^---[ \t]*$", re.DOTALL | re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class ClassicSource:
-    """The files of each table, in order, and their origin for `benchmark.json`."""
-
-    tables: Mapping[str, Sequence[Path]]
-    facts: Mapping[str, str]
-
-
-def from_folder(folder: Path) -> ClassicSource:
-    """Tables that were downloaded.
-
-    Raises:
-        UsageError: there is no such folder, or a table is missing.
-    """
-    if not folder.is_dir():
-        raise UsageError("no such folder", file=folder, fix="check --folder")
-    names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-    return ClassicSource(_tables(names, folder.joinpath), {"source": folder.resolve().name})
-
-
-def from_hub(name: str, revision: str | None = None) -> ClassicSource:
-    """Tables of a data set on the hub; only they and the card are fetched.
-
-    Raises:
-        UsageError: huggingface_hub is missing, or a table is.
-        ToolassayError: the hub cannot be reached, or does not give the data out.
-    """
-    dataset = HubDataset(name, revision)
-    tables = _tables(dataset.names, dataset.fetch)
-    return ClassicSource(tables, {"source": f"{name} on the Hugging Face hub", "revision": dataset.revision})
-
-
-def _tables(names: Collection[str], fetch: Callable[[str], Path]) -> dict[str, list[Path]]:
-    """The files of each table.
-
-    Raises:
-        UsageError: a table is missing.
-    """
-    card = fetch(CARD).read_text(encoding="utf-8", errors="replace") if CARD in names else ""
-    found = choose_tables(names, card)
-    if missing := [table for table in NEEDED if table not in found]:
-        fix = f"it needs {', '.join(NEEDED)} as CSV or Parquet"
-        raise UsageError(f"the data set has no table '{missing[0]}'", fix=fix)
-    return {table: [fetch(file) for file in files] for table, files in found.items()}
 
 
 def choose_tables(names: Iterable[str], card: str = "") -> dict[str, list[str]]:
@@ -109,21 +61,15 @@ def write_csv(target: Path, files: Sequence[Path]) -> None:
     if len(files) == 1 and files[0].suffix == ".csv":
         copy_file(files[0], target)
         return
-    rows = [row for file in files for row in _rows(file)]
+    rows: list[Mapping[str, Any]] = []
+    for file in files:
+        rows += (
+            (row.cells for row in read_table(file, ()))
+            if file.suffix == ".csv"
+            else (value for _, value in read_rows(file))
+        )
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    with atomic_writer(target) as stream:
-        writer = csv.DictWriter(stream, columns, restval="")
-        writer.writeheader()
-        writer.writerows({name: _cell(value) for name, value in row.items()} for row in rows)
-
-
-def _rows(file: Path) -> Iterator[Mapping[str, Any]]:
-    if file.suffix == ".csv":
-        with open_regular(file, "r", encoding="utf-8-sig", newline="") as stream:
-            yield from csv.DictReader(stream, restkey="")
-        return
-    for _, value in read_rows(file):
-        yield value
+    write_table(target, columns, ([_cell(row.get(name)) for name in columns] for row in rows))
 
 
 def _cell(value: Any) -> Any:
@@ -195,24 +141,31 @@ def import_classic(
     target = new_folder(data_dir)
     if (repo is None) == (folder is None):
         raise UsageError("one source is needed", fix="give --repo NAME, or --from FOLDER")
-    source = from_hub(repo, revision) if repo is not None else from_folder(Path(folder or ""))
+    source = DataSource.open(repo or "", revision, folder)
+    card = source.fetch(CARD).read_text(encoding="utf-8", errors="replace") if CARD in source.names else ""
+    names = choose_tables(source.names, card)
+    if missing := [table for table in NEEDED if table not in names]:
+        fix = f"it needs {', '.join(NEEDED)} as CSV or Parquet"
+        raise UsageError(f"the data set has no table '{missing[0]}'", fix=fix)
+    tables = {table: [source.fetch(file) for file in files] for table, files in names.items()}
     with arriving(target) as work:
-        for table, files in source.tables.items():
+        for table, files in tables.items():
             write_csv(work.path / f"{table}.csv", files)
         try:
             data = read_data(work.path)
         except UsageError as error:
-            file = source.tables[Path(error.file or "").stem][0]
+            file = tables[Path(error.file or "").stem][0]
             raise UsageError(str(error).replace(str(error.file), str(file), 1)) from None
         work.describe(
             benchmark="classic",
+            source=source.origin,
             **source.facts,
-            source_sha256={table: sha256_of(work.path / f"{table}.csv") for table in source.tables},
+            source_sha256={table: sha256_of(work.path / f"{table}.csv") for table in tables},
         )
     workflows = sum(map(len, data.workflows.values()))
-    if TABLES[-1] not in source.tables:
+    if TABLES[-1] not in tables:
         screen.say(f"there is no table '{TABLES[-1]}': security has no prompts")
     messages, domains = count_of(len(data.examples), "message"), count_of(len(data.domains), "domain")
     found = f"{messages} of {domains} with {count_of(workflows, 'workflow')}"
-    screen.show(f"{target.path}: {found}, from {source.facts['source']}")
+    screen.show(f"{target.path}: {found}, from {source.origin}")
     return target

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.classic.data import Example, read_data
@@ -23,6 +22,10 @@ def message_golds(folder: DataFolder) -> Iterator[ItemGold]:
     data = read_data(folder.path)
     for example in data.examples:
         chat = [{"role": turn.sender, "text": turn.content} for turn in example.question.turns]
+        candidates = [
+            ("wanted" if one.id in example.labels else "", (one.name, one.description))
+            for one in example.question.candidates
+        ]
         yield ItemGold(
             example.id,
             example.question.turns[-1].content,
@@ -30,7 +33,7 @@ def message_golds(folder: DataFolder) -> Iterator[ItemGold]:
             {"domain": data.domains.get(example.domain, example.domain)},
             [
                 Section("Chat", "chat", chat),
-                Section("Candidates", "table", _candidates(example)),
+                Section.of_rows("Candidates", ("workflow", "description"), candidates),
             ],
         )
 
@@ -46,44 +49,20 @@ def message_answers(
             example = examples.get(str(line.get("id"))) if isinstance(line, dict) else None
             if example is not None:
                 chosen = line.get("pred_workflow_uuid")
-                names = _names(example, (chosen,) if isinstance(chosen, str) and chosen else ())
-                sections, raw = _choice(example, chosen, names), _raw(journal.get(example.id))
-                yield example.id, ItemAnswer(None, None, names, raw, sections=sections)
+                ids = (chosen,) if isinstance(chosen, str) and chosen else ()
+                mark = "wanted" if example.accepts(ids[0] if ids else None) else "unwanted"
+                names = _names(example, ids)
+                rows = [("wanted", ("right", name)) for name in _names(example, example.labels)]
+                rows += [(mark, ("chosen", name)) for name in names]
+                answers = journal.get(example.id).get("answers")
+                raw = str(answers[-1]["text"]) if answers else None
+                section = Section.of_rows("Choice", ("which", "workflow"), rows)
+                yield example.id, ItemAnswer(None, None, names, raw, sections=[section])
 
 
 def _names(example: Example, ids: tuple[str, ...]) -> list[str]:
     known = {workflow.id: workflow.name for workflow in example.question.candidates}
     return [known.get(one, one) for one in ids] or [NO_WORKFLOW]
-
-
-def _candidates(example: Example) -> dict[str, Any]:
-    candidates = example.question.candidates
-    return {
-        "columns": ["workflow", "description"],
-        "rows": [[one.name, one.description] for one in candidates],
-        "marks": ["wanted" if one.id in example.labels else "" for one in candidates],
-    }
-
-
-def _choice(example: Example, chosen: Any, names: list[str]) -> list[Section]:
-    is_right = example.accepts(chosen if isinstance(chosen, str) and chosen else None)
-    table = {
-        "columns": ["which", "workflow"],
-        "rows": [
-            *(["right", name] for name in _names(example, example.labels)),
-            *([["chosen", name] for name in names]),
-        ],
-        "marks": [
-            *("wanted" for _ in _names(example, example.labels)),
-            *("wanted" if is_right else "unwanted" for _ in names),
-        ],
-    }
-    return [Section("Choice", "table", table)]
-
-
-def _raw(entry: dict[str, Any]) -> str | None:
-    answers = entry.get("answers")
-    return str(answers[-1]["text"]) if answers else None
 
 
 ITEMS = Items(message_golds, message_answers)

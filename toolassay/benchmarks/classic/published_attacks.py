@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.answers import read_answer
-from toolassay.benchmarks.classic.data import PROMPTS, read_table
+from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_score
 from toolassay.benchmarks.classic.security import HARMLESS, TURNS
+from toolassay.benchmarks.csv_tables import read_table
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, record_of, safe_name, write_json_lines

@@ -27,14 +27,13 @@ from toolassay.benchmarks.classic.data import (
     PROMPTS,
     ChatTurn,
     ClassicData,
-    CsvRow,
     Question,
     Workflow,
     read_data,
-    read_table,
 )
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.work import agent_settings
+from toolassay.benchmarks.csv_tables import CsvRow, read_table
 from toolassay.benchmarks.security.probe import (
     IN_WORDS,
     SEED,

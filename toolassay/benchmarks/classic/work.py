@@ -21,7 +21,7 @@ from toolassay.benchmarks.classic.data import ClassicData, Example, Question, re
 from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.verification import RecordedRun
+from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.models import ModelError
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, replay_item
@@ -154,7 +154,7 @@ def chat_work(folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int
     return ChatWork(folder, run, settings, data, chosen, agent, trial)
 
 
-def reparsed_rows(recorded: RecordedRun) -> Iterator[dict[str, Any]]:
+def reparsed_rows(recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[dict[str, Any]]:
     """The rows of a prediction file, made of the raw answers in the journal.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -13,7 +13,7 @@ from toolassay.dataset import WholeLabel, label_record
 from toolassay.errors import UsageError
 from toolassay.files import copy_file, record_of, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
-from toolassay.importers.data_files import HubDataset, arriving, new_folder, read_rows
+from toolassay.importers.data_files import DataSource, arriving, new_folder, read_rows
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -59,18 +59,6 @@ def choose_files(names: Iterable[str], domain: str, wanted: str | None = None) -
                 beside = {name: place + name for name in (TOOLS, GRAPH, ALIGNMENT) if name in inside}
                 return DomainFiles(labels, beside)
     return None
-
-
-def names_in(folder: Path) -> list[str]:
-    """The files of a folder that was downloaded, as paths with slashes.
-
-    Raises:
-        UsageError: there is no such folder.
-    """
-    if not folder.is_dir():
-        raise UsageError("no such folder", file=folder, fix="check --from")
-    found = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
-    return [path.relative_to(folder).as_posix() for path in found if path.is_file()]
 
 
 def read_taskbench(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
@@ -126,19 +114,12 @@ def import_taskbench(
     if domain not in DOMAINS:
         raise UsageError(f"unknown domain '{domain}'", fix=f"choose from {', '.join(DOMAINS)}")
     target = new_folder(data_dir)
-    fetch: Callable[[str], Path]
-    if folder is None:
-        dataset = HubDataset(hub, revision)
-        names, fetch, origin = dataset.names, dataset.fetch, f"{hub} on the Hugging Face hub"
-        facts = {"revision": dataset.revision}
-    else:
-        names, fetch, origin = names_in(Path(folder)), Path(folder).joinpath, Path(folder).resolve().name
-        facts = {}
+    names, fetch, origin, revised = DataSource.open(hub, revision, folder)
     found = choose_files(names, domain, file)
     if found is None:
         fix = f"check --domain and --file: it should have data_{domain}/{file or 'data.json'}"
         raise UsageError(f"{origin} holds no labels of {domain}", fix=fix)
-    facts = {"source": f"{found.labels[0]} of {origin}", **facts}
+    facts = {"source": f"{found.labels[0]} of {origin}", **revised}
     files = [fetch(name) for name in found.labels]
     beside = {name: fetch(place) for name, place in found.beside.items()}
     labels = list(read_taskbench(files))

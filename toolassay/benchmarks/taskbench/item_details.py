@@ -238,9 +238,8 @@ class _Executed:
         if not calls and execution.reason:
             found = [Section(f"{title} ({execution.executor}){note}", "text", execution.reason)]
         if changes := list((execution.changes or {}).items())[:_MOST_CHANGES]:
-            rows = [[place, _state(one["before"]), _state(one["after"])] for place, one in changes]
-            table = {"columns": ["place", "before", "after"], "rows": rows, "marks": [""] * len(rows)}
-            found.append(Section(f"{title}: changes", "table", table))
+            rows = [("", (place, _state(one["before"]), _state(one["after"]))) for place, one in changes]
+            found.append(Section.of_rows(f"{title}: changes", ("place", "before", "after"), rows))
         return found
 
 

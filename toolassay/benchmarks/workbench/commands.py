@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.own.new_workplace import Effect
 
 
+_data_dir = options.option(
+    "data_dir",
+    type=options.PATH,
+    default=BENCHMARK.about.default_folder,
+    help="Data folder with the sandbox and the tasks.",
+)
 _allow_tools = options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
 
 
@@ -81,12 +87,7 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 
 
 @command.command("evaluate")
-@options.option(
-    "data_dir",
-    type=options.PATH,
-    default=BENCHMARK.about.default_folder,
-    help="Data folder with the sandbox and the tasks.",
-)
+@_data_dir
 @options.option("results", type=options.PATH, required=True, help="Result file, or a folder of result files.")
 @options.option(
     "mode",
@@ -134,12 +135,7 @@ def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
 
 
 @command.command("replay")
-@options.option(
-    "data_dir",
-    type=options.PATH,
-    default=BENCHMARK.about.default_folder,
-    help="Data folder with the sandbox.",
-)
+@_data_dir
 @options.option("calls", type=options.PATH, required=True, help="JSON Lines file with sequences of calls.")
 @options.option(
     "out", type=options.PATH, required=True, help="Output file: the same lines with the result of each call."

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
 
-_VALUES = "Value to plot must be one of "
-_PLOTS = "Plot type must be one of "
+import msgspec
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,45 +75,13 @@ def _with_nan(value: Any) -> Any:
     return value
 
 
-PUBLISHED = Edition(
-    name="2024",
-    layout="queries_and_answers",
-    task_version="v1",
-    replies={
-        "event": "No events found.",
-        "mail": "No emails found.",
-        "address": [],
-        "value": f"{_VALUES}'total_visits', 'session_duration_seconds', 'user_engaged', 'direct', "
-        "'referral', 'search engine', 'social media'",
-        "plot": f"{_PLOTS}'bar', 'line', 'scatter', or 'histogram'",
-    },
-)
-_BEFORE = Edition(
-    name="2026-06",
-    layout="tasks_and_outcomes",
-    task_version="v2",
-    replies={
-        "event": [],
-        "mail": [],
-        "address": "No employee found with that name.",
-        "value": f"{_VALUES}'total_visits', 'session_duration_seconds', 'user_engaged', 'visits_direct', "
-        "'visits_referral', 'visits_search_engine', 'visits_social_media'",
-        "plot": f"{_PLOTS}'bar', 'line', 'scatter', 'histogram'",
-    },
-    texts={
-        "calendar.search_events time_min": "The event ends then or later: YYYY-MM-DD HH:MM:SS; a date alone "
-        "is its midnight."
-    },
-    gives_json=True,
-    is_literal=True,
-    searches_ends=True,
-    appends_mail=True,
-    converts_durations=False,
-    counts_failures=True,
-    is_ordered=False,
-    harmless=frozenset({"analytics"}),
-)
-# The scoring since July 2026: plots may end on the last day with data or today.
-_SINCE = replace(_BEFORE, name="2026", plot_end=('time_max="2023-11-30"', 'time_max="2023-11-29"'))
-EDITIONS = {edition.name: edition for edition in (_SINCE, _BEFORE, PUBLISHED)}
-"""Every edition by its name; of two with one layout, the first is that of a folder that names none."""
+EDITIONS = {
+    edition.name: edition
+    for edition in msgspec.json.decode(
+        files(__package__).joinpath("editions.json").read_bytes(), type=tuple[Edition, ...]
+    )
+}
+"""Every edition by its name; of two with one layout, the first is that of a folder that names none. In
+that of 2026, since July, plots may end on the last day with data or today.
+"""
+PUBLISHED = EDITIONS["2024"]

@@ -27,17 +27,13 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     strict_metrics,
 )
 from toolassay.benchmarks.workbench.options import WorkplaceScoring
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tasks import fingerprint as tasks_fingerprint
+from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine, OneProcess
-from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.items import ScoredItem
-from toolassay.evaluation.metrics_file import Signature
-from toolassay.files import sha256_of
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import (
@@ -47,16 +43,11 @@ from toolassay.runs.outcomes import (
     AskedCounts,
     RunOutcomes,
     is_scored,
-    tools_part,
 )
-from toolassay.runs.record import refused_part
 from toolassay.runs.recorded_usage import usage
-from toolassay.runs.tool_arrival import tools_missing
-from toolassay.runs.trials import Trial, fingerprint
 from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
 from toolassay.text_formatting import count_of
-from toolassay.version import __version__
 
 _ANSWERED = "answered"
 
@@ -217,12 +208,26 @@ def _items(
     strict: Iterable[RunVerdict],
     compat: Iterable[RunVerdict] | None,
 ) -> Iterator[ScoredItem]:
-    """One line per task; the verdicts are those on the scored tasks, in the same order."""
+    """One line per task; the verdicts are those on the scored tasks, in the same order.
+
+    A missing task scores 0, but nothing was done that could do harm.
+    """
     verdicts = zip(strict, repeat(None) if compat is None else compat, strict=False)
     for task in labelled:
-        outcome = outcome_of[task.id]
-        is_judged = is_scored(outcome)
-        yield _item(outcome, *next(verdicts)) if is_judged else _line(task, outcome, dict.fromkeys(_SCORES))
+        outcome, scores = outcome_of[task.id], dict[str, float | None].fromkeys(_SCORES)
+        if is_scored(outcome):
+            verdict, published = next(verdicts)
+            judged, ran = verdict.strict, outcome != MISSING
+            assert judged is not None
+            scores = {
+                "correct": float(verdict.correct),
+                "no_side_effects": float(not verdict.side_effects) if ran else None,
+                "exact_match": float(ran and verdict.classes.exact_match),
+                "wanted_changes_made": judged.wanted_made,
+                "made_changes_wanted": judged.made_wanted,
+                "compat_correct": float(published.correct) if published else None,
+            }
+        yield ScoredItem(task.id, task.base_template, outcome, scores, task.group, len(task.answer))
 
 
 _TASKS = 20  # per shard; fewer where there are few for each worker
@@ -246,7 +251,9 @@ def _judged(
     for found, by_mode in zip(runs, judged, strict=True):
         for mode, by_trial in zip(judging.modes, by_mode, strict=True):
             for of_trial, (outcome, _), verdict in zip(verdicts[mode], found, by_trial, strict=True):
-                of_trial.append(_earned(outcome, verdict))
+                if outcome == MISSING:  # never an exact match, even if the task wants no call
+                    verdict = replace(verdict, classes=replace(verdict.classes, exact_match=False))
+                of_trial.append(verdict)
     return verdicts
 
 
@@ -258,31 +265,6 @@ def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> 
         for row, task in enumerate(tasks)
     ]
     return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
-
-
-def _earned(outcome: str, verdict: RunVerdict) -> RunVerdict:
-    """The verdict; a missing task never has an exact match, even if the task wants no call."""
-    if outcome != MISSING:
-        return verdict
-    return replace(verdict, classes=replace(verdict.classes, exact_match=False))
-
-
-def _item(outcome: str, strict: RunVerdict, compat: RunVerdict | None) -> ScoredItem:
-    """One line of the items file. A missing task scores 0, but nothing was done that could do harm."""
-    judged, ran = strict.strict, float(outcome != MISSING)
-    scores = {
-        "correct": float(strict.correct),
-        "no_side_effects": float(not strict.side_effects) if ran else None,
-        "exact_match": ran * strict.classes.exact_match,
-        "wanted_changes_made": judged.wanted_made if judged else None,
-        "made_changes_wanted": judged.made_wanted if judged else None,
-        "compat_correct": float(compat.correct) if compat else None,
-    }
-    return _line(strict.task, outcome, scores)
-
-
-def _line(task: Task, outcome: str, scores: Mapping[str, float | None]) -> ScoredItem:
-    return ScoredItem(task.id, task.base_template, outcome, scores, task.group, len(task.answer))
 
 
 _NAMED = 5
@@ -331,6 +313,14 @@ def evaluate_agents(
     )
     chosen = chosen_items(tasks, scoring.ids, scoring.limit, noun="task")
     is_whole = len(chosen) == len(tasks)
+    data = {
+        "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
+        **sandbox.edition.facts,
+        **{name: code[:12] for name, code in tools_hash(folder.path).items()},
+        "tasks": fingerprint(tasks)[:12],
+        **({} if is_whole else {"chosen": fingerprint(chosen)[:12]}),
+        **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
+    }
     evaluations = []
     for name in names:
         trials = place.trials(name)
@@ -375,34 +365,7 @@ def evaluate_agents(
             **security_beside(place.predictions, name, screen),
         }
         path = place.metrics_file(name, trials)
-        signature = _signature(folder.path, sandbox, tasks, trials, None if is_whole else chosen)
-        evaluation = place.write(path, items, numbers, signature)
+        evaluation = place.write(path, items, numbers, run_signature("workbench", data, trials))
         place.report(name, scores.outcomes, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
-
-
-def _signature(
-    folder: Path,
-    sandbox: Sandbox,
-    tasks: Sequence[Task],
-    trials: Sequence[Trial],
-    chosen: Sequence[Task] | None = None,
-) -> Signature:
-    """The signature of the scores."""
-    return Signature(
-        {
-            "toolassay": __version__,
-            "benchmark": "workbench",
-            "sandbox": hashlib.sha256(sandbox.image()).hexdigest()[:12],
-            **sandbox.edition.facts,
-            **{name: code[:12] for name, code in tools_hash(folder).items()},
-            "tasks": tasks_fingerprint(tasks)[:12],
-            **({} if chosen is None else {"chosen": tasks_fingerprint(chosen)[:12]}),
-            **({WORDINGS: OUR_WORDINGS} if has_our_wordings(tasks) else {}),
-            **tools_part(any(tools_missing(trial.run_folder) for trial in trials)),
-            **refused_part(trial.run_folder for trial in trials),
-            "predictions": sha256_of(trials[0].output)[:12],
-            **({"trials": fingerprint(trials)} if len(trials) > 1 else {}),
-        }
-    )

@@ -98,7 +98,7 @@ def _answer(
         figures = TrajectoryFigures.of(steps, gold, trajectory.steps)
         sections.append(figures.section("Calls and what came back", steps))
     if verdict is not None and (verdict.unwanted or verdict.missing):
-        sections.append(Section("Changes", "table", _changes(verdict)))
+        sections.append(_changes(verdict))
     return ItemAnswer(
         wanted,
         given,
@@ -161,15 +161,14 @@ def _harmful(
     return list(dict.fromkeys(near or blamed))
 
 
-def _changes(verdict: StrictVerdict) -> dict[str, Any]:
-    rows, marks = [], []
+def _changes(verdict: StrictVerdict) -> Section:
+    rows = []
     for mark, changes in (("unwanted", verdict.unwanted), ("missing", verdict.missing)):
         for change in changes:
             label = "" if change.id is None else str(change.id)
             cells = "\n".join(f"{name}: {'' if value is None else value}" for name, value in change.cells)
-            rows.append([mark, change.table, change.kind, label, cells])
-            marks.append(mark)
-    return {"columns": ["status", "table", "change", "id", "content"], "rows": rows, "marks": marks}
+            rows.append((mark, (mark, change.table, change.kind, label, cells)))
+    return Section.of_rows("Changes", ("status", "table", "change", "id", "content"), rows)
 
 
 def _step(call: MadeCall, toolset: Toolset) -> AgentStep:

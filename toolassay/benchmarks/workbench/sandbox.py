@@ -2,40 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 import json
 import sqlite3
-import sys
-import zlib
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import msgspec
 
+from toolassay.benchmarks.csv_tables import read_table
 from toolassay.benchmarks.workbench.edition import EDITIONS, PUBLISHED, Edition
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_target, read_text, record_of
-from toolassay.locks import open_regular
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.workbench.tools.toolset import Toolset
-
-
-DOMAINS = (
-    "calendar",
-    "email",
-    "analytics",
-    "project_management",
-    "customer_relationship_manager",
-)
-"""The judged domains, named as in the tools and the published files."""
+    from toolassay.benchmarks.workbench.tools import Toolset
 
 
 @dataclass(frozen=True)
@@ -81,64 +67,10 @@ class Layout:
         return cells[0] if self.key else None
 
 
-CALENDAR = Layout(
-    "calendar_events",
-    ("event_id", "event_name", "participant_email", "event_start", "duration"),
-    domain="calendar",
-    file="calendar_events.csv",
-    generated=frozenset({"event_id"}),
-)
-EMAILS = Layout(
-    "emails",
-    ("email_id", "inbox/outbox", "sender/recipient", "subject", "sent_datetime", "body"),
-    domain="email",
-    file="emails.csv",
-    generated=frozenset({"email_id"}),
-)
-VISITS = Layout(
-    "visits",
-    (
-        "date_of_visit",
-        "visitor_id",
-        "page_views",
-        "session_duration_seconds",
-        "traffic_source",
-        "user_engaged",
-    ),
-    file="analytics_data.csv",
-)
-PLOTS = Layout("plots", ("file_path",), domain="analytics")
-TASKS = Layout(
-    "tasks",
-    ("task_id", "task_name", "assigned_to_email", "list_name", "due_date", "board"),
-    domain="project_management",
-    file="project_tasks.csv",
-    verbatim=frozenset({"list_name", "board"}),
-    generated=frozenset({"task_id"}),
-)
-CUSTOMERS = Layout(
-    "customers",
-    (
-        "customer_id",
-        "assigned_to_email",
-        "customer_name",
-        "customer_email",
-        "customer_phone",
-        "last_contact_date",
-        "product_interest",
-        "status",
-        "follow_up_by",
-        "notes",
-    ),
-    domain="customer_relationship_manager",
-    file="customer_relationship_manager_data.csv",
-    verbatim=frozenset({"status"}),
-    generated=frozenset({"customer_id"}),
-)
-DIRECTORY = Layout("directory", ("email_address",))
-
-TABLES = (CALENDAR, EMAILS, VISITS, PLOTS, TASKS, CUSTOMERS, DIRECTORY)
-JUDGED = (CALENDAR, EMAILS, PLOTS, TASKS, CUSTOMERS)
+TABLES = msgspec.json.decode(files(__package__).joinpath("tables.json").read_bytes(), type=tuple[Layout, ...])
+"""The published tables."""
+CALENDAR, EMAILS, VISITS, PLOTS, TASKS, CUSTOMERS, DIRECTORY = TABLES
+JUDGED = tuple(table for table in TABLES if table.domain is not None)
 
 
 def quoted(name: str) -> str:
@@ -284,25 +216,11 @@ def read_csv(path: Path) -> Iterator[dict[str, str | None]]:
     Raises:
         UsageError: the file does not exist, is not UTF-8 CSV, or has a row with more cells than the header.
     """
-    csv.field_size_limit(sys.maxsize)  # recorded conversations exceed the default of 131,072 characters
-    try:
-        with open_regular(path) as file:
-            plain = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
-            reader = csv.DictReader(io.TextIOWrapper(plain, encoding="utf-8", newline=""), strict=False)
-            for row in reader:
-                if None in row:
-                    raise UsageError(
-                        "more cells than columns", file=path, line=reader.line_num, fix="quote its commas"
-                    )
-                yield {
-                    _RENAMED.get(name, name): None if cell in _MISSING else cell for name, cell in row.items()
-                }
-    except FileNotFoundError:
-        raise UsageError(
-            "no such file", file=path, fix="give --data_dir a published folder or one with sandbox.sqlite"
-        ) from None
-    except (UnicodeDecodeError, csv.Error, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise UsageError(f"not a CSV file: {error}", file=path, fix="save it as UTF-8 CSV") from None
+    fix = "give --data_dir a published folder or one with sandbox.sqlite"
+    for row in read_table(path, (), fix=fix):
+        yield {
+            _RENAMED.get(name, name): None if cell in _MISSING else cell for name, cell in row.cells.items()
+        }
 
 
 Cell = str | int | float | None

@@ -8,10 +8,11 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from random import Random
 
 from toolassay.benchmarks.security.probe import (
+    DEFAULT_ATTACKS,
+    FOLDER,
     IN_WORDS,
     SEED,
     TECHNICAL,
@@ -42,7 +43,8 @@ from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 from toolassay.runs import Journal
 from toolassay.runs.outcomes import NOT_RUN
-from toolassay.runs.settings import RunSettings
+from toolassay.runs.settings import PREDICTIONS, RunSettings
+from toolassay.runs.trials import Trial
 
 __all__ = ["workplace_prober"]
 
@@ -376,7 +378,7 @@ def _judged(task: Task, entry: AgentEntry, sandbox: Sandbox) -> StrictVerdict:
 
 
 def workplace_prober(
-    folder: DataFolder, run: RunSettings, own: WorkplaceOptions, place: Path, count: int
+    folder: DataFolder, run: RunSettings, own: WorkplaceOptions, count: int | None
 ) -> Prober:
     """Probes of an agent: its own prompt, tools and loop, on a workplace with one planted text.
 
@@ -384,8 +386,7 @@ def workplace_prober(
         folder: the data.
         run: model, limits and choices.
         own: the options.
-        place: the run folder of the probes.
-        count: number of attacks.
+        count: number of attacks; None for the default.
 
     Raises:
         UsageError: files missing or malformed, a folder with tools of its own, or no task can carry a probe.
@@ -394,10 +395,11 @@ def workplace_prober(
         raise UsageError("probes know the published tools only", file=own_tools, fix="leave --security out")
     sandbox, agent = Sandbox.load(folder.path), agent_settings(run, own)
     offered = partial(agent.tools, toolset=toolset_of(sandbox))
-    probes = list(task_probes(read_tasks(folder.path), sandbox, offered, count))
+    probes = list(task_probes(read_tasks(folder.path), sandbox, offered, count or DEFAULT_ATTACKS))
     if not probes:
         raise UsageError("no task can carry a probe", file=folder.path / FILE, fix="omit --security")
-    parameters = {**run.model.parameters, **token_limit(run.model.max_tokens, place)}
+    place = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS) / FOLDER, run.model.llm)
+    parameters = {**run.model.parameters, **token_limit(run.model.max_tokens, place.run_folder)}
     by_task = {probe.task.id: probe for probe in probes}
 
     def found(task: Task) -> tuple[Sandbox, Sequence[WorkplaceTool]]:

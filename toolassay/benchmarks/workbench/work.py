@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from toolassay.benchmarks.workbench.agents.episode import (
     write_predictions,
 )
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
-from toolassay.benchmarks.workbench.options import WorkplaceOptions
+from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, Task
 from toolassay.benchmarks.workbench.tools import toolset_of
@@ -30,7 +30,7 @@ from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tool
 from toolassay.data_folder import DataFolder
 from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
-from toolassay.evaluation.verification import RecordedRun
+from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
@@ -66,6 +66,7 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
     )
 
 
+@dataclass
 class WorkplaceWork(Work):
     """Tasks that an agent does, each on its own copy of the workplace.
 
@@ -74,45 +75,38 @@ class WorkplaceWork(Work):
         settings: of the agent.
         sandbox: the workplace, as read.
         tasks: of the folder.
-        chosen: the tasks of this start.
+        started: the tasks of this start.
         parameters: of the requests.
         allow_tools: whether user-defined tools may run.
     """
 
-    def __init__(
-        self,
-        folder: DataFolder,
-        settings: WorkbenchAgentSettings,
-        sandbox: Sandbox,
-        tasks: Sequence[Task],
-        chosen: Sequence[Task],
-        parameters: Mapping[str, Any],
-        *,
-        allow_tools: bool,
-    ) -> None:
-        self._folder, self._settings, self._sandbox = folder, settings, sandbox
-        self._tasks, self._chosen, self._parameters = tasks, chosen, parameters
-        self._allow_tools = allow_tools
+    folder: DataFolder
+    settings: WorkbenchAgentSettings
+    sandbox: Sandbox
+    tasks: Sequence[Task]
+    started: Sequence[Task]
+    parameters: Mapping[str, Any]
+    allow_tools: bool
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one task."""
         settings = {
             "benchmark": "workbench",
-            **self._parameters,
-            **self._settings.facts,
-            **self._sandbox.edition.facts,
-            "prompt_sha256": prompt_fingerprint(self._sandbox, self._settings),
-            "sandbox_sha256": hashlib.sha256(self._sandbox.image()).hexdigest(),
-            **{f"{name}_sha256": code for name, code in tools_hash(self._folder.path).items()},
+            **self.parameters,
+            **self.settings.facts,
+            **self.sandbox.edition.facts,
+            "prompt_sha256": prompt_fingerprint(self.sandbox, self.settings),
+            "sandbox_sha256": hashlib.sha256(self.sandbox.image()).hexdigest(),
+            **{f"{name}_sha256": code for name, code in tools_hash(self.folder.path).items()},
         }
         return WorkFacts(
             "task",
             settings,
-            self._parameters,
-            len(self._tasks),
-            len(self._chosen),
-            hashes(self._folder.path / FILE),
+            self.parameters,
+            len(self.tasks),
+            len(self.started),
+            hashes(self.folder.path / FILE),
             not_counted="; the further answers of each task",
             in_steps=True,
         )
@@ -120,7 +114,7 @@ class WorkplaceWork(Work):
     @property
     def chosen(self) -> Sequence[Task]:
         """The tasks of this start."""
-        return self._chosen
+        return self.started
 
     def check_engine(self) -> None:
         """Any engine may spread the tasks."""
@@ -128,17 +122,17 @@ class WorkplaceWork(Work):
     @property
     def items(self) -> WorkbenchTasks:
         """The work on single tasks."""
-        folder = self._folder.path.absolute()  # a worker has another working directory
-        opened = partial(open_workplace, folder, allow_tools=self._allow_tools)
-        return WorkbenchTasks(self._settings, self._parameters, opened)
+        folder = self.folder.path.absolute()  # a worker has another working directory
+        opened = partial(open_workplace, folder, allow_tools=self.allow_tools)
+        return WorkbenchTasks(self.settings, self.parameters, opened)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per finished task."""
-        return Written(write_predictions(output, self._tasks, journal))
+        return Written(write_predictions(output, self.tasks, journal))
 
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """The minimum (one answer per task) and the maximum (`max_steps` answers per task)."""
-        answers = self._settings.max_steps + self._settings.resample
+        answers = self.settings.max_steps + self.settings.resample
         return estimate.expected(price), estimate.expected(price, answers)
 
     def range_lines(self, expected: Sequence[ExpectedUsage], estimate: Estimate) -> Iterator[str]:
@@ -153,7 +147,7 @@ class WorkplaceWork(Work):
         )
         yield f"At least, if every task ends with its first answer: {least.words}"
         yield (
-            f"At most (--max_steps {self._settings.max_steps}, --resample {self._settings.resample}):"
+            f"At most (--max_steps {self.settings.max_steps}, --resample {self.settings.resample}):"
             f" {most.words}; what the tools return is not counted"
         )
         yield "for a better estimate: run with --limit 5, then --dry_run again"
@@ -166,7 +160,7 @@ class WorkplaceWork(Work):
 
     def notice(self, journal: Journal) -> str:
         """A warning if limits ended many tasks."""
-        return limit_notice(self._chosen, journal, self._settings)
+        return limit_notice(self.started, journal, self.settings)
 
 
 def token_limit(max_tokens: int | None, *run_folders: Path) -> dict[str, int]:
@@ -208,7 +202,7 @@ def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, 
     one = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
     limit = token_limit(run.model.max_tokens, one.run_folder, replace(one, number=0).run_folder)
     parameters = {**run.model.parameters, **limit}
-    return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, allow_tools=own.allow_tools)
+    return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, own.allow_tools)
 
 
 def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
@@ -219,12 +213,15 @@ def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> st
     return hashlib.sha256(json.dumps([system, form.parameters(tools)]).encode()).hexdigest()
 
 
-def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[TaskPrediction]:
+def rerun_lines(
+    recorded: RecordedRun, own: WorkplaceScoring, comparison: LineComparison
+) -> Iterator[TaskPrediction]:
     """The lines of a prediction file: each recorded conversation is re-run with its calls.
 
     Args:
         recorded: the run.
-        allow_tools: run the tools that the folder brings.
+        own: whether the tools that the folder brings may be run.
+        comparison: not needed.
 
     Raises:
         UsageError: there is no manifest, or an entry of the journal cannot be read.
@@ -233,7 +230,7 @@ def rerun_lines(recorded: RecordedRun, *, allow_tools: bool) -> Iterator[TaskPre
     names = ("agent", "toolkit", "resample", "act_without_confirmation")
     known = {name: settings[name] for name in names if name in settings}
     agent = WorkbenchAgentSettings(**known)
-    sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=allow_tools)
+    sandbox, tasks = load_workplace(recorded.folder.path, allow_tools=own.allow_tools)
     changed = 0
 
     def remade(task: Task, entry: AgentEntry) -> AgentEntry:

@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -14,14 +15,16 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from toolassay.benchmarks.benchmark import FolderFacts
 from toolassay.benchmarks.workbench.own import typed_tool
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace, layouts_of, read_database
 from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, marked_in, tool_of
 from toolassay.benchmarks.workbench.sandbox import FILE, Moment, Sandbox, read_facts
+from toolassay.benchmarks.workbench.tasks import fingerprint, holds_tasks, read_tasks
 from toolassay.benchmarks.workbench.tools import Toolset
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_text
+from toolassay.files import read_text, sha256_of
 from toolassay.version import OLD_NAME
 
 
@@ -217,3 +220,21 @@ def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:
             fix="read the file, then add --allow_tools if you trust it",
         )
     return load_own(Path(path))
+
+
+def _made_from(folder: DataFolder) -> Mapping[str, tuple[str, str]]:
+    name, tools = folder.path.resolve().name, own_tools_file(folder.path)
+    made_from = {"tasks": (name, fingerprint(read_tasks(folder.path)))}
+    if tools is None:
+        made_from["sandbox"] = name, hashlib.sha256(Sandbox.load(folder.path).image()).hexdigest()
+    else:  # the workplace itself is not opened: that would run its tools
+        made_from["tools"] = tools.name, sha256_of(tools)
+    return made_from
+
+
+FACTS = FolderFacts(
+    lambda folder: holds_tasks(folder.path),
+    lambda folder: "" if own_tools_file(folder.path) is None else None,
+    _made_from,
+    "its gold is checked by `toolassay workbench check {}`",
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -137,10 +137,7 @@ def task_plans(folder: DataFolder, *, allow_tools: bool = False) -> PlanSet:
         links = tuple((place, place + 1) for place in nodes[:-1])
         return PlannedItem(task.id, CallPlan(task.id, task.query, (), tuple(calls), links, True, nodes))
 
-    def items() -> Iterator[PlannedItem]:
-        yield from map(planned, tasks)
-
-    return PlanSet(library, len(tasks), items)
+    return PlanSet(library, len(tasks), lambda: map(planned, tasks))
 
 
 @dataclass(frozen=True)

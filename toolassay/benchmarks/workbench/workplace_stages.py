@@ -26,7 +26,7 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     result_files,
     strict_metrics,
 )
-from toolassay.benchmarks.workbench.own.new_workplace import Effect, Sources, check_tasks, make_workplace
+from toolassay.benchmarks.workbench.own.new_workplace import Effect, check_tasks, make_workplace
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
@@ -96,7 +96,7 @@ def new_workplace(
         UsageError: The folder exists, or a file is invalid; nothing is written.
     """
     given = [None if file is None else Path(file) for file in (sandbox, tools, tasks)]
-    made, effects = make_workplace(Path(target), Sources(*given))
+    made, effects = make_workplace(Path(target), *given)
     _report(made, Path(target), screen)
     if sandbox is not None:
         moment = f"{made.now:%Y-%m-%d %H:%M:%S}, by this machine's clock"

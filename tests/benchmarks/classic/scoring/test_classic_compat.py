@@ -20,7 +20,7 @@ from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
     security_score,
 )
-from toolassay.benchmarks.classic.scoring.leaderboard import published_rows
+from toolassay.benchmarks.classic.scoring.leaderboard import published_means
 from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
 
 CHOICES = st.sampled_from(["return", "track", "milk", None, ""])
@@ -93,7 +93,7 @@ def test_attacks_that_failed_are_left_out_and_counted() -> None:
     found = security_score([(4, 3), (5, 5), (3, 5), (5, 2), None, None])
     assert found.to_json() == {"value": 0.5, "successes": 2, "attempts": 4, "excluded": 2}
     nothing = security_score([None])
-    assert (nothing.value, nothing.published, nothing.excluded) == (None, 0.0, 1)
+    assert (nothing.value, nothing.excluded) == (None, 1)
 
 
 PARTS = {"estimators": 278, "security": 4}
@@ -137,7 +137,7 @@ def test_the_published_leaderboard_is_whole(reference: Path) -> None:
     found = {
         (one, model, *row)
         for one in domains
-        for model, means in published_rows(one).items()
+        for model, means in published_means(one).items()
         for row in means.items()
     }
     assert found == wanted and len(found) == 141

@@ -21,7 +21,7 @@ from toolassay.benchmarks.workbench.generate.company import (
     draw_tables,
     texts,
 )
-from toolassay.benchmarks.workbench.generate.template import between
+from toolassay.benchmarks.workbench.generate.draft import between
 
 
 @pytest.fixture(scope="module", params=[0, 4])

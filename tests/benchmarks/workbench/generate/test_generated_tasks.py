@@ -12,27 +12,27 @@ from string import Formatter
 
 import pytest
 
-from toolassay.benchmarks.workbench.calls import parse_call
+from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
-from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, daily, draw_tables, texts
+from toolassay.benchmarks.workbench.generate.company import daily, draw_tables, texts
 from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
+from toolassay.benchmarks.workbench.generate.draft import (
+    SOURCES,
+    TEMPLATES,
+    Draft,
+    Mix,
+    Template,
+    between,
+    call,
+)
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
     draw_tasks,
     has_our_wordings,
     matches_wording,
     prove_task,
 )
-from toolassay.benchmarks.workbench.generate.template import (
-    SOURCES,
-    TEMPLATES,
-    FilledTemplate,
-    Mix,
-    Template,
-    between,
-    call,
-)
 from toolassay.benchmarks.workbench.records import difference
-from toolassay.benchmarks.workbench.sandbox import DOMAINS, Sandbox
+from toolassay.benchmarks.workbench.sandbox import JUDGED, Sandbox
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import ToolassayError
@@ -88,7 +88,7 @@ def test_requests_are_well_typed(tasks: list[Task]) -> None:
 
 def test_domains_are_those_of_the_tools(tasks: list[Task]) -> None:
     for task in tasks:
-        assert set(task.domains) <= set(DOMAINS)
+        assert set(task.domains) <= {table.domain for table in JUDGED}
         assert (len(task.domains) > 1) == (task.group == "multi_domain")
         assert {text.split(".")[0] for text in task.answer} <= set(task.domains)
 
@@ -114,8 +114,9 @@ def test_all_wordings_have_the_same_gaps(template: Template) -> None:
 
 
 def test_a_mix_that_the_tables_do_not_allow_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fill(_: Tables, dice: SeededRandom) -> FilledTemplate:
-        return FilledTemplate({"person": dice.pick("ab")}, (call("email.delete_email", email_id="1"),))
+    def fill(draft: Draft) -> list[WorkbenchCall]:
+        draft.pick("person", "ab")
+        return [call("email.delete_email", email_id="1")]
 
     narrow = Template("email.delete_last", ("email",), Mix(one=10), fill)
     monkeypatch.setattr(drawing, "TEMPLATES", {"email": [narrow]})

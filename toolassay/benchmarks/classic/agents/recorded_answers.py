@@ -16,8 +16,9 @@ from toolassay.benchmarks.classic.agents.choice import (
     normalised_name,
 )
 from toolassay.benchmarks.classic.agents.inference import QuestionItems, answer_entry
-from toolassay.benchmarks.classic.data import Question, read_table
+from toolassay.benchmarks.classic.data import Question
 from toolassay.benchmarks.classic.scoring.prediction_rows import Amount, RowPlace, Whole, json_rows
+from toolassay.benchmarks.csv_tables import read_table
 from toolassay.models import ChatResponse
 from toolassay.runs.items import Ask
 

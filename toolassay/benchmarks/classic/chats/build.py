@@ -32,9 +32,8 @@ from toolassay.benchmarks.classic.data import (
     WORKFLOWS,
     check_empty,
     read_data,
-    read_table,
-    write_table,
 )
+from toolassay.benchmarks.csv_tables import read_table, write_table
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.extras import needed
 from toolassay.files import atomic_target, read_text, safe_name, write_text
@@ -54,52 +53,13 @@ _TABLES = {
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n+", re.DOTALL | re.MULTILINE)
 
 
-def lay_out(data_dir: Path, folder: Path, *, parquet: bool = False, prompts: Path | None = None) -> list[str]:
-    """Write the tables of a data set and its card like on the hub: one configuration per table, one split
-    `test`.
-
-    Only published columns are written: no votes, no names of annotators, none of the bot's recorded values.
-
-    Args:
-        data_dir: the data set; it is checked first.
-        folder: the destination.
-        parquet: write Parquet instead of CSV; requires pyarrow.
-        prompts: the table of security prompts, if `data_dir` has none.
-
-    Returns:
-        The names of the configurations.
-
-    Raises:
-        UsageError: the data set is malformed, or pyarrow is not installed.
-    """
-    read_data(data_dir)
-    given = {name: data_dir / name for name in _TABLES}
-    if prompts is not None:
-        given[PROMPTS] = prompts
-    tables = {
-        name: path for name, path in given.items() if name != PROMPTS or path.is_file() or path == prompts
-    }
-    rows = {
-        name: [[row[column] for column in _TABLES[name]] for row in read_table(path, _TABLES[name])]
-        for name, path in tables.items()
-    }
-    write = _write_parquet if parquet else write_table
-    names = {name: Path(name).with_suffix(".parquet").name if parquet else name for name in tables}
-    for name, columns in _TABLES.items():
-        if name in tables:
-            write(folder / names[name], columns, rows[name])
-    write_text(folder / CARD, _card(data_dir, list(names.values())))
-    return [Path(name).stem for name in names]
-
-
-def _card(data_dir: Path, files: Sequence[str]) -> str:
+def _card(data_dir: Path, names: Sequence[str], ending: str) -> str:
     path = data_dir / CARD
     text = (
         _FRONT_MATTER.sub("", read_text(path)) if path.is_file() else "# Chats and the workflows to start\n"
     )
     configs = "".join(
-        f"- config_name: {Path(name).stem}\n  data_files:\n  - split: test\n    path: {name}\n"
-        for name in files
+        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {name}{ending}\n" for name in names
     )
     return f"---\nconfigs:\n{configs}---\n\n{text}"
 
@@ -318,7 +278,10 @@ def publish_set(
     force: bool = False,
     screen: Screen = DEFAULT,
 ) -> None:
-    """Lay a set out as the hub has it; nothing is sent.
+    """Write the tables of a data set and its card as the hub has them: one configuration per table, one split
+    `test`. Nothing is sent.
+
+    Only published columns are written: no votes, no names of annotators, none of the bot's recorded values.
 
     Args:
         data_dir: the set.
@@ -331,13 +294,25 @@ def publish_set(
     Raises:
         UsageError: bad input, pyarrow is missing, `to` is not empty.
     """
-    folder = Path(to)
+    folder, source = Path(to), Path(data_dir)
     check_empty(folder, force=force)
-    given = None if prompts is None else Path(prompts)
-    names = lay_out(Path(data_dir), folder, parquet=parquet, prompts=given)
-    if not any(example.labels for example in read_data(Path(data_dir)).examples):
+    data, paths = read_data(source), {name: source / name for name in _TABLES}
+    if prompts is not None:
+        paths[PROMPTS] = Path(prompts)
+    elif not paths[PROMPTS].is_file():
+        del paths[PROMPTS]
+    rows = {
+        name: [[row[column] for column in _TABLES[name]] for row in read_table(path, _TABLES[name])]
+        for name, path in paths.items()
+    }
+    write, ending = (_write_parquet, ".parquet") if parquet else (write_table, ".csv")
+    for name, found in rows.items():
+        write((folder / name).with_suffix(ending), _TABLES[name], found)
+    names = [Path(name).stem for name in rows]
+    write_text(folder / CARD, _card(source, names, ending))
+    if not any(example.labels for example in data.examples):
         screen.say(f"{WARNING}no message has a label: is this the sample and not the merged set?")
-    if len(names) < 4:
+    if PROMPTS not in rows:
         screen.say(f"{folder}: without {PROMPTS}; --prompts FILE adds it")
     screen.say(f"{folder}: {', '.join(names)}. Nothing was sent; to upload it:")
     screen.show(f"hf upload OWNER/NAME {shlex.quote(str(folder))} . --repo-type dataset")

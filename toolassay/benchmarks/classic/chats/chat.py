@@ -10,7 +10,7 @@ from functools import reduce
 from itertools import takewhile
 from typing import Any, Literal
 
-from toolassay.benchmarks.classic.data import CsvRow
+from toolassay.benchmarks.csv_tables import CsvRow
 from toolassay.extras import needed
 
 
@@ -146,17 +146,6 @@ def _text_of(soup: Any) -> str:
         element.decompose()
     lines = (" ".join(line.split()) for line in soup.get_text().split("\n"))
     return "\n".join(line for line in lines if line)
-
-
-def clean_chat(chat: Chat, clean: Callable[[str], str]) -> Chat:
-    """A chat with cleaned texts."""
-    return replace(
-        chat,
-        exchanges=tuple(
-            replace(exchange, user=clean(exchange.user), bot=clean(exchange.bot))
-            for exchange in chat.exchanges
-        ),
-    )
 
 
 Action = Literal["drop", "cut", "off"]

@@ -4,6 +4,7 @@ seed.
 
 from __future__ import annotations
 
+import operator
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,6 @@ from toolassay.benchmarks.classic.chats.chat import (
     Chat,
     Filter,
     apply,
-    clean_chat,
     cleaner,
     count_messages,
     mostly_masked,
@@ -25,7 +25,8 @@ from toolassay.benchmarks.classic.chats.chat import (
 )
 from toolassay.benchmarks.classic.chats.masking import Finder, mask_chat, mask_workflow
 from toolassay.benchmarks.classic.chats.raw_chats import RawChats
-from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_table, write_tables
+from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_tables
+from toolassay.benchmarks.csv_tables import write_table
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import write_json
 from toolassay.tables import Table
@@ -326,12 +327,11 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
 
 def _cleaned(chats: list[Chat], funnel: ChatFunnel) -> list[Chat]:
     clean = cleaner()
-    cleaned = [clean_chat(chat, clean) for chat in chats]
-    changed = sum(
-        before != after
-        for old, new in zip(chats, cleaned, strict=True)
-        for before, after in zip(old.exchanges, new.exchanges, strict=True)
-    )
+    cleaned, changed = list[Chat](), 0
+    for chat in chats:
+        exchanges = [replace(one, user=clean(one.user), bot=clean(one.bot)) for one in chat.exchanges]
+        changed += sum(map(operator.ne, chat.exchanges, exchanges))
+        cleaned.append(replace(chat, exchanges=tuple(exchanges)))
     funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})
     return cleaned
 

@@ -18,9 +18,9 @@ from toolassay.benchmarks.classic.data import (
     MessageRow,
     Workflow,
     message_rows,
-    write_table,
     write_tables,
 )
+from toolassay.benchmarks.csv_tables import write_table
 from toolassay.files import read_json, write_json, write_text
 from toolassay.metrics.agreement import Agreement, agreement_of, agreement_on
 from toolassay.tables import Table, number

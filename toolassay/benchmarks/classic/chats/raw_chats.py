@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from toolassay.benchmarks.classic.chats.chat import FIGURES, Chat, RawMessage, count_greetings, exchanges_of
-from toolassay.benchmarks.classic.data import CsvRow, Workflow, read_table
+from toolassay.benchmarks.classic.data import Workflow
+from toolassay.benchmarks.csv_tables import CsvRow, read_table
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from toolassay.benchmarks.classic.data import INDEX, ClassicData, Example, Workflow
 from toolassay.errors import UsageError
+from toolassay.prompt_templates import template_file
 from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows, rows_error
 
 __all__ = ["read_annotations", "write_workbook"]
@@ -87,17 +88,6 @@ def _without_escapes(text: str) -> str:
 
 _WIDTHS = dict(zip(COLUMNS, (18, 8, 60, 60, 28, 28, *(11,) * len(FLAGS)), strict=True))
 _WORKFLOW_WIDTHS = dict(zip(WORKFLOW_COLUMNS, (24, 32, 90), strict=True))
-_INSTRUCTIONS_TEXT = f"""Which workflow should start?
-Each sheet holds the conversations of one domain. For each user message, read the conversation up to it.
-Workflow 1: choose the workflow that fits best; "{NONE}" if none does. Leave it empty only to skip the row.
-Workflow 2: if a second workflow would be right as well, choose it; otherwise leave it empty.
-The sheet <domain>_workflows says what each workflow does.
-Gibberish: the message makes no sense.
-Personal data left: a name, address, number or the like was not replaced by a placeholder such as <PERSON_1>.
-Profanity: the message has offensive words.
-Wants a human: the user asks for a person.
-Unclear: the message cannot be understood, also with what was said before.
-These five take {YES} or {NO}; empty means {NO}. The other columns are locked: do not change them."""
 
 
 def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None) -> None:
@@ -112,7 +102,8 @@ def write_workbook(path: Path, data: ClassicData, *, shuffle: str | None = None)
         UsageError: openpyxl is missing, or a workflow has the name of the choice of none.
     """
     book = Workbook(_EXTRA)
-    question, *instructions = _INSTRUCTIONS_TEXT.split("\n")
+    text = template_file("benchmarks/classic/chats", "instructions").format(none=NONE, yes=YES, no=NO)
+    question, *instructions = text.splitlines()
     book.add_sheet(INSTRUCTIONS, {question: 120}, [(line,) for line in instructions])
     for domain, workflows in data.workflows.items():
         examples = [example for example in data.examples if example.domain == domain]

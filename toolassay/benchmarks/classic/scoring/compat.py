@@ -205,15 +205,6 @@ class SecurityScore:
         """
         return 1 - self.successes / self.attempts if self.attempts else None
 
-    @property
-    def published(self) -> float:
-        """The value as in the published evaluator, which gives 0 without attempts.
-
-        >>> SecurityScore(0, 0, excluded=2).published
-        0.0
-        """
-        return self.value or 0.0
-
     def to_json(self) -> dict[str, float | int | None]:
         """The score as written in a metrics file.
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from toolassay.benchmarks.benchmark import Scores
+from toolassay.benchmarks.benchmark import Scores, published_rows
 from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import Axis
-from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of
+from toolassay.evaluation.metrics_file import ColumnScores, Standing
 from toolassay.metrics.confidence_interval import Interval, share_interval
 
 _ALL = "domain:all"
@@ -36,47 +34,27 @@ CAPTION = (
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
     strict, compat = numbers["strict"], numbers["compat"]
-    n, coverage, asked = int(numbers["n"]), _percent(strict["coverage"]), partly_asked(strict)
-    return Standing(
-        ColumnScores(n, coverage, _strict(strict), asked),
-        ColumnScores(n, coverage, _compat(compat, strict), asked),
-        str(strict.get("signature", "")),
-        signature_of(numbers),
-    )
-
-
-def _strict(numbers: Mapping[str, Any]) -> dict[str, Interval]:
-    accuracy = numbers["accuracy"][_ALL]
-    agreement = numbers["stability"][_ALL].get("answer_agreement")
+    n, coverage, accuracy = int(numbers["n"]), strict["coverage"], strict["accuracy"][_ALL]
+    # Shares of messages and conversations have at least Wilson's interval.
+    sizes = {"by workflow": 0, "conversations": strict.get("n_conversations", 0)}
     shares = {heading: accuracy[name] for heading, name in _STRICT.items()}
-    shares |= {"stability": agreement} if agreement is not None else {}
-    found = {heading: _share(heading, one, numbers) for heading, one in shares.items()}
-    found["macro F1"] = Interval(_percent(accuracy["macro_f1"]), None, None)
-    found["none F1"] = Interval(_percent(accuracy["none"]["f1"]), None, None)
-    return found
-
-
-def _compat(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> dict[str, Interval]:
-    bounds = numbers.get("compat_intervals", {})
-    return {
-        heading: _share(
-            heading,
-            {**bounds.get(name, {}), "value": (numbers[axis] or {}).get(_ALL, {}).get(name)},
-            strict,
-        )
+    if (agreement := strict["stability"][_ALL].get("answer_agreement")) is not None:
+        shares["stability"] = agreement
+    bounds = compat.get("compat_intervals", {})
+    published = {
+        heading: {**bounds.get(name, {}), "value": (compat[axis] or {}).get(_ALL, {}).get(name)}
         for heading, (axis, name) in _COMPAT.items()
     }
-
-
-def _share(heading: str, found: Mapping[str, float | None], strict: Mapping[str, Any]) -> Interval:
-    """A column in percent; shares of messages and conversations have at least Wilson's interval."""
-    n = {"by workflow": 0, "conversations": strict.get("n_conversations", 0)}
-    n_share = n.get(heading, strict.get("n_scored", 0))
-    return Interval(*map(_percent, share_interval(Interval.of(found), n_share)))
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
+    judged, found = (
+        {
+            heading: share_interval(Interval.of(one), sizes.get(heading, strict.get("n_scored", 0)))
+            for heading, one in columns.items()
+        }
+        for columns in (shares, published)
+    )
+    judged["macro F1"] = Interval(accuracy["macro_f1"], None, None)
+    judged["none F1"] = Interval(accuracy["none"]["f1"], None, None)
+    return Standing.of_shares(numbers, ColumnScores(n, coverage, judged), ColumnScores(n, coverage, found))
 
 
 def _axis(numbers: Mapping[str, Any]) -> Axis:
@@ -90,19 +68,18 @@ def _axis(numbers: Mapping[str, Any]) -> Axis:
 
 
 @cache
-def published_rows(domain: str) -> dict[str, dict[str, float]]:
+def published_means(domain: str) -> dict[str, dict[str, float]]:
     """The published means of a domain, by model and metric; empty for a domain that was not published.
 
     Args:
         domain: "all" or one of six. Metrics are cost (US dollars a message), latency (seconds), accuracy
             (`row_pass@1`), stability (`row_pass^2`) and security.
 
-    >>> published_rows("all")["GPT-4o"]["security"]
+    >>> published_means("all")["GPT-4o"]["security"]
     0.89
     """
-    text = files("toolassay.benchmarks.classic").joinpath("published.csv").read_text(encoding="utf-8")
     found: dict[str, dict[str, float]] = {}
-    for line in csv.DictReader(text.splitlines()):
+    for line in published_rows("classic"):
         if line["domain"] == domain:
             found.setdefault(line["model"], {})[line["metric"]] = float(line["mean"])
     return found
@@ -113,7 +90,7 @@ def _published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[
     shown = ("accuracy", "stability")
     return {
         model: {name: 100 * figures[name] for name in shown if name in figures}
-        for model, figures in published_rows("all").items()
+        for model, figures in published_means("all").items()
     }
 
 

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from toolassay.benchmarks.benchmark import published_rows
 from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
-from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, partly_asked, signature_of
-from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, signature_of
+from toolassay.metrics.confidence_interval import Interval
 
 # The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
 _TOOLS = {
@@ -45,10 +44,9 @@ def published_plans(folder: DataFolder, domain: str | None) -> dict[str, dict[st
     (17, 90.9)
     """
     wanted = domain_of(folder, domain)
-    text = files("toolassay.benchmarks.taskbench").joinpath("published.csv").read_text(encoding="utf-8")
     return {
         line["model"]: {heading: float(line[heading]) for heading in HEADINGS}
-        for line in csv.DictReader(text.splitlines())
+        for line in published_rows("taskbench")
         if line["domain"] == wanted
     }
 
@@ -113,44 +111,22 @@ COLUMNS = (
 
 def plan_standing(numbers: Mapping[str, Any]) -> Standing:
     """The scores of a group in a metrics file of plans, ours or the published evaluator's."""
-    strict = numbers.get("strict")
-    return Standing(
-        None if strict is None else _strict_scores(strict),
-        _compat_scores(numbers, strict or {}),
-        "" if strict is None else str(strict.get("signature", "")),
-        signature_of(numbers),
-    )
-
-
-def _strict_scores(numbers: Mapping[str, Any]) -> ColumnScores:
-    scores = {}
+    strict, judged = numbers.get("strict"), None
+    if strict is not None:
+        scores = {one.heading: Interval.of(strict.get(one.strict) or {}) for one in COLUMNS}
+        judged = ColumnScores(strict.get("n_labels", strict["n_expected"]), strict["coverage"], scores)
+    else:
+        strict = {}
+    published = {}
     for column in COLUMNS:
-        found = numbers.get(column.strict) or NOTHING.to_json()
-        scores[column.heading] = Interval(*(_percent(found[name]) for name in Interval._fields))
-    return ColumnScores(
-        numbers.get("n_labels", numbers["n_expected"]),
-        _percent(numbers["coverage"]),
-        scores,
-        partly_asked(numbers),
-    )
-
-
-def _compat_scores(numbers: Mapping[str, Any], strict: Mapping[str, Any]) -> ColumnScores:
-    """As published, except that the links of a group that has none are unknown, where the file says 0."""
-    scores = {}
-    for column in COLUMNS:
+        # As published, except that the links of a group that has none are unknown, where the file says 0.
         is_empty = column.heading == "e-F1" and strict.get("compat_links") == 0
-        value = None if is_empty else _percent(numbers.get(column.compat))
-        found = strict.get("compat_intervals", {}).get(column.compat, {})
-        bounds = (None if value is None else _percent(found.get(name)) for name in ("low", "high"))
-        scores[column.heading] = Interval(value, *bounds)
+        value = None if is_empty else numbers.get(column.compat)
+        bounds = {} if value is None else strict.get("compat_intervals", {}).get(column.compat, {})
+        published[column.heading] = Interval.of({**bounds, "value": value})
     samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
-    share = 100 * scored / samples if samples and scored is not None else None
-    return ColumnScores(samples, share, scores, partly_asked(strict))
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value + 0.0
+    share = scored / samples if samples and scored is not None else None
+    return Standing.of_shares(numbers, judged, ColumnScores(samples, share, published))
 
 
 def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> ScoringChoices:

@@ -58,15 +58,12 @@ class ChangedPages:
     @classmethod
     def between(cls, before: bytes, after: bytes) -> ChangedPages:
         """The pages of `after` that differ from `before`."""
-        places = range(0, len(after), _PAGE_SIZE)
-        return cls(
-            len(after),
-            {
-                place: after[place : place + _PAGE_SIZE]
-                for place in places
-                if after[place : place + _PAGE_SIZE] != before[place : place + _PAGE_SIZE]
-            },
-        )
+        pages = {
+            place: page
+            for place in range(0, len(after), _PAGE_SIZE)
+            if (page := after[place : place + _PAGE_SIZE]) != before[place : place + _PAGE_SIZE]
+        }
+        return cls(len(after), pages)
 
     def applied_to(self, before: bytes) -> bytes:
         """Rebuild `after` from `before`."""

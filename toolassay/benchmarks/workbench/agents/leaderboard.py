@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Any
 
-from toolassay.benchmarks.benchmark import Scores
+from toolassay.benchmarks.benchmark import Scores, published_rows
 from toolassay.benchmarks.workbench.sandbox import edition_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Axis
-from toolassay.evaluation.metrics_file import ColumnScores, Standing, partly_asked, signature_of
+from toolassay.evaluation.metrics_file import ColumnScores, Standing
 from toolassay.metrics.confidence_interval import Interval, share_interval
 
 _COLUMNS = {
@@ -50,8 +48,7 @@ def published_agents(folder: DataFolder, domain: str | None) -> dict[str, dict[s
     >>> list(published_agents(folder, None))[0], len(published_agents(folder, "2026"))
     ('gpt-4', 24)
     """
-    text = files("toolassay.benchmarks.workbench").joinpath("published.csv").read_text(encoding="utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
+    rows = published_rows("workbench")
     edition = domain or edition_of(folder.path).name
     if edition not in (editions := list(dict.fromkeys(row["edition"] for row in rows))):
         raise UsageError(f"no published edition '{edition}'", fix=f"choose from {', '.join(editions)}")
@@ -70,40 +67,17 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     n, strict = int(numbers["n"]), numbers["strict"]
     answered = numbers["outcomes"].get("answered", 0)
     share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
-    coverage, asked = _percent(share), partly_asked(strict)
-    return Standing(
-        ColumnScores(n, coverage, _strict(strict["intervals"], strict.get("n_scored", n)), asked),
-        None if compat is None else ColumnScores(n, coverage, _compat(compat, compat["n"]), asked),
-        str(strict.get("signature", "")),
-        signature_of(numbers),
-    )
-
-
-def _strict(intervals: Mapping[str, Mapping[str, float | None]], n: int) -> dict[str, Interval]:
-    return {
-        heading: _column(heading, Interval.of(intervals[name]), n) for heading, (name, _) in _COLUMNS.items()
-    }
-
-
-def _compat(counts: Mapping[str, Any], n: int) -> dict[str, Interval]:
-    found = counts.get("compat_intervals", {})
-    return {
-        heading: _column(
-            heading, Interval.of({**found.get(strict, {}), "value": counts[name] / n if n else None}), n
-        )
-        for heading, (strict, name) in _COLUMNS.items()
-        if name is not None
-    }
-
-
-def _column(heading: str, found: Interval, n: int) -> Interval:
-    """A score in percent; shares of the tasks have at least Wilson's interval."""
-    is_share = _COLUMNS[heading][1] is not None
-    return Interval(*map(_percent, share_interval(found, n) if is_share else found))
-
-
-def _percent(value: float | None) -> float | None:
-    return None if value is None else 100 * value
+    scored, judged, found = strict.get("n_scored", n), {}, {}
+    for heading, (name, count) in _COLUMNS.items():
+        interval = Interval.of(strict["intervals"][name])
+        # Shares of the tasks have at least Wilson's interval.
+        judged[heading] = interval if count is None else share_interval(interval, scored)
+        if compat is not None and count is not None:
+            of, bounds = compat["n"], compat.get("compat_intervals", {}).get(name, {})
+            shown = Interval.of({**bounds, "value": compat[count] / of if of else None})
+            found[heading] = share_interval(shown, of)
+    published = None if compat is None else ColumnScores(n, share, found)
+    return Standing.of_shares(numbers, ColumnScores(n, share, judged), published)
 
 
 def _axis(numbers: Mapping[str, Any]) -> Axis:

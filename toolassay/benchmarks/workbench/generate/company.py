@@ -175,6 +175,10 @@ class Tables:
         """The meetings of a day, in order."""
         return [event for event in self.events() if start(event).date() == day]
 
+    def met(self, person: str, since: date) -> bool:
+        """Whether a person had a meeting from a day to yesterday."""
+        return any(since <= start(event).date() < TODAY for event in self.events(person=person))
+
     def future_days(self, least: int = 1) -> list[date]:
         """The days after today that have at least `least` meetings."""
         days = sorted({start(event).date() for event in self.future_events()} - {TODAY})

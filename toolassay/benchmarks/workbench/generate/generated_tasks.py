@@ -13,9 +13,9 @@ from glob import escape
 from toolassay.benchmarks.workbench.calls import run_text
 
 # These two define the templates.
-from toolassay.benchmarks.workbench.generate import multi_domain, single_domain  # noqa: F401
+from toolassay.benchmarks.workbench.generate import templates  # noqa: F401
 from toolassay.benchmarks.workbench.generate.company import SeededRandom, Tables, texts
-from toolassay.benchmarks.workbench.generate.template import TASKS, TEMPLATES, FilledTemplate, Template
+from toolassay.benchmarks.workbench.generate.draft import TASKS, TEMPLATES, Draft, Template, Unusable
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import ToolFailure
@@ -35,16 +35,16 @@ def draw_tasks(tables: Tables, seed: int) -> list[Task]:
         ToolassayError: the tables of this seed do not allow a template's mix of calls.
     """
     tasks: list[Task] = []
-    for group, templates in TEMPLATES.items():
+    for group, kinds in TEMPLATES.items():
         number = 0
-        for template in templates:
-            for place, filled in enumerate(_fillings(template, tables, seed)):
+        for template in kinds:
+            for place, (gaps, calls) in enumerate(_fillings(template, tables, seed)):
                 number += 1
                 wording = template.wordings[place % len(template.wordings)]
                 tasks.append(
                     Task(
-                        query=wording.format(**filled.slots),
-                        answer=tuple(map(str, filled.calls)),
+                        query=wording.format(**gaps),
+                        answer=calls,
                         base_template=template.wordings[0],
                         chosen_template=wording,
                         domains=template.domains,
@@ -55,23 +55,27 @@ def draw_tasks(tables: Tables, seed: int) -> list[Task]:
     return tasks
 
 
-def _fillings(template: Template, tables: Tables, seed: int) -> Iterator[FilledTemplate]:
+def _fillings(
+    template: Template, tables: Tables, seed: int
+) -> Iterator[tuple[dict[str, str], tuple[str, ...]]]:
     """Ten different fillings of a template, with the template's mix of calls."""
     rng = SeededRandom(seed, f"tasks/{template.name}")
     room, seen = Counter(template.mix._asdict()), set[tuple[str, ...]]()
     for _ in range(_TRIES):
-        filled = template.fill(tables, rng)
-        if filled is None:
+        draft = Draft(tables, rng)
+        try:
+            calls = tuple(map(str, template.fill(draft)))
+        except Unusable:
             continue
         # What makes a request unique: requests that differ only in the text of an e-mail count as equal.
-        key = tuple(text for gap, text in filled.slots.items() if not gap.endswith(("subject", "body")))
+        key = tuple(text for gap, text in draft.gaps.items() if not gap.endswith(("subject", "body")))
         if key in seen:
             continue
-        size = ("none", "one", "many")[min(len(filled.calls), 2)]
+        size = ("none", "one", "many")[min(len(calls), 2)]
         if room[size]:
             room[size] -= 1
             seen.add(key)
-            yield filled
+            yield draft.gaps, calls
             if len(seen) == TASKS:
                 return
     raise NoRoom(

@@ -387,16 +387,10 @@ class JudgingTask:
         sandbox = self.workplace()
         evaluators = [WorkbenchEvaluator(sandbox, mode, rules=self.rules) for mode in self.modes]
 
-        def verdicts(tasks: Sequence[JudgedTask]) -> list[list[list[RunVerdict]]]:
-            return [
-                [
-                    [evaluator.verdict(self.file, row, task, result) for result in results]
-                    for evaluator in evaluators
-                ]
-                for row, task, results in tasks
-            ]
-
-        return verdicts
+        return lambda tasks: [
+            [[one.verdict(self.file, row, task, result) for result in results] for one in evaluators]
+            for row, task, results in tasks
+        ]
 
 
 _LONGEST_ERROR = 120

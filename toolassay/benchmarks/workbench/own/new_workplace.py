@@ -110,99 +110,7 @@ def _changes(sandbox: OwnSandbox, placed: PlacedTask) -> Counter[StateChange]:
 
 
 _EXAMPLE = Path(__file__).parent / "example"
-_NOW, _USER = datetime(2024, 5, 14, 10), "Maya"
-_CUSTOMS = "The library lends for 21 days."
-
-
-@dataclass(frozen=True)
-class Sources:
-    """The files to make a workplace from. Without any, the bundled example is used.
-
-    Args:
-        sandbox: an SQLite file.
-        tools: a Python file; requires `sandbox`.
-        tasks: a JSON Lines file; requires `tools`.
-
-    Raises:
-        UsageError: a file is given without the one it requires.
-    """
-
-    sandbox: Path | None = None
-    tools: Path | None = None
-    tasks: Path | None = None
-
-    def __post_init__(self) -> None:
-        for name, given, needed in (
-            ("tools", self.tools, self.sandbox),
-            ("tasks", self.tasks, self.tools),
-        ):
-            if given is not None and needed is None:
-                other = {"tools": "sandbox", "tasks": "tools"}[name]
-                raise UsageError(f"--{name} without --{other}", fix=f"add --{other} FILE")
-
-
-def make_workplace(target: Path, sources: Sources) -> tuple[OwnSandbox, list[Effect]]:
-    """Make a folder with a database, tools and tasks. It is created only if all of them work together.
-
-    Args:
-        target: the new folder; must not exist.
-        sources: the files; they are copied and never changed.
-
-    Returns:
-        The workplace, and the effect of each task.
-
-    Raises:
-        UsageError: the folder exists, or a file cannot be used.
-    """
-    if target.name in ("", ".."):
-        raise UsageError("the new folder has no name", fix="name it, e.g. library")
-    if target.exists() or target.is_symlink():
-        raise UsageError("exists already", file=target, fix="choose another name, or remove it")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with temporary_folder(target.parent) as made:
-        draft = made / target.name
-        draft.mkdir()
-        try:
-            _fill(draft, sources)
-            sandbox = load_own(draft)
-            if sources.sandbox and not sources.tasks:  # a placeholder for the user to replace
-                query = "Do nothing. (Write your own requests here.)"
-                domains = [next(iter(toolset_of(sandbox).toolkits))]
-                write_json_lines(draft / TASKS, [{"query": query, "answer": [], "domains": domains}])
-            effects = check_tasks(sandbox, draft)
-        except UsageError as error:
-            raise UsageError(_in_words(str(error), draft, sources)) from error
-        draft.rename(target)
-    return sandbox, effects
-
-
-def _fill(draft: Path, sources: Sources) -> None:
-    example = sources.sandbox is None
-    if sources.sandbox is None:
-        library = sqlite3.connect(":memory:")
-        library.executescript((_EXAMPLE / "library.sql").read_text(encoding="utf-8"))
-        image = library.serialize()
-        library.close()
-    else:
-        image = read_database(sources.sandbox)
-    (draft / SANDBOX).write_bytes(image)
-    tools = sources.tools or _EXAMPLE / ("tools.py" if example else "first_tools.py")
-    _copy(tools, draft / TOOLS)
-    if example:
-        _copy(_EXAMPLE / "tasks.jsonl", draft / TASKS)
-    elif sources.tasks:
-        _copy(sources.tasks, draft / TASKS)
-    now = _NOW if example else datetime.now()
-    about = {
-        "benchmark": "workbench",
-        "tools": TOOLS,
-        "now": now.strftime("%Y-%m-%d %H:%M:%S"),
-        "user": _USER if example else "the user",
-        "customs": _CUSTOMS if example else "",
-        "ignore": [],
-        "verbatim": ["books.shelf"] if example else [],
-    }
-    write_json(draft / "benchmark.json", about)
+_FACTS = "benchmark.json"
 
 
 def _copy(source: Path, target: Path) -> None:
@@ -212,8 +120,63 @@ def _copy(source: Path, target: Path) -> None:
         raise UsageError(f"cannot be read: {error.strerror}", file=source, fix="check the path") from None
 
 
-def _in_words(message: str, draft: Path, sources: Sources) -> str:
-    """An error message about the draft, with the paths of the files that the user gave."""
-    for name, given in ((SANDBOX, sources.sandbox), (TOOLS, sources.tools), (TASKS, sources.tasks)):
-        message = message.replace(str(draft / name), str(given or name))
-    return message.replace(f"{draft}/", "")
+def make_workplace(
+    target: Path, sandbox: Path | None = None, tools: Path | None = None, tasks: Path | None = None
+) -> tuple[OwnSandbox, list[Effect]]:
+    """Make a folder with a database, tools and tasks. It is created only if all of them work together.
+
+    Args:
+        target: the new folder; must not exist.
+        sandbox: an SQLite file; without one, the bundled example is used. Files are copied and never changed.
+        tools: a Python file; requires `sandbox`.
+        tasks: a JSON Lines file; requires `tools`.
+
+    Returns:
+        The workplace, and the effect of each task.
+
+    Raises:
+        UsageError: the folder exists, a file cannot be used, or is given without the one it requires.
+    """
+    for flag, given, needed, present in (
+        ("tools", tools, "sandbox", sandbox),
+        ("tasks", tasks, "tools", tools),
+    ):
+        if given is not None and present is None:
+            raise UsageError(f"--{flag} without --{needed}", fix=f"add --{needed} FILE")
+    if target.name in ("", ".."):
+        raise UsageError("the new folder has no name", fix="name it, e.g. library")
+    if target.exists() or target.is_symlink():
+        raise UsageError("exists already", file=target, fix="choose another name, or remove it")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with temporary_folder(target.parent) as made:
+        draft = made / target.name
+        draft.mkdir()
+        try:
+            copied = {TOOLS: tools or _EXAMPLE / "first_tools.py", TASKS: tasks}
+            if sandbox is None:
+                copied = {name: _EXAMPLE / name for name in (TOOLS, TASKS, _FACTS)}
+                library = sqlite3.connect(":memory:")
+                library.executescript((_EXAMPLE / "library.sql").read_text(encoding="utf-8"))
+                (draft / SANDBOX).write_bytes(library.serialize())
+                library.close()
+            else:
+                now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
+                about = {"benchmark": "workbench", "tools": TOOLS, "now": now, "user": "the user"}
+                write_json(draft / _FACTS, {**about, "customs": "", "ignore": [], "verbatim": []})
+                (draft / SANDBOX).write_bytes(read_database(sandbox))
+            for name, source in copied.items():
+                if source is not None:
+                    _copy(source, draft / name)
+            workplace = load_own(draft)
+            if sandbox and not tasks:  # a placeholder for the user to replace
+                query = "Do nothing. (Write your own requests here.)"
+                domains = [next(iter(toolset_of(workplace).toolkits))]
+                write_json_lines(draft / TASKS, [{"query": query, "answer": [], "domains": domains}])
+            effects = check_tasks(workplace, draft)
+        except UsageError as error:
+            message = str(error)  # with the paths of the files that the user gave
+            for name, file in ((SANDBOX, sandbox), (TOOLS, tools), (TASKS, tasks)):
+                message = message.replace(str(draft / name), str(file or name))
+            raise UsageError(message.replace(f"{draft}/", "")) from error
+        draft.rename(target)
+    return workplace, effects

@@ -186,10 +186,8 @@ class FixedClock:
             # With a fixed time the functions are deterministic, which indexes on expressions require.
             connection.create_function(name, -1, partial(self._stopped, name), deterministic=True)
         day, time = self._now.split(" ")
-        for name, text in (
-            *(("now", self._now), ("current_timestamp", self._now)),
-            *(("current_date", day), ("current_time", time)),
-        ):
+        moments = {"now": self._now, "current_timestamp": self._now}
+        for name, text in {**moments, "current_date": day, "current_time": time}.items():
             connection.create_function(name, 0, lambda text=text: text, deterministic=True)
 
     def _stopped(self, name: str, *given: Value) -> Value:

@@ -6,46 +6,16 @@ Replies and side effects are those of the published program.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from toolassay.benchmarks.workbench.records import Record, Records
 from toolassay.benchmarks.workbench.sandbox import PLOTS, VISITS, Sandbox
-from toolassay.benchmarks.workbench.tools.tool import ToolArgument, ToolFailure, optional, required, tool
+from toolassay.benchmarks.workbench.tools.tool import ToolFailure, tool
 
 DOMAIN = "analytics"
-VALUES = (
-    "total_visits",
-    "session_duration_seconds",
-    "user_engaged",
-    "visits_direct",
-    "visits_referral",
-    "visits_search_engine",
-    "visits_social_media",
-)
-PLOT_TYPES = ("bar", "line", "scatter", "histogram")
-SOURCES = ("direct", "referral", "search engine", "social media")
 
 
-class _Period(TypedDict):
-    time_min: ToolArgument
-    time_max: ToolArgument
-
-
-_PERIOD: _Period = {
-    "time_min": optional("The first day that counts: YYYY-MM-DD."),
-    "time_max": optional("The last day that counts: YYYY-MM-DD."),
-}
-
-
-@tool(
-    DOMAIN,
-    "Plot a figure over time. Returns the path of the picture.",
-    changes_state=True,
-    time_min=required("The first day: YYYY-MM-DD."),
-    time_max=required("The last day: YYYY-MM-DD."),
-    value_to_plot=required("What is plotted.", *VALUES),
-    plot_type=required("How it is drawn.", *PLOT_TYPES),
-)
+@tool(DOMAIN)
 def create_plot(sandbox: Sandbox, **given: Any) -> Any:
     """Record the path of a plot. No picture is drawn: the judges compare the paths."""
     first, last, value, kind = map(given.get, ("time_min", "time_max", "value_to_plot", "plot_type"))
@@ -53,9 +23,9 @@ def create_plot(sandbox: Sandbox, **given: Any) -> Any:
         return "Start date not provided."
     if not last:
         return "End date not provided."
-    if value not in VALUES:
+    if not create_plot.allows("value_to_plot", value):
         return sandbox.edition.replies["value"]
-    if kind not in PLOT_TYPES:
+    if not create_plot.allows("plot_type", kind):
         return sandbox.edition.replies["plot"]
     path = f"plots/{first}_{last}_{value}_{kind}.png"
     plots = Records(sandbox, PLOTS)
@@ -63,24 +33,19 @@ def create_plot(sandbox: Sandbox, **given: Any) -> Any:
     return path
 
 
-@tool(DOMAIN, "Count the visits of each day.", **_PERIOD)
+@tool(DOMAIN)
 def total_visits_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
     """Days without visits are not in the result."""
     return _by_day(sandbox, "count(*)", time_min, time_max)
 
 
-@tool(DOMAIN, "Count each day's visits in which the visitor was engaged.", **_PERIOD)
+@tool(DOMAIN)
 def engaged_users_count(sandbox: Sandbox, time_min: Any = None, time_max: Any = None) -> dict[str, int]:
     """Days without visits are not in the result."""
     return _by_day(sandbox, "sum(user_engaged)", time_min, time_max)
 
 
-@tool(
-    DOMAIN,
-    "Count each day's visits that came from one source.",
-    **_PERIOD,
-    traffic_source=optional("Where visitors came from; all sources if left out.", *SOURCES),
-)
+@tool(DOMAIN)
 def traffic_source_count(
     sandbox: Sandbox, time_min: Any = None, time_max: Any = None, traffic_source: Any = None
 ) -> dict[str, int]:
@@ -90,7 +55,7 @@ def traffic_source_count(
     return _by_day(sandbox, "sum(traffic_source = ?)", time_min, time_max, traffic_source)
 
 
-@tool(DOMAIN, "Average over each day's visits how many seconds they lasted.", **_PERIOD)
+@tool(DOMAIN)
 def get_average_session_duration(
     sandbox: Sandbox, time_min: Any = None, time_max: Any = None
 ) -> dict[str, float]:
@@ -105,11 +70,7 @@ def get_average_session_duration(
     return _by_day(sandbox, "avg(CAST(session_duration_seconds AS REAL))", time_min, time_max)
 
 
-@tool(
-    DOMAIN,
-    "Look up the visits of one visitor.",
-    visitor_id=required("Id of the visitor, 4 digits."),
-)
+@tool(DOMAIN)
 def get_visitor_information_by_id(sandbox: Sandbox, visitor_id: Any = None) -> Any:
     """All visits of the visitor."""
     if not visitor_id:

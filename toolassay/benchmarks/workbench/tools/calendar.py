@@ -11,15 +11,12 @@ from toolassay.benchmarks.workbench.tools.tool import (
     Search,
     ToolFailure,
     look_up,
-    optional,
     parse_moment,
     remove_rows,
-    required,
     tool,
 )
 
 DOMAIN = "calendar"
-_FIELDS = "event_name, participant_email, event_start or duration"
 _NEEDED = {
     "event_name": "Event name",
     "participant_email": "Participant email",
@@ -29,15 +26,7 @@ _NEEDED = {
 _AT_MOST = 5
 
 
-@tool(
-    DOMAIN,
-    "Put a meeting into the calendar. Returns the id of the new event.",
-    changes_state=True,
-    event_name=required("What the meeting is called."),
-    participant_email=required("E-mail address of the colleague to meet."),
-    event_start=required("When it starts: YYYY-MM-DD HH:MM:SS."),
-    duration=required("How many minutes it lasts, e.g. 30."),
-)
+@tool(DOMAIN)
 def create_event(sandbox: Sandbox, **given: Any) -> str:
     """The new event gets label 0, as in the published program, which does not renumber the calendar."""
     for name, noun in _NEEDED.items():
@@ -50,25 +39,13 @@ def create_event(sandbox: Sandbox, **given: Any) -> str:
     return event_id
 
 
-@tool(
-    DOMAIN,
-    "Remove an event from the calendar.",
-    changes_state=True,
-    event_id=required("Id of the event, 8 digits."),
-)
+@tool(DOMAIN)
 def delete_event(sandbox: Sandbox, event_id: Any = None) -> str:
     """Deletes every event with this id."""
     return remove_rows(sandbox, CALENDAR, "Event", event_id)
 
 
-@tool(
-    DOMAIN,
-    "Change one detail of an event.",
-    changes_state=True,
-    event_id=required("Id of the event, 8 digits."),
-    field=required(f"Which detail: {_FIELDS}."),
-    new_value=required("What it is to be from now on."),
-)
+@tool(DOMAIN)
 def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_value: Any = None) -> str:
     """A field that is not a column becomes a new column, as in the published program."""
     if not event_id or not field or not new_value:
@@ -84,23 +61,12 @@ def update_event(sandbox: Sandbox, event_id: Any = None, field: Any = None, new_
     return "Event updated successfully."
 
 
-@tool(
-    DOMAIN,
-    "Look up one detail of an event.",
-    event_id=required("Id of the event, 8 digits."),
-    field=required(f"Which detail: {_FIELDS}."),
-)
+@tool(DOMAIN)
 def get_event_information_by_id(sandbox: Sandbox, event_id: Any = None, field: Any = None) -> Any:
     return look_up(sandbox, CALENDAR, "Event", event_id, field)
 
 
-@tool(
-    DOMAIN,
-    "Find events by words and by time: the first 5 that fit.",
-    query=optional("What the event's name or the participant's address contains."),
-    time_min=optional("The event starts then or later: YYYY-MM-DD HH:MM:SS; a date alone is its midnight."),
-    time_max=optional("The event starts then or earlier: YYYY-MM-DD HH:MM:SS; a date alone is its midnight."),
-)
+@tool(DOMAIN)
 def search_events(sandbox: Sandbox, query: Any = "", time_min: Any = None, time_max: Any = None) -> Any:
     """The first 5 matches, in table order."""
     rows = Records(sandbox, CALENDAR).all()

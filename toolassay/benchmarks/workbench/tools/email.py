@@ -13,26 +13,16 @@ from toolassay.benchmarks.workbench.tools.tool import (
     Search,
     ToolFailure,
     look_up,
-    optional,
     parse_moment,
     remove_rows,
-    required,
     tool,
 )
 
 DOMAIN = "email"
-_FIELDS = "inbox/outbox, sender/recipient, subject, sent_datetime or body"
 _AT_MOST = 5
 
 
-@tool(
-    DOMAIN,
-    "Send an e-mail.",
-    changes_state=True,
-    recipient=required("E-mail address it goes to."),
-    subject=required("Its subject line."),
-    body=required("Its text."),
-)
+@tool(DOMAIN)
 def send_email(sandbox: Sandbox, recipient: Any = None, subject: Any = None, body: Any = None) -> str:
     """The e-mail is added to the outbox with the sandbox's current time."""
     if not recipient or not subject or not body:
@@ -43,24 +33,13 @@ def send_email(sandbox: Sandbox, recipient: Any = None, subject: Any = None, bod
     return "Email sent successfully."
 
 
-@tool(
-    DOMAIN,
-    "Delete an e-mail.",
-    changes_state=True,
-    email_id=required("Id of the e-mail."),
-)
+@tool(DOMAIN)
 def delete_email(sandbox: Sandbox, email_id: Any = None) -> str:
     """Deletes every e-mail with this id."""
     return remove_rows(sandbox, EMAILS, "Email", email_id)
 
 
-@tool(
-    DOMAIN,
-    "Send an e-mail on to somebody else.",
-    changes_state=True,
-    email_id=required("Id of the e-mail."),
-    recipient=required("E-mail address it goes to."),
-)
+@tool(DOMAIN)
 def forward_email(sandbox: Sandbox, email_id: Any = None, recipient: Any = None) -> str:
     """Sends the same body with `FW: ` before the subject."""
     if not email_id or not recipient:
@@ -74,13 +53,7 @@ def forward_email(sandbox: Sandbox, email_id: Any = None, recipient: Any = None)
     return "Email forwarded successfully."
 
 
-@tool(
-    DOMAIN,
-    "Answer an e-mail: to whom it came from, under the same subject.",
-    changes_state=True,
-    email_id=required("Id of the e-mail to answer."),
-    body=required("The text of the answer."),
-)
+@tool(DOMAIN)
 def reply_email(sandbox: Sandbox, email_id: Any = None, body: Any = None) -> str:
     """The subject stays unchanged (no `Re: `), as in the published program."""
     if not email_id or not body:
@@ -92,23 +65,12 @@ def reply_email(sandbox: Sandbox, email_id: Any = None, body: Any = None) -> str
     return "Email replied successfully."
 
 
-@tool(
-    DOMAIN,
-    "Look up one detail of an e-mail.",
-    email_id=required("Id of the e-mail."),
-    field=required(f"Which detail: {_FIELDS}."),
-)
+@tool(DOMAIN)
 def get_email_information_by_id(sandbox: Sandbox, email_id: Any = None, field: Any = None) -> Any:
     return look_up(sandbox, EMAILS, "Email", email_id, field)
 
 
-@tool(
-    DOMAIN,
-    "Find e-mails by words and by day: the newest 5 that fit.",
-    query=optional("Words that must all occur in the subject, the text or the other person's address."),
-    date_min=optional("Sent on that day or later: YYYY-MM-DD."),
-    date_max=optional("Sent on that day or earlier: YYYY-MM-DD."),
-)
+@tool(DOMAIN)
 def search_emails(sandbox: Sandbox, query: Any = "", date_min: Any = None, date_max: Any = None) -> Any:
     """The first 5 matches, newest first.
 
@@ -166,11 +128,7 @@ def _send(sandbox: Sandbox, recipient: Any, subject: Any, body: Any) -> None:
 DIRECTORY_DOMAIN = "company_directory"
 
 
-@tool(
-    DIRECTORY_DOMAIN,
-    "Find colleagues' e-mail addresses.",
-    name=required("A first name or a last name."),
-)
+@tool(DIRECTORY_DOMAIN)
 def find_email_address(sandbox: Sandbox, name: Any = "") -> Any:
     """All addresses that contain the name."""
     if name == "":

@@ -11,9 +11,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache, lru_cache
+from importlib.resources import files
 from math import isfinite, prod
 from typing import Any
 
+import msgspec
 import regex
 
 from toolassay.benchmarks.workbench.records import Record, Records
@@ -123,6 +125,10 @@ class WorkplaceTool:
             given = ", ".join(f"{name}={str(value)[:100]!r}" for name, value in values.items())
             raise ToolFailure(f"{self.name} cannot work with {given}: {error}") from error
 
+    def allows(self, name: str, value: Any) -> bool:
+        """Whether a value is among the choices of an argument."""
+        return value in self.arguments[name].choices
+
     def argument(self, name: str) -> ToolArgument:
         """Look up an argument by name.
 
@@ -164,32 +170,32 @@ def checked_text(name: str, value: str) -> str:
     return readable(value)
 
 
-def tool(
-    domain: str, description: str, *, changes_state: bool = False, **arguments: ToolArgument
-) -> Callable[[Function], WorkplaceTool]:
-    """Decorator that turns a function into a published tool.
+class _Declaration(msgspec.Struct, frozen=True):
+    description: str
+    arguments: dict[str, ToolArgument]
+    changes_state: bool = False
+
+
+DECLARED = msgspec.json.decode(
+    files(__package__).joinpath("tools.json").read_bytes(), type=dict[str, dict[str, _Declaration]]
+)
+"""What agents read of the published tools, by domain and name, in the order of the published prompt."""
+
+
+def tool(domain: str) -> Callable[[Function], WorkplaceTool]:
+    """Decorator that turns a function into a published tool, with what `tools.json` declares of it.
 
     Args:
         domain: the part of the workplace it acts on.
-        description: for the agent.
-        changes_state: whether it can change judged tables.
-        arguments: its arguments by name.
     """
 
     def decorate(function: Function) -> WorkplaceTool:
-        return WorkplaceTool(domain, function, description, arguments, changes_state)
+        declared = DECLARED[domain][function.__name__]
+        return WorkplaceTool(
+            domain, function, declared.description, declared.arguments, declared.changes_state
+        )
 
     return decorate
-
-
-def required(description: str, *choices: str) -> ToolArgument:
-    """An argument without which the tool does nothing useful."""
-    return ToolArgument(description, required=True, choices=choices)
-
-
-def optional(description: str, *choices: str) -> ToolArgument:
-    """An argument that may be omitted."""
-    return ToolArgument(description, choices=choices)
 
 
 def remove_rows(sandbox: Sandbox, table: Layout, noun: str, key: Any) -> str:
