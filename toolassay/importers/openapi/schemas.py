@@ -354,35 +354,6 @@ def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
     return Piece(schema, values, tuple(refs), losses)
 
 
-def pruned(schema: Any, most_values: int, least_depth: int = 0) -> Any:
-    """A copy of the first levels that fit into the limit; below them it allows anything.
-
-    Args:
-        schema: A converted schema of more values than the limit.
-        most_values: Maximum number of JSON values; what allows anything counts as one.
-        least_depth: Levels that are kept even if they do not fit.
-    """
-    level, depth, values = [schema], 0, 0
-    while level:
-        parts = [_parts(one) for one in level]
-        if values + len(level) > most_values:
-            depth -= 1
-            break
-        values += sum(own for own, _ in parts)
-        if values > most_values:
-            break
-        level = [child for _, children in parts for child in children]
-        depth += 1
-    return _until(schema, max(depth, least_depth))
-
-
-def _until(schema: Any, depth: int) -> Any:
-    """The first levels of a schema."""
-    if depth <= 0 or not isinstance(schema, dict):
-        return schema if isinstance(schema, bool) else {}
-    return with_subschemas(schema, lambda one, _: one if isinstance(one, list) else _until(one, depth - 1))
-
-
 def loosened(schema: Any) -> Any:
     """A copy in which every schema may be replaced by one that allows more; see `loosen`."""
     if not isinstance(schema, dict):
