@@ -126,7 +126,11 @@ class Schemas:
                 if isinstance(item, dict)
                 and (
                     item.get(flag) is True
-                    or ("$ref" in item and _is_set(self.target(Node(item, node.document)).value, flag))
+                    or (
+                        "$ref" in item
+                        and isinstance(target := self.target(Node(item, node.document)).value, dict)
+                        and target.get(flag) is True
+                    )
                 )
             )
             self._unsent[key] = names
@@ -138,6 +142,14 @@ class Schemas:
             return self.references.follow(node)
         except UnresolvedError:
             return Node({}, node.document)
+
+    def followed(self, node: Node, where: str, losses: dict[Note, None]) -> Node | None:
+        """What a node refers to, or itself; None with a loss if that does not exist."""
+        try:
+            return self.references.follow(node)
+        except UnresolvedError as error:
+            losses[Note(f"{where}.$ref", f"{error}: {shown(node.value.get('$ref'))}")] = None
+            return None
 
     def name(self, reference: str, document: Document) -> str:
         """The name of the definition that a reference leads to.
@@ -316,10 +328,6 @@ class _Conversion:
         return found
 
 
-def _is_set(schema: Any, flag: str) -> bool:
-    return isinstance(schema, dict) and schema.get(flag) is True
-
-
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 _LOOPING = {*_IN_PLACE, "$ref", "dependentSchemas"}
 
@@ -483,28 +491,24 @@ class ResponseReader:
         if not isinstance(responses, dict):
             return None, {}
         statuses = [status for status in responses if not status.startswith("x-")]
-        successes = sorted((one for one in statuses if one.startswith("2")), key=_status_order)
-        if statuses == ["default"]:
-            successes = statuses
-        chosen: Piece | None = None
-        response: dict[str, str] = {}
-        for status in successes:
+        # 200, 201, other numbers, then `2XX`.
+        successes = sorted(
+            (one for one in statuses if one.startswith("2")),
+            key=lambda one: (one != "200", one != "201", not one.isdecimal(), one),
+        )
+        for status in statuses if statuses == ["default"] else successes:
             chosen, response = self._success(status, responses[status], operation, losses)
             if chosen:
-                break
-        return chosen, response
+                return chosen, response
+        return None, {}
 
     def _success(
         self, status: str, raw: Any, operation: Operation, losses: dict[Note, None]
     ) -> tuple[Piece | None, dict[str, str]]:
-        try:
-            node = self._schemas.references.follow(Node(raw, operation.node.document))
-        except UnresolvedError as error:
-            losses[Note(f"responses.{status[:80]}", f"{error}: {shown(raw.get('$ref'))}")] = None
+        node = self._schemas.followed(Node(raw, operation.node.document), f"responses.{status[:80]}", losses)
+        if node is None or not isinstance(node.value, dict):
             return None, {}
         value = node.value
-        if not isinstance(value, dict):
-            return None, {}
         content = value.get("content")
         if "schema" in value and "content" not in value:  # Swagger 2.0
             types = declared_media_types(operation, self._root, "produces") or ["application/json"]
@@ -568,8 +572,3 @@ def chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
 
     chosen = min(content, key=order)
     return chosen, [one for one in content if one != chosen]
-
-
-def _status_order(status: str) -> tuple[bool, bool, bool, str]:
-    """200, 201, other numbers, then `2XX`."""
-    return status != "200", status != "201", not status.isdecimal(), status
