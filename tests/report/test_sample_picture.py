@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from matplotlib.image import imread
 from toolassay.data_folder import FunnelRow
 from toolassay.dataset import Sample
 from toolassay.graph import Link
-from toolassay.report.pictures import arrange, box_text, draw_funnel, draw_sample, draw_variety
+from toolassay.report.pictures import box_text, draw_funnel, draw_sample, draw_variety
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())
 CHAIN = Sample(1, 1, "chain", ("a", "b", "c"), (Link("a", "b", "text"), Link("b", "c", "image")))
@@ -34,15 +33,6 @@ def test_a_sample_becomes_the_same_small_picture_every_time(sample: Sample, tmp_
     assert path.read_bytes() == again.read_bytes()
     assert path.stat().st_size < 60_000
     assert imread(path).shape[1] <= 1000
-
-
-def test_links_point_right_and_pass_no_box() -> None:
-    boxes, ways = arrange(DAG)
-    assert boxes["a"][0] < boxes["b"][0] == boxes["d"][0] < boxes["c"][0]
-    assert all(one[0] < following[0] for way in ways.values() for one, following in pairwise(way))
-    assert [len(ways[pair]) for pair in (("a", "b"), ("a", "c"))] == [2, 4]
-    level = ways["a", "c"][1][1]
-    assert all(abs(level - boxes[tool][1]) > 0.62 for tool in "bd")
 
 
 def test_hostile_names_are_drawn(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,70 +46,24 @@ Output = Literal[
     "gates", "rejected", "repairs", "passed", "passed requests", "quarantine", "quarantine requests"
 ]
 """An output file: `gates.jsonl`, `rejected.json`, `repairs.jsonl`, or the labels or requests of a level."""
+Line = tuple[Output, str]
 _KEPT: Mapping[Level, tuple[Output, Output]] = {
     "pass": ("passed", "passed requests"),
     "quarantine": ("quarantine", "quarantine requests"),
 }
 
 
-class SampleLines:
-    """The lines of some samples for each file. Any process can make them."""
-
-    def __init__(self) -> None:
-        self._lines: dict[Output, list[str]] = {}
-
-    def add(self, gold: Gold, checked: CheckedSample, repairs: Sequence[Repair]) -> None:
-        """Add one sample.
-
-        Args:
-            gold: The sample.
-            checked: Its line in `gates.jsonl`.
-            repairs: Changes to the sample.
-        """
-        line = msgspec.to_builtins(checked)
-        self._add("gates", line)
-        for change in repairs:
-            self._add("repairs", {"id": gold.id, **change._asdict()})
-        if checked.level not in _KEPT:
-            self._add("rejected", {**gold.record, "findings": line["findings"]})
-            return
+def _lines_of(gold: Gold, checked: CheckedSample, repairs: Sequence[Repair]) -> Iterator[Line]:
+    """The lines of one sample for the files; `checked` is its line in `gates.jsonl`."""
+    line = msgspec.to_builtins(checked)
+    values: list[tuple[Output, Mapping[str, Any]]] = [("gates", line)]
+    values += [("repairs", {"id": gold.id, **change._asdict()}) for change in repairs]
+    if checked.level in _KEPT:
         labels, requests = _KEPT[checked.level]
-        self._add(labels, gold.record)
-        self._add(requests, {"id": gold.id, "user_request": gold.request})
-
-    def _add(self, output: Output, value: Mapping[str, Any]) -> None:
-        self._lines.setdefault(output, []).append(json.dumps(value, ensure_ascii=False) + "\n")
-
-    def text(self, output: Output) -> str:
-        """The lines for a file."""
-        return "".join(self._lines.get(output, ()))
-
-
-class CheckedWriter:
-    """Writes samples in input order.
-
-    Args:
-        files: The open output files with their paths; without "repairs" if repair was not requested.
-    """
-
-    def __init__(self, files: Mapping[Output, tuple[IO[str], Path]]) -> None:
-        self._files = files
-
-    def write(self, lines: SampleLines) -> None:
-        """Write the next samples.
-
-        Raises:
-            ToolassayError: A file cannot be written (names it).
-        """
-        for output, (stream, path) in self._files.items():
-            try:
-                stream.write(lines.text(output))
-            except OSError as error:
-                raise ToolassayError(
-                    f"cannot write: {error.strerror or error}",
-                    file=path,
-                    fix="check the folder's permissions and space",
-                ) from error
+        values += [(labels, gold.record), (requests, {"id": gold.id, "user_request": gold.request})]
+    else:
+        values.append(("rejected", {**gold.record, "findings": line["findings"]}))
+    return ((output, json.dumps(value, ensure_ascii=False) + "\n") for output, value in values)
 
 
 CHECKED = "checked"
@@ -190,8 +144,8 @@ class CheckedFolder:
             self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
 
     @contextmanager
-    def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[CheckedWriter]:
-        """A writer for the samples; all files are replaced when the block ends without an exception.
+    def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[Callable[[Iterable[Line]], None]]:
+        """Writes lines of samples; all files are replaced when the block ends without an exception.
 
         Args:
             graph: Tool graph, with the dependency type of the set.
@@ -207,17 +161,29 @@ class CheckedFolder:
             def opened(path: Path) -> tuple[IO[str], Path]:
                 return files.enter_context(atomic_writer(path)), path
 
-            yield CheckedWriter(
-                {
-                    "gates": opened(self.path / GATES),
-                    "rejected": opened(self.path / REJECTED),
-                    **({"repairs": opened(self.path / REPAIRS)} if repairs else {}),
-                    "passed": opened(self.passed.data),
-                    "passed requests": opened(self.passed.user_requests),
-                    "quarantine": opened(self.quarantine.data),
-                    "quarantine requests": opened(self.quarantine.user_requests),
-                }
-            )
+            streams: dict[Output, tuple[IO[str], Path]] = {
+                "gates": opened(self.path / GATES),
+                "rejected": opened(self.path / REJECTED),
+                **({"repairs": opened(self.path / REPAIRS)} if repairs else {}),
+                "passed": opened(self.passed.data),
+                "passed requests": opened(self.passed.user_requests),
+                "quarantine": opened(self.quarantine.data),
+                "quarantine requests": opened(self.quarantine.user_requests),
+            }
+
+            def write(lines: Iterable[Line]) -> None:
+                for output, text in lines:
+                    stream, path = streams[output]
+                    try:
+                        stream.write(text)
+                    except OSError as error:
+                        raise ToolassayError(
+                            f"cannot write: {error.strerror or error}",
+                            file=path,
+                            fix="check the folder's permissions and space",
+                        ) from error
+
+            yield write
             for folder in (self.passed, self.quarantine):
                 if not (self._releases and folder is self.passed):
                     self._copy_tools(folder, graph)
@@ -319,14 +285,14 @@ class CheckedPart:
     Attributes:
         funnel: Number of samples per gate and level.
         coverage: Number of samples per tool and edge.
-        lines: Lines for the output files, if requested.
+        lines: Output file and text of each line, if requested.
         repairs: Number of repairs by kind.
         repairable: Number of samples that a repair would bring to a better level, if requested.
     """
 
     funnel: GateFunnel
     coverage: SampleCounts = field(default_factory=SampleCounts)
-    lines: SampleLines = field(default_factory=SampleLines)
+    lines: list[Line] = field(default_factory=list)
     repairs: Counter[str] = field(default_factory=Counter)
     repairable: int = 0
 
@@ -371,7 +337,7 @@ class CheckTask:
             verdicts = next(filter(None, critics), UNSET)
             level, findings, states = inspection.level, inspection.findings, inspection.states
             line = CheckedSample(gold.id, level, findings, states, len(repairs) or UNSET, verdicts)
-            part.lines.add(gold, line, repairs)
+            part.lines += _lines_of(gold, line, repairs)
 
     def _would_be_better(self, inspection: Inspection, gates: tuple[Gate, ...]) -> bool:
         """Whether a repair would bring a sample to a better level."""
@@ -442,13 +408,13 @@ def sort_set(
     funnel, kinds, repairable = GateFunnel(recipe.names), Counter[str](), 0
     task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not is_repaired)
     with (
-        place.writing(coverage.graph, repairs=is_repaired) as writer,
+        place.writing(coverage.graph, repairs=is_repaired) as write,
         screen.progress("check", len(labels)) as advance,
     ):
         for part in checked_parts(labels, known, task, engine):
             funnel.extend(part.funnel)
             coverage.extend(part.coverage)
-            writer.write(part.lines)
+            write(part.lines)
             kinds.update(part.repairs)
             repairable += part.repairable
             for _ in range(part.funnel.total):

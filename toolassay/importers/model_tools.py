@@ -223,7 +223,7 @@ def _converted(schema: dict[str, Any], where: str, warnings: list[Note]) -> dict
             if not isinstance(one, dict) or "optional" not in one:
                 continue
             optional = str(one.pop("optional")).casefold() == "true"
-            if optional == (name in _listed(required)):
+            if optional == (name in (required if isinstance(required, list) else [required])):
                 said = "optional" if optional else "not optional"
                 warnings.append(
                     Note(f"{place}.properties.{name}.optional", f"is {said}, which 'required' contradicts")
@@ -231,10 +231,6 @@ def _converted(schema: dict[str, Any], where: str, warnings: list[Note]) -> dict
         return node
 
     return map_schema(schema, change, where)
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 OPENAI, ANTHROPIC, LANGCHAIN, BFCL = (

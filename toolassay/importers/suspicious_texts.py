@@ -91,7 +91,7 @@ def _text_warnings(value: Any, field: str) -> Iterator[Note]:
     while places:
         item, where = places.pop()
         if isinstance(item, str):
-            yield from _warnings(item, where)
+            yield from (Note(where, reason) for reason in _reasons(item))
         elif isinstance(item, Mapping):
             for key, one in reversed([*item.items()]):
                 places.append((one, f"{where}.{key}"))
@@ -99,10 +99,6 @@ def _text_warnings(value: Any, field: str) -> Iterator[Note]:
                     places.append((key, f"{where}.{shown(key)}"))
         elif isinstance(item, list):
             places += [(one, f"{where}[{number}]") for number, one in reversed([*enumerate(item)])]
-
-
-def _warnings(text: str, field: str) -> Iterator[Note]:
-    return (Note(field, reason) for reason in _reasons(text))
 
 
 @lru_cache(maxsize=100_000)
@@ -144,7 +140,8 @@ def look_alikes(names: Iterable[str]) -> dict[str, str]:
     """
     alike: dict[str, list[str]] = defaultdict(list)
     for name in dict.fromkeys(names):
-        alike[_skeleton(name)].append(name)
+        plain = unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).translate(_DIGITS)
+        alike[re.sub(r"[\W_]+", "", plain).replace("rn", "m")].append(name)
     return {
         name: next(other for other in group if other != name)
         for group in alike.values()
@@ -161,9 +158,3 @@ def has_mixed_scripts(name: str) -> bool:
     """
     scripts = {unicodedata.name(one, "").partition(" ")[0] for one in name if one.isalpha()}
     return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK"})
-
-
-def _skeleton(name: str) -> str:
-    """What a reader sees of a name: case, separators and look-alike letters do not count."""
-    plain = unicodedata.normalize("NFKC", name).casefold().translate(_LATIN).translate(_DIGITS)
-    return re.sub(r"[\W_]+", "", plain).replace("rn", "m")

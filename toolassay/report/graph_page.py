@@ -158,8 +158,7 @@ _PER_RING = 320  # tools; with more on one ring the circle is too large for a sc
 def page_data(graph: ToolGraph) -> dict[str, Any]:
     """The data of the page as a JSON object: tools with places, types with colours, and links.
 
-    Places are in pixels at zoom 1, y downwards; `bend` is the point towards which the links of a tool bend,
-    `straight` how straight they are, from 0 to 1. `rule` is how the page gets the links: `listed` (from
+    Places are in pixels at zoom 1, y downwards. `rule` is how the page gets the links: `listed` (from
     `links`), `complete` (every tool to every other), `types` (from the tools' types) or `dependencies` (see
     `link_data`). In a schema graph, `types` are the groups of the tools.
 
@@ -245,7 +244,7 @@ def _tool(
 ) -> dict[str, Any]:
     typed = groups.noun == "type"
     place = circle.places[tool.id]
-    (x, y), bend = place.at(radius + _RING * place.ring), circle.bend(tool.id, radius)
+    x, y = place.at(radius + _RING * place.ring)
     return {
         "id": tool.id,
         "description": tool.description,
@@ -257,8 +256,6 @@ def _tool(
         "x": round(x, 1),
         "y": round(-y, 1),
         "angle": round(-place.angle, 4),
-        "bend": [round(bend[0], 1), round(-bend[1], 1)],
-        "straight": round(circle.straightness(tool.id), 3),
     }
 
 

@@ -8,10 +8,6 @@ from typing import Any
 import jsonschema
 import pytest
 from documents import get, openapi, post, read, schema_ref
-from hypothesis import given
-from hypothesis import strategies as st
-
-from toolassay.importers.openapi.schemas import measured, pruned
 
 TOOLS = "toolassay.importers.openapi.tools"
 
@@ -96,27 +92,6 @@ def test_an_example_that_looks_like_a_reference_is_data(tmp_path: Path) -> None:
     (tool,) = read(tmp_path, openapi({"/a": post(schema)})).tools
     assert tool.input_schema["properties"]["x"]["default"] == {"$ref": "#/nowhere"}
     assert not [note for note in tool.losses if "nowhere" in note.reason]
-
-
-schemas = st.recursive(
-    st.sampled_from([True, {}, {"type": "string"}, {"enum": [1, [2, {"a": 3}]]}, {"$ref": "#/$defs/x"}]),
-    lambda inner: st.one_of(
-        st.builds(lambda one: {"items": one}, inner),
-        st.builds(lambda one: {"not": one}, inner),
-        st.builds(lambda many: {"oneOf": many}, st.lists(inner, max_size=3)),
-        st.builds(lambda many: {"properties": many}, st.dictionaries(st.text(max_size=2), inner, max_size=3)),
-    ),
-    max_leaves=20,
-)
-
-
-@given(schemas, st.integers(1, 40))
-def test_a_pruned_schema_fits_and_is_a_part_of_the_whole(schema: Any, most: int) -> None:
-    cut = pruned(schema, most)
-    assert measured(cut).values <= most
-    assert set(measured(cut).refs) <= set(measured(schema).refs)
-    if measured(schema).values <= most:
-        assert cut == schema
 
 
 def test_properties_may_be_called_like_keywords(tmp_path: Path) -> None:

@@ -180,14 +180,6 @@ def test_an_unusable_answer_is_one_line(
         site.read("/api.json")
 
 
-def test_the_number_of_remote_documents_is_bounded(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{REFERENCES}._MOST_REMOTE", 3)
-    site.answers = {"/api.json": openapi({f"/{n}": get({"$ref": f"{n}.json"}) for n in range(9)})}
-    incoming = site.read("/api.json")
-    assert len(site.requests) == 3
-    assert losses(incoming)[-1].startswith("more than 3 remote documents")
-
-
 def test_an_address_is_fetched_only_if_allowed(site: Site) -> None:
     with pytest.raises(UsageError, match=r"is an address\. Fix: add --allow_remote"):
         IMPORTER.read(f"{site.address}/api.json", OpenApiOptions())

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -90,23 +87,6 @@ def test_a_bomb_of_references_stays_small(tmp_path: Path) -> None:
     assert flat.input_schema["properties"] == {"a": {}}
     assert deep.input_schema["properties"] == {"body": {"$ref": "#/$defs/l0"}}
     assert nested.output_schema and len(nested.output_schema["$defs"]) == 50
-
-
-def test_a_bomb_of_path_items_ends_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f"{TOOLS}._MOST_ARGUMENTS", 1_000)
-    parameters = [{"name": f"p{n}", "in": "query", "schema": {}} for n in range(100)]
-    paths: dict[str, Any] = {f"/{n}": {"$ref": "#/x-item"} for n in range(1_000)}
-    incoming = read(tmp_path, openapi(paths, **{"x-item": {"parameters": parameters, "get": {}}}))
-    assert len(incoming.tools) == 11
-    assert incoming.skipped == [("the last 989 operations", "the document takes more than 1,000 arguments")]
-
-
-def test_reading_the_operations_ends_after_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = itertools.count(time.monotonic(), 40.0)
-    monkeypatch.setattr(f"{TOOLS}.time", SimpleNamespace(monotonic=lambda: next(clock)))
-    incoming = read(tmp_path, openapi({f"/{n}": {"get": {}} for n in range(9)}))
-    assert len(incoming.tools) == 2
-    assert incoming.skipped == [("the last 7 operations", "the document takes more than 60 s")]
 
 
 @pytest.mark.parametrize("brackets", ['{"a":', "["])

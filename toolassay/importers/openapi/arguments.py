@@ -318,10 +318,8 @@ class ArgumentReader:
         value = operation.node.value.get("requestBody")
         if value is None:
             return None
-        try:
-            node = self._schemas.references.follow(Node(value, operation.node.document))
-        except UnresolvedError as error:
-            losses[Note("requestBody.$ref", f"{error}: {shown(value.get('$ref'))}")] = None
+        node = self._schemas.followed(Node(value, operation.node.document), "requestBody", losses)
+        if node is None:
             return None
         if not isinstance(node.value, dict):
             losses[Note("requestBody", "is not an object")] = None

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from toolassay.errors import UsageError
 from toolassay.importers.importer import Skipped
 from toolassay.importers.openapi.references import Node, SchemaReferences, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
-MOST_OPERATIONS = 200_000
-_MOST_SKIPPED = 1_000
 _MOST_HOPS = 50  # from path item to path item
-_SELECTION_SECONDS = 5.0  # for matching --only
 _LONGEST_NAME = 64
 _PATH_KEYS = {"$ref", "parameters", "summary", "description", "servers", "additionalOperations"}
 
@@ -55,16 +50,14 @@ class Operations:
     Args:
         root: The main document's root.
         references: Resolves the references of path items.
-        deadline: When to stop, as a value of `time.monotonic`.
 
     Attributes:
-        skipped: What is no operation, and where the search ended if it did.
+        skipped: What is no operation.
     """
 
-    def __init__(self, root: dict[str, Any], references: SchemaReferences, deadline: float) -> None:
+    def __init__(self, root: dict[str, Any], references: SchemaReferences) -> None:
         self._root = root
         self._references = references
-        self._deadline = deadline
         self.skipped: list[Skipped] = []
 
     def __iter__(self) -> Iterator[Operation]:
@@ -73,24 +66,13 @@ class Operations:
             if paths is not None:
                 self._skip("paths", "is not an object")
             return
-        total = 0
         for path, value in paths.items():
-            if time.monotonic() > self._deadline:
-                self._skip(f"{path[:200]} and those after it", "the search for operations takes too long")
-                return
             if path.startswith("x-") or value is None:
                 continue
             if not isinstance(value, dict):
                 self._skip(path, "is not an object")
                 continue
-            for operation in self._of_path(path, self._items(path, Node(value, self._references.main))):
-                total += 1
-                if total > MOST_OPERATIONS:
-                    self._skip(
-                        f"{path[:200]} and those after it", f"more than {MOST_OPERATIONS:,} operations"
-                    )
-                    return
-                yield operation
+            yield from self._of_path(path, self._items(path, Node(value, self._references.main)))
 
     def _of_path(self, path: str, items: list[Node]) -> Iterator[Operation]:
         seen: set[str] = set()
@@ -129,10 +111,7 @@ class Operations:
         return items
 
     def _skip(self, where: str, reason: str) -> None:
-        if len(self.skipped) < _MOST_SKIPPED:
-            self.skipped.append(Skipped(where[:300], reason))
-        elif len(self.skipped) == _MOST_SKIPPED:
-            self.skipped.append(Skipped("paths", f"more than {_MOST_SKIPPED:,} parts gave no tool"))
+        self.skipped.append(Skipped(where[:300], reason))
 
 
 class OperationSelection:
@@ -143,37 +122,20 @@ class OperationSelection:
     """
 
     def __init__(self, only: Sequence[str]) -> None:
-        import regex
-
         self._tags = {text.casefold() for text in only}
-        self._end = time.monotonic() + _SELECTION_SECONDS
         self._patterns = []
         for text in only:
             try:
-                self._patterns.append(regex.compile(text))
-            except regex.error:  # a tag, or a part of a path
-                self._patterns.append(regex.compile(regex.escape(text)))
+                self._patterns.append(re.compile(text))
+            except re.error:  # a tag, or a part of a path
+                self._patterns.append(re.compile(re.escape(text)))
 
     def matches(self, operation: Operation) -> bool:
-        """Whether the operation has a tag of them, or its id or 'METHOD /path' matches one.
-
-        Raises:
-            UsageError: Matching takes too long.
-        """
+        """Whether the operation has a tag of them, or its id or 'METHOD /path' matches one."""
         if not self._tags or self._tags & {tag.casefold() for tag in operation.tags}:
             return True
         texts = (operation.operation_id, f"{operation.method} {operation.path}")
-        try:
-            return any(
-                pattern.search(text, timeout=max(0.001, self._end - time.monotonic()))
-                for pattern in self._patterns
-                for text in texts
-            )
-        except TimeoutError:
-            raise UsageError(
-                f"matching --only takes more than {_SELECTION_SECONDS:.0f} s",
-                fix="use a simpler regular expression",
-            ) from None
+        return any(pattern.search(text) for pattern in self._patterns for text in texts)
 
 
 def built_name(method: str, path: str) -> str:

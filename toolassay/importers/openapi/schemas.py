@@ -126,7 +126,11 @@ class Schemas:
                 if isinstance(item, dict)
                 and (
                     item.get(flag) is True
-                    or ("$ref" in item and _is_set(self.target(Node(item, node.document)).value, flag))
+                    or (
+                        "$ref" in item
+                        and isinstance(target := self.target(Node(item, node.document)).value, dict)
+                        and target.get(flag) is True
+                    )
                 )
             )
             self._unsent[key] = names
@@ -138,6 +142,14 @@ class Schemas:
             return self.references.follow(node)
         except UnresolvedError:
             return Node({}, node.document)
+
+    def followed(self, node: Node, where: str, losses: dict[Note, None]) -> Node | None:
+        """What a node refers to, or itself; None with a loss if that does not exist."""
+        try:
+            return self.references.follow(node)
+        except UnresolvedError as error:
+            losses[Note(f"{where}.$ref", f"{error}: {shown(node.value.get('$ref'))}")] = None
+            return None
 
     def name(self, reference: str, document: Document) -> str:
         """The name of the definition that a reference leads to.
@@ -316,10 +328,6 @@ class _Conversion:
         return found
 
 
-def _is_set(schema: Any, flag: str) -> bool:
-    return isinstance(schema, dict) and schema.get(flag) is True
-
-
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 _LOOPING = {*_IN_PLACE, "$ref", "dependentSchemas"}
 
@@ -352,35 +360,6 @@ def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
         if isinstance(one, dict) and "$ref" in one:
             refs[str(one["$ref"]).removeprefix("#/$defs/")] = None
     return Piece(schema, values, tuple(refs), losses)
-
-
-def pruned(schema: Any, most_values: int, least_depth: int = 0) -> Any:
-    """A copy of the first levels that fit into the limit; below them it allows anything.
-
-    Args:
-        schema: A converted schema of more values than the limit.
-        most_values: Maximum number of JSON values; what allows anything counts as one.
-        least_depth: Levels that are kept even if they do not fit.
-    """
-    level, depth, values = [schema], 0, 0
-    while level:
-        parts = [_parts(one) for one in level]
-        if values + len(level) > most_values:
-            depth -= 1
-            break
-        values += sum(own for own, _ in parts)
-        if values > most_values:
-            break
-        level = [child for _, children in parts for child in children]
-        depth += 1
-    return _until(schema, max(depth, least_depth))
-
-
-def _until(schema: Any, depth: int) -> Any:
-    """The first levels of a schema."""
-    if depth <= 0 or not isinstance(schema, dict):
-        return schema if isinstance(schema, bool) else {}
-    return with_subschemas(schema, lambda one, _: one if isinstance(one, list) else _until(one, depth - 1))
 
 
 def loosened(schema: Any) -> Any:
@@ -512,28 +491,24 @@ class ResponseReader:
         if not isinstance(responses, dict):
             return None, {}
         statuses = [status for status in responses if not status.startswith("x-")]
-        successes = sorted((one for one in statuses if one.startswith("2")), key=_status_order)
-        if statuses == ["default"]:
-            successes = statuses
-        chosen: Piece | None = None
-        response: dict[str, str] = {}
-        for status in successes:
+        # 200, 201, other numbers, then `2XX`.
+        successes = sorted(
+            (one for one in statuses if one.startswith("2")),
+            key=lambda one: (one != "200", one != "201", not one.isdecimal(), one),
+        )
+        for status in statuses if statuses == ["default"] else successes:
             chosen, response = self._success(status, responses[status], operation, losses)
             if chosen:
-                break
-        return chosen, response
+                return chosen, response
+        return None, {}
 
     def _success(
         self, status: str, raw: Any, operation: Operation, losses: dict[Note, None]
     ) -> tuple[Piece | None, dict[str, str]]:
-        try:
-            node = self._schemas.references.follow(Node(raw, operation.node.document))
-        except UnresolvedError as error:
-            losses[Note(f"responses.{status[:80]}", f"{error}: {shown(raw.get('$ref'))}")] = None
+        node = self._schemas.followed(Node(raw, operation.node.document), f"responses.{status[:80]}", losses)
+        if node is None or not isinstance(node.value, dict):
             return None, {}
         value = node.value
-        if not isinstance(value, dict):
-            return None, {}
         content = value.get("content")
         if "schema" in value and "content" not in value:  # Swagger 2.0
             types = declared_media_types(operation, self._root, "produces") or ["application/json"]
@@ -597,8 +572,3 @@ def chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
 
     chosen = min(content, key=order)
     return chosen, [one for one in content if one != chosen]
-
-
-def _status_order(status: str) -> tuple[bool, bool, bool, str]:
-    """200, 201, other numbers, then `2XX`."""
-    return status != "200", status != "201", not status.isdecimal(), status

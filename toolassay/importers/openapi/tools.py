@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 import unicodedata
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
+from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.files import rare_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
@@ -29,7 +28,6 @@ from toolassay.importers.openapi.schemas import (
     Schemas,
     loosened,
     measured,
-    pruned,
 )
 from toolassay.importers.tool_lists import other_kind
 from toolassay.screen import Screen
@@ -41,10 +39,7 @@ _ALL_VALUES = 1_000_000
 _FEWEST_VALUES = 300
 _MOST_VALUES = 10_000
 _ALL_FEWEST = 3_000_000  # from 20,000 operations on, the lower bound sinks
-_MOST_ARGUMENTS = 2_000_000  # of all tools of a document; the largest published one has 144,000
-_SECONDS = 60.0  # for reading the operations, and again for collecting their schemas
 _LONGEST_TITLE = 32
-_MOST_LOSSES = 100  # of a tool
 
 
 @dataclass(slots=True)
@@ -93,24 +88,16 @@ class _Import:
         self._server = slug(title if isinstance(title, str) else "") or slug(self._main.name) or "api"
 
     def read(self, options: Any) -> Incoming:
-        deadline = time.monotonic() + _SECONDS
-        operations = self._chosen(Operations(self._root, self._references, deadline), options)
+        operations = self._chosen(Operations(self._root, self._references), options)
         count = max(1, len(operations))
         share = max(_ALL_VALUES // count, min(_FEWEST_VALUES, _ALL_FEWEST // count))
         self._share = min(_MOST_VALUES, share)
-        arguments = 0
         drafts: list[_Draft] = []
         tools: list[IncomingTool] = []
-        limit = ""
         with self._screen.progress("Reading operations", 2 * len(operations)) as advance:
             for operation in operations:
                 drafts.append(self._draft(operation))
                 advance()
-                arguments += len(drafts[-1].arguments.places)
-                if arguments > _MOST_ARGUMENTS:
-                    limit = f"{_MOST_ARGUMENTS:,} arguments"
-                if limit or time.monotonic() > deadline:
-                    break
             self._schemas.finish(
                 {
                     "request": (draft.arguments.piece for draft in drafts),
@@ -120,12 +107,6 @@ class _Import:
             for draft in drafts:
                 tools.append(self._tool(draft))
                 advance()
-                if time.monotonic() > deadline + _SECONDS:
-                    break
-        if len(tools) < len(operations):
-            left = count_of(len(operations) - len(tools), "operation")
-            reason = f"the document takes more than {limit or f'{_SECONDS:.0f} s'}"
-            self._skipped.append(Skipped(f"the last {left}", reason))
         return Incoming(tools, self._references.shown, self._skipped, (), list(self._notes), self._service)
 
     def _chosen(self, operations: Operations, options: Any) -> list[Operation]:
@@ -160,7 +141,7 @@ class _Import:
         output, response = self._responses.read(operation, losses)
         if len(self._servers(operation)) > 1:
             losses[Note("servers", "only the first is kept")] = None
-        return _Draft(operation, arguments, output, response, capped(losses))
+        return _Draft(operation, arguments, output, response, list(losses))
 
     def _servers(self, operation: Operation) -> list[Any]:
         """The servers of the operation, or else of its path, or else of the document."""
@@ -232,7 +213,7 @@ class _Import:
             tags=operation.tags,
             source=source,
             further_names=[other for other in others if other != name],
-            losses=capped(losses),
+            losses=list(losses),
             warnings=arguments.warnings,
         )
 
@@ -242,8 +223,7 @@ class _Import:
         """A schema with the definitions it needs, and its number of JSON values."""
         is_cut = piece.values > most_values
         if is_cut:
-            least = 1 if direction == "request" else 0  # all arguments keep their names
-            piece = measured(loosened(pruned(piece.schema, most_values, least)), piece.losses)
+            piece = measured(loosened(with_subschemas(piece.schema, lambda one, _: {})), piece.losses)
         bundle = self._schemas.bundle(piece.refs, direction, most_values - piece.values)
         root = piece.schema
         if bundle.cut and not is_cut:
@@ -280,13 +260,6 @@ def _checked_root(document: Document, shown: str) -> dict[str, Any]:
             fix="convert it to OpenAPI 3",
         )
     return root
-
-
-def capped(losses: Mapping[Note, None]) -> list[Note]:
-    """The first losses: a document can give each of 200,000 operations thousands."""
-    if len(losses) <= _MOST_LOSSES:
-        return list(losses)
-    return [*list(losses)[:_MOST_LOSSES], Note("…", f"{len(losses) - _MOST_LOSSES:,} more")]
 
 
 def slug(title: str) -> str:

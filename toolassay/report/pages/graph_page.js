@@ -72,6 +72,7 @@
   // ---- the drawing ----
   const variable = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const AWAY = 14;
+  const BUNDLE = 0.42; // towards which links bend: a share of the distance of a tool from the centre
   const SIZE = 14;
   const FONT = { size: 13, family: "system-ui, Segoe UI, Roboto, DejaVu Sans, sans-serif" };
   const ruler = document.createElement("canvas").getContext("2d");
@@ -134,18 +135,13 @@
     { selector: ".hidden", style: { display: "none" } },
   ];
   const short = (name) => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
-  // A cubic Bézier curve towards the bends of both tools. Links of wide groups are straighter: otherwise those of
-  // groups that fill the circle would all meet in the centre. Each control point is given by how far along the line
+  // A cubic Bézier curve that bends towards the centre. Each control point is given by how far along the line
   // it is (a share of its length) and how far off the line (pixels).
   const curveOf = (source, target) => {
     const [from, to] = [tools[source], tools[target]];
     const [across, down] = [to.x - from.x, to.y - from.y];
     const length = Math.hypot(across, down);
-    const straight = Math.max(from.straight, to.straight);
-    const points = [[from, 1 / 3], [to, 2 / 3]].map(([{ bend }, part]) => [
-      straight * part * across + (1 - straight) * (bend[0] - from.x),
-      straight * part * down + (1 - straight) * (bend[1] - from.y),
-    ]);
+    const points = [from, to].map(({ x, y }) => [BUNDLE * x - from.x, BUNDLE * y - from.y]);
     return {
       weights: points.map(([x, y]) => (x * across + y * down) / length ** 2),
       distances: points.map(([x, y]) => (y * across - x * down) / length),
