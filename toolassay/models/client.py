@@ -92,7 +92,7 @@ class Client:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.name = name
-        self.limiter = limiter or limiter_of(options.base_url, options.connections, options.timeout)
+        self.limiter = limiter or limiter_of(options.base_url, options.connections)
         self._refusals = options.refusals or Refusals()
         self._schemas = options.schemas or SchemaForms()
         self._paths = options.version_path
