@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from toolassay.extras import needed
 from toolassay.mcp_client.link import INVALID_ANSWER, ServerLimits, ServerLink
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
-from toolassay.mcp_client.server_process import resident_bytes
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ class Connection:
     @property
     def memory_bytes(self) -> int:
         """Memory that the server's processes hold; 0 if it cannot be seen, as over HTTP."""
-        return sum(map(resident_bytes, self._link.processes()))
+        return self._link.memory_bytes()
 
     async def list_tools(self) -> list[Any]:
         """The tools as the server describes them, unchecked: each should be an object.
