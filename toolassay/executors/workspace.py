@@ -103,7 +103,10 @@ class Workspace:
         """
         try:
             _mirror(self._first, self.path)
-            self._remove_links()
+            # Links that lead out of the copy, through which the original could be changed, are removed.
+            links = [path for path in _walk(self.path) if path.is_symlink()]
+            for path in [one for one in links if not _is_below(one, self.path)]:
+                path.unlink()
         except OSError as error:
             raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
 
@@ -124,12 +127,6 @@ class Workspace:
                 self._first = first
         except OSError as error:
             raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
-
-    def _remove_links(self) -> None:
-        """Remove the links that lead out of the copy, through which the original could be changed."""
-        links = [path for path in _walk(self.path) if path.is_symlink()]
-        for path in [one for one in links if not _is_below(one, self.path)]:
-            path.unlink()
 
     def remove(self) -> None:
         """Delete the copy."""
