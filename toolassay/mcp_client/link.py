@@ -72,6 +72,10 @@ class ServerLink:
         """Count from zero: another request is sent, with bounds of its own."""
         self._bytes = self._others = self._resumed = 0
 
+    def has_failed(self) -> bool:
+        """Whether the connection cannot be used any more."""
+        return self.failure is not None
+
     def error(self, reason: str, fix: str, code: int | None = None) -> ServerError:
         """An error that names the server; if the connection has failed, that failure."""
         server = self.config.name or self.config.shown

@@ -51,12 +51,11 @@ class ServerProcess:
         self._stderr_ended = asyncio.Event()
 
     @classmethod
-    async def start(cls, config: ServerConfig, *, stdin: int = PIPE, stderr: int = PIPE) -> ServerProcess:
+    async def start(cls, config: ServerConfig, *, stderr: int = PIPE) -> ServerProcess:
         """Start the command in a session of its own, with a minimal environment and the configured variables.
 
         Args:
             config: The server.
-            stdin: Its input.
             stderr: Where its errors go.
 
         Raises:
@@ -71,7 +70,7 @@ class ServerProcess:
             process = await asyncio.create_subprocess_exec(
                 config.command,
                 *config.args,
-                stdin=stdin,
+                stdin=PIPE,
                 stdout=PIPE,
                 stderr=stderr,
                 env={name: os.environ[name] for name in _PASSED if name in os.environ}

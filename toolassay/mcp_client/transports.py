@@ -74,12 +74,12 @@ async def _read(
     assert output
     line = bytearray()  # the last one, without its end
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError), arrived:
-        while link.failure is None and (chunk := await output.read(_CHUNK)):
+        while not link.has_failed() and (chunk := await output.read(_CHUNK)):
             link.received(len(chunk))
             *whole, rest = chunk.split(b"\n")
             for part in whole:
                 line += part
-                if link.failure is None and line.strip():
+                if not link.has_failed() and line.strip():
                     message = _parsed(line, link)
                     if message is not None:
                         await arrived.send(SessionMessage(message))
@@ -123,7 +123,7 @@ def _parsed(line: bytearray, link: ServerLink) -> JSONRPCMessage | None:
     from pydantic import ValidationError
 
     link.check_message(len(line))
-    if link.failure is not None:
+    if link.has_failed():
         return None
     value: Any = None
     try:

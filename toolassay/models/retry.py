@@ -238,7 +238,6 @@ class Tries:
 
     Args:
         most: Maximum attempts.
-        most_identical: Maximum identical failures in a row.
 
     >>> tries = Tries(most=8)
     >>> error = ModelError("HTTP 500: out of paper", transient=True, kind="HTTP 500", status=500)
@@ -246,10 +245,9 @@ class Tries:
     [True, True, True, False]
     """
 
-    def __init__(self, most: int = MAX_TRIES, most_identical: int = MAX_IDENTICAL) -> None:
+    def __init__(self, most: int = MAX_TRIES) -> None:
         self.number = 1
         self._most = most
-        self._most_identical = most_identical
         self._in_line = 0  # attempts that do not count
         self._last: tuple[str, str] | None = None
         self._identical = 0
@@ -271,7 +269,7 @@ class Tries:
         elif self.number - self._in_line >= self._most:
             return False
         passing = error.status == 429 or error.kind == UNREACHABLE
-        if self._identical >= self._most_identical and not passing:
+        if self._identical >= MAX_IDENTICAL and not passing:
             return False
         self.number += 1
         return True
