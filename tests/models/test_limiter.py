@@ -15,6 +15,7 @@ from measurements.simulated_time import now, run
 from toolassay.models import ChatRequest, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.concurrency import (
+    DWELL,
     MOST,
     PAUSE,
     QUEUE_TURN,
@@ -44,11 +45,7 @@ def test_an_endpoint_is_kept_busy_and_seldom_refuses() -> None:
 def test_what_has_no_limit_is_asked_as_fast_as_there_is_work() -> None:
     outcome = ask_all(Endpoint(10_000), 9000, workers=1000)
     assert outcome.most == MOST == outcome.limiter.limit
-    slow_start, (down, up) = outcome.limiter.history[:-2], outcome.limiter.history[-2:]
-    assert [change.limit for change in slow_start] == [1, START, 16, 32, 64, 128, 256, 512]
-    # Every fourth probe goes down, to measure the latency again.
-    assert (down.limit, down.why, up.limit, up.why) == (341, "probe", 512, "probe over")
-    assert 1.2 < down.seconds < 1.3
+    assert [change.limit for change in outcome.limiter.history] == [1, START, 16, 32, 64, 128, 256, 512]
 
 
 def test_a_fixed_number_stays() -> None:
@@ -86,7 +83,7 @@ async def test_hours_asked_for_do_not_end_growth_for_hours() -> None:
     driver.end(http(429, retry_after=36_000.0))
     limit = driver.limiter.limit
     driver.time = LONGEST_RETRY_AFTER + 1
-    for _ in range(3):
+    for _ in range(DWELL + 1):
         await driver.round_trip()
     assert driver.limiter.limit > limit
 
@@ -229,7 +226,7 @@ async def test_a_time_out_that_a_gateway_reports_is_one(status: int) -> None:
     assert limiter.limit == 4
 
 
-@pytest.mark.parametrize(("waited", "limit"), [(39.0, 4), (41.0, 8)])
+@pytest.mark.parametrize(("waited", "limit"), [(19.0, 4), (21.0, 8)])
 async def test_one_request_that_is_stuck_cuts_nothing(waited: float, limit: int) -> None:
     time = 0.0
     limiter = Limiter(clock=lambda: time)
@@ -322,7 +319,7 @@ async def test_whatever_happens_the_limit_holds_and_all_are_served(
 
 
 async def test_a_life_at_one_ceiling() -> None:
-    """Slow start, a cut to 80 %, growth by a twentieth of the ceiling, rests, and probes that are refused."""
+    """Slow start, a cut to what is borne, rests, and probes that are refused."""
 
     driver = Driver()
     await driver.start_to(64)
@@ -338,10 +335,8 @@ async def test_a_life_at_one_ceiling() -> None:
         await driver.fill()
         driver.end(http(429))
     history = [(change.limit, change.why) for change in driver.limiter.history]
-    growing = [(50, "429"), *((limit, "growth") for limit in (53, 56, 59, 62, 63)), (64, "probe")]
-    again = [(59, "429"), (62, "growth"), (63, "growth"), (64, "probe")]
     begun = [(1, "start"), *((limit, "slow start") for limit in (8, 16, 32, 64))]
-    assert history == [*begun, *growing, *(5 * again), (59, "429")]
+    assert history == [*begun, *(6 * [(63, "429"), (64, "probe")]), (63, "429")]
     assert rests == [8, 16, 32, 64, 64, 64]
 
 
@@ -373,7 +368,7 @@ async def test_growth_goes_on_when_the_seconds_asked_for_are_over() -> None:
     driver.end(http(429, retry_after=2.0))  # the longer one holds
     limit = driver.limiter.limit
     for driver.time in (9.9, 10.0):
-        for _ in range(2):
+        for _ in range(DWELL + 1):
             await driver.round_trip()
         assert (driver.limiter.limit > limit) == (driver.time == 10.0)
 
@@ -382,12 +377,12 @@ async def test_late_refusals_lower_the_ceiling_no_further_than_by_half() -> None
     driver = Driver()
     await driver.start_to(64)
     await driver.fill()
-    driver.end(http(429))  # 63 were borne, half of them are 31
+    driver.end(http(429))
     limits = []
     while driver.permits:
         driver.end(http(429))
         limits.append(driver.limiter.limit)
-    assert limits == [50] * 13 + list(range(49, 30, -1)) + [31] * 31
+    assert limits == [*range(62, 31, -1), *(32 * [32])]
     assert driver.limiter.in_flight == 0
 
 
@@ -412,20 +407,6 @@ async def test_room_that_is_given_back_goes_to_the_longest_wait() -> None:
     assert limiter.in_flight == 0
 
 
-async def test_a_refusal_far_below_the_ceiling_cuts_as_the_first_one_did() -> None:
-    driver = Driver()
-    await driver.start_to(64)
-    await driver.fill()
-    driver.end(http(429))
-    await driver.round_trip()
-    while driver.limiter.in_flight > 40:
-        driver.end()
-    driver.permits.append(await driver.limiter.acquire())  # sent after the cut
-    driver.permits.reverse()
-    driver.end(http(429))
-    assert driver.limiter.history[-1][1:] == (32, "429")  # 80 % of the 40 that are borne
-
-
 async def test_eight_in_ten_are_enough_to_grow() -> None:
     for used, limit in ((7, 10), (8, 20)):
         limiter = Limiter(start=10)
@@ -437,7 +418,7 @@ async def test_eight_in_ten_are_enough_to_grow() -> None:
         assert limiter.limit == limit
 
 
-async def test_the_first_request_after_a_cut_counts_in_the_round_trip() -> None:
+async def test_the_first_request_after_a_cut_counts_in_the_rest() -> None:
     driver = Driver()
     await driver.start_to(64)
     await driver.fill()
@@ -446,7 +427,7 @@ async def test_the_first_request_after_a_cut_counts_in_the_round_trip() -> None:
         driver.end()
     limit = driver.limiter.limit
     await driver.fill()
-    for answered in range(1, limit + 1):
+    for answered in range(1, DWELL * limit + 1):
         driver.end()
         await driver.fill()
-        assert (driver.limiter.limit > limit) == (answered == limit)
+        assert (driver.limiter.limit > limit) == (answered == DWELL * limit)

@@ -39,6 +39,10 @@ class Processes(Closable):
         waiting: deque[tuple[Shard, Future[Result]]] = deque()
         deaths = 0
         pool = self._pool(task)
+
+        def is_lost(future: Future[Result]) -> bool:
+            return not future.done() or isinstance(future.exception(), BrokenProcessPool)
+
         try:
             while True:
                 while len(waiting) < AHEAD * self.workers:
@@ -59,8 +63,7 @@ class Processes(Closable):
                     pool.shutdown(wait=False, cancel_futures=True)
                     pool = self._pool(task)
                     waiting = deque(
-                        (one, future if _has_result(future) else _submitted(pool, one))
-                        for one, future in waiting
+                        (one, _submitted(pool, one) if is_lost(future) else future) for one, future in waiting
                     )
                     continue
                 waiting.popleft()
@@ -116,10 +119,6 @@ def _submitted(pool: ProcessPoolExecutor, shard: Any) -> Future[Any]:
             failed: Future[Any] = Future()
             failed.set_exception(error)
             return failed
-
-
-def _has_result(future: Future[Any]) -> bool:
-    return future.done() and not isinstance(future.exception(), BrokenProcessPool)
 
 
 _work: Callable[[Any], Any] | None = None

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
 from msgspec.structs import replace
@@ -30,11 +30,11 @@ from toolassay.executors.executor import (
     call_tool,
 )
 from toolassay.executors.workspace import changes_of, digest_of
-from toolassay.models import ChatRequest, ModelError
+from toolassay.models import ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.output_paths import EACH, Part, Reference, parse_reference, path_text
 from toolassay.requests import key_of
-from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item
+from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item, no_model
 from toolassay.runs.journal import Journal
 from toolassay.runs.runner import Loop, run_items
 from toolassay.tools import Tool, ToolLibrary, is_required
@@ -244,7 +244,7 @@ async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: 
 
     async def first(item: PlannedItem) -> str:
         nonlocal failures
-        outcome = await answer_item(work, item, journal, loop, _no_model)
+        outcome = await answer_item(work, item, journal, loop, no_model)
         failures = failures + 1 if outcome == "provider_error" else 0
         if failures >= _MOST_FAILURES and (last := recorded_execution(journal, item)):
             loop.summary.stop = f"{failures} plans in a row have no result; the last: {last.reason}"
@@ -269,11 +269,7 @@ async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: 
 
 async def run_plan(work: ExecutionWork, item: PlannedItem, journal: Journal) -> Execution:
     """Run one plan outside a run; its end is not recorded."""
-    return await work.executed(item, Ask(item.key, journal, _no_model))
-
-
-async def _no_model(request: ChatRequest, by: str | None) -> NoReturn:
-    raise AssertionError("plans ask no model")
+    return await work.executed(item, Ask(item.key, journal, no_model))
 
 
 def _entry(execution: Execution) -> dict[str, Any]:
@@ -346,7 +342,9 @@ class ExecutionWork(ItemWork[PlannedItem]):
         with suppress(EnvironmentFailure):
             if self.rules.twice and execution.varies is None:
                 execution = replace(execution, varies=await self._varying(plan, tools, execution))
-            if self._is_chosen(item) and execution.wrong_call is None:
+            chance = random.Random(f"{self.rules.seed} wrong call {item.id!r}").random()
+            is_chosen = self._opened.is_isolated and chance < self.rules.wrong_calls
+            if is_chosen and execution.wrong_call is None:
                 execution = replace(execution, wrong_call=await self._wrong_call(plan, tools, execution))
         return execution
 
@@ -376,7 +374,11 @@ class ExecutionWork(ItemWork[PlannedItem]):
                     break
                 call = await place.call(tool, call)
                 calls.append(call)
-                if self._opened.is_shared and (self._is_new_outcome(calls) or is_after_write):
+                # Whether the same calls, from the start of a plan, ended otherwise in an earlier plan.
+                key = digest_of({"calls": [[one.tool, one.arguments] for one in calls]})
+                outcome = hash(repr((call.result, call.error)))
+                is_other = self._outcomes.setdefault(key, outcome) != outcome
+                if self._opened.is_shared and (is_other or is_after_write):
                     self.affected.add(item.id)
                 self._has_written |= not self._opened.is_read_only(tool)
                 if call.error is not None:
@@ -391,12 +393,6 @@ class ExecutionWork(ItemWork[PlannedItem]):
             state_before=before,
             state_after=after,
         )
-
-    def _is_new_outcome(self, calls: Sequence[ExecutedCall]) -> bool:
-        """Whether the same calls, from the start of a plan, ended otherwise in an earlier plan."""
-        key = digest_of({"calls": [[call.tool, call.arguments] for call in calls]})
-        outcome = hash(repr((calls[-1].result, calls[-1].error)))
-        return self._outcomes.setdefault(key, outcome) != outcome
 
     def _prepared(
         self, plan: CallPlan, number: int, tool: Tool, results: Mapping[int, CallResult]
@@ -434,10 +430,6 @@ class ExecutionWork(ItemWork[PlannedItem]):
             for number, call in enumerate(execution.calls)
             if number not in results or results[number].value != call.result
         )
-
-    def _is_chosen(self, item: PlannedItem) -> bool:
-        chance = random.Random(f"{self.rules.seed} wrong call {item.id!r}").random()
-        return self._opened.is_isolated and chance < self.rules.wrong_calls
 
     async def _wrong_call(
         self, plan: CallPlan, tools: Sequence[Tool], execution: Execution

@@ -314,6 +314,7 @@ def main() -> None:
         with open(results, "wb", closefd=False) as stream:
             stream.write(json.dumps(msgspec.to_builtins(value), ensure_ascii=True).encode() + b"\n")
 
+    import psutil  # type: ignore[import-untyped]
     import pydantic  # noqa: F401  # before the limit, which is for the functions
     import pydantic_core  # noqa: F401
 
@@ -323,7 +324,7 @@ def main() -> None:
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 
-        limit = first.memory + _address_space()
+        limit = first.memory + psutil.Process().memory_info().vms
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
     with contextlib.ExitStack() as stack:
@@ -349,15 +350,6 @@ def _end_with_parent() -> None:
         os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-def _address_space() -> int:
-    """Bytes that the interpreter and its libraries use already; 0 where that cannot be seen."""
-    try:
-        pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError, IndexError):
-        return 0
 
 
 def _called(function: Callable[..., Any] | None, arguments: Arguments) -> _Answer:

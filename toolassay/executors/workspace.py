@@ -60,6 +60,7 @@ _NAMED = re.compile(rf"(?:(?<![\w./-])|(?<=file://))/workspace{_END}")
 _SQLITE = b"SQLite format 3\0"
 _LARGEST_TEXT = 16 * 2**20  # bytes of a file in which the path of its copy is looked for
 _MOST_ROWS = 20_000  # of a table, which are listed one by one
+_MOST_PATHS = 200  # that are listed
 _DEEPEST = 10_000  # levels of a value; Python's own limit comes first
 _LONGEST_ROW = 2_000  # characters; a longer row is named by its hash
 # Files of Git that hold times, or what its index or objects say already.
@@ -103,7 +104,10 @@ class Workspace:
         """
         try:
             _mirror(self._first, self.path)
-            self._remove_links()
+            # Links that lead out of the copy, through which the original could be changed, are removed.
+            links = [path for path in _walk(self.path) if path.is_symlink()]
+            for path in [one for one in links if not _is_below(one, self.path)]:
+                path.unlink()
         except OSError as error:
             raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
 
@@ -124,12 +128,6 @@ class Workspace:
                 self._first = first
         except OSError as error:
             raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
-
-    def _remove_links(self) -> None:
-        """Remove the links that lead out of the copy, through which the original could be changed."""
-        links = [path for path in _walk(self.path) if path.is_symlink()]
-        for path in [one for one in links if not _is_below(one, self.path)]:
-            path.unlink()
 
     def remove(self) -> None:
         """Delete the copy."""
@@ -254,10 +252,10 @@ def _kind(path: Path) -> str:
     return "folder" if path.is_dir() else "file" if path.is_file() else "special"
 
 
-def paths_in(source: Path, most: int = 200) -> tuple[list[str], list[str]]:
+def paths_in(source: Path) -> tuple[list[str], list[str]]:
     """The files and the folders of a folder as `/workspace/…`, hidden ones left out."""
     files, folders, waiting = list[str](), [NAME], [source]
-    while waiting and len(files) + len(folders) < most:
+    while waiting and len(files) + len(folders) < _MOST_PATHS:
         for path in sorted(waiting.pop(0).iterdir()):
             if path.name.startswith(".") or path.is_symlink():
                 continue

@@ -12,12 +12,15 @@ from typing import TYPE_CHECKING, Any
 from toolassay.extras import needed
 from toolassay.mcp_client.link import INVALID_ANSWER, ServerLimits, ServerLink
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
-from toolassay.mcp_client.server_process import resident_bytes
 from toolassay.version import __version__
 
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import Dispatcher
+
+for _name in ("mcp", "httpx2", "httpcore2"):  # they log addresses, and what servers send
+    logging.getLogger(_name).addHandler(logging.NullHandler())
+    logging.getLogger(_name).propagate = False
 
 DEFAULT_LIMITS = ServerLimits()
 _VERSION = "check the address or command, and the server's version"
@@ -70,7 +73,7 @@ class Connection:
     @property
     def memory_bytes(self) -> int:
         """Memory that the server's processes hold; 0 if it cannot be seen, as over HTTP."""
-        return sum(map(resident_bytes, self._link.processes()))
+        return self._link.memory_bytes()
 
     async def list_tools(self) -> list[Any]:
         """The tools as the server describes them, unchecked: each should be an object.
@@ -242,32 +245,31 @@ async def connect(config: ServerConfig, limits: ServerLimits = DEFAULT_LIMITS) -
     link = ServerLink(config, limits)
     deadline = asyncio.get_running_loop().time() + limits.seconds
     callers: Exception | None = None
-    with _SILENCE:
-        try:
-            async with AsyncExitStack() as stack:
-                transport = http_transport(link) if config.url else stdio_transport(link)
-                # Not a scope of anyio: the transport's own scopes outlive this block.
-                async with asyncio.timeout_at(deadline):
-                    streams = await stack.enter_async_context(transport)
-                dispatcher, handshake = _dispatcher(*streams, link)
-                client = Implementation(name="toolassay", version=__version__)
-                session = await stack.enter_async_context(
-                    ClientSession(dispatcher=dispatcher, client_info=client)
-                )
-                connection = Connection(session, link, deadline, handshake)
-                await connection._start()
-                try:
-                    yield connection
-                except Exception as error:
-                    callers = error
-                    raise
-        except Exception as error:
-            # Task groups wrap what goes through them, and add their own errors when a connection breaks.
-            if callers is not None:
-                raise callers from callers.__cause__
-            if isinstance(error, TimeoutError):
-                raise link.error(f"did not answer within {limits.seconds:g} s", _SLOW) from None
-            raise _server_error(error) or link.error("the connection broke", "try again") from None
+    try:
+        async with AsyncExitStack() as stack:
+            transport = http_transport(link) if config.url else stdio_transport(link)
+            # Not a scope of anyio: the transport's own scopes outlive this block.
+            async with asyncio.timeout_at(deadline):
+                streams = await stack.enter_async_context(transport)
+            dispatcher, handshake = _dispatcher(*streams, link)
+            client = Implementation(name="toolassay", version=__version__)
+            session = await stack.enter_async_context(
+                ClientSession(dispatcher=dispatcher, client_info=client)
+            )
+            connection = Connection(session, link, deadline, handshake)
+            await connection._start()
+            try:
+                yield connection
+            except Exception as error:
+                callers = error
+                raise
+    except Exception as error:
+        # Task groups wrap what goes through them, and add their own errors when a connection breaks.
+        if callers is not None:
+            raise callers from callers.__cause__
+        if isinstance(error, TimeoutError):
+            raise link.error(f"did not answer within {limits.seconds:g} s", _SLOW) from None
+        raise _server_error(error) or link.error("the connection broke", "try again") from None
 
 
 def _server_error(error: BaseException) -> ServerError | None:
@@ -322,34 +324,3 @@ def _info(handshake: dict[str, Any], session: ClientSession) -> ServerInfo:
     about = about if isinstance(about, dict) else {}
     texts = about.get("name"), about.get("version"), handshake.get("instructions", session.instructions)
     return ServerInfo(*(text if isinstance(text, str) else "" for text in texts))
-
-
-class _Silence:
-    """Keeps logs of the libraries off the screen: they log, with tracebacks, what `ServerError` reports.
-
-    Blocks may overlap; the last one that ends restores the loggers.
-    """
-
-    def __init__(self, *names: str) -> None:
-        self._loggers = [logging.getLogger(name) for name in names]
-        self._nowhere = logging.NullHandler()
-        self._before: list[bool] = []
-        self._depth = 0
-
-    def __enter__(self) -> None:
-        if not self._depth:
-            self._before = [logger.propagate for logger in self._loggers]
-            for logger in self._loggers:
-                logger.addHandler(self._nowhere)
-                logger.propagate = False
-        self._depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self._depth -= 1
-        if not self._depth:
-            for logger, propagate in zip(self._loggers, self._before, strict=True):
-                logger.removeHandler(self._nowhere)
-                logger.propagate = propagate
-
-
-_SILENCE = _Silence("mcp", "httpx2", "httpcore2")

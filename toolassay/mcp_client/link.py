@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
@@ -45,7 +45,7 @@ class ServerLink:
         has_ended: Whether the output of the server has ended; never over HTTP.
         is_running: Whether the server's process runs; always true over HTTP.
         state: What is known of a server that does not answer.
-        processes: The numbers of the server's processes; none over HTTP.
+        memory_bytes: Memory of the server's processes; 0 over HTTP.
         refusal: The last HTTP status that is an error, and what to do, if its response is JSON: it may have
             an error of MCP, which says more.
         is_abandoned: Whether the last response over HTTP announces that there is no answer.
@@ -60,7 +60,7 @@ class ServerLink:
         self.ended: Callable[[], Awaitable[str]] | None = None
         self.is_running: Callable[[], bool] = lambda: True
         self.state: Callable[[], str] = lambda: ""
-        self.processes: Callable[[], Collection[int]] = lambda: ()
+        self.memory_bytes: Callable[[], int] = lambda: 0
         self.refusal: tuple[str, str] | None = None
         self.is_abandoned = False
         self.has_lost_session = False

@@ -25,6 +25,8 @@ _VARIABLE = re.compile(r"\$\{(?:(?:env:)?(?P<name>[A-Za-z_]\w*)(?::-(?P<default>
 _ASSIGNMENT = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
 # A name with its value: "--token=abc", "TOKEN=abc" and "Authorization: Bearer abc", not "https://host".
 _NAMED = re.compile(r"-{0,2}(?P<name>[A-Za-z][\w.-]*)(?:=|:\s)(?P<value>.+)", re.DOTALL)
+# A field of JSON that has a text: matches '"apiKey": "k-12"', not '"port": 80'.
+_JSON_FIELD = re.compile(r'"(?P<name>[^"]+)"\s*:\s*"(?P<value>[^"]+)"')
 # A variable, as `docker run -e` takes it: "SHOP_USER=ann"; not "--mode=read-only", which is no secret.
 _VARIABLE_NAME = re.compile(r"[A-Z][A-Z0-9_]*=.+", re.DOTALL)
 # The name of a credential: "GITHUB_TOKEN", "x-api-key", "T_PIN" and "userPin"; not "--ping" or "author".
@@ -362,26 +364,13 @@ def _word_secrets(word: str) -> Iterator[str]:
         for part in address.query.split("&"):
             yield from _named_secrets(*part.partition("=")[::2])
     elif word.startswith("{"):  # a configuration as JSON
-        try:
-            yield from _json_secrets(json.loads(word), "")
-        except (ValueError, RecursionError):
-            yield word
+        for pair in _JSON_FIELD.finditer(word):
+            yield from _named_secrets(pair["name"], pair["value"])
     elif (found := _NAMED.fullmatch(word)) and (
         _SENSITIVE.search(found["name"]) or _VARIABLE_NAME.fullmatch(word)
     ):
         yield from _named_secrets(found["name"], found["value"])
     yield from (found[0] for found in _KEY.finditer(word))
-
-
-def _json_secrets(value: Any, name: str) -> Iterator[str]:
-    if isinstance(value, dict):
-        for key, item in value.items():
-            yield from _json_secrets(item, key)
-    elif isinstance(value, list):
-        for item in value:
-            yield from _json_secrets(item, name)
-    elif isinstance(value, str):
-        yield from _named_secrets(name, value)
 
 
 def _shown(command: str, args: Sequence[str]) -> Iterator[str]:

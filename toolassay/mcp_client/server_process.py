@@ -12,7 +12,8 @@ import signal
 import time
 from asyncio.subprocess import PIPE
 from collections.abc import Callable
-from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
 
 from toolassay.mcp_client.server_config import ServerConfig, ServerError
 
@@ -21,7 +22,6 @@ GRACE = 2.0
 _STDERR_BYTES = 4096  # kept of its stderr
 _POLL = 0.05
 _REAPING = 0.5  # seconds in which a process that was killed is gone
-_PROC = Path("/proc")
 # A variable that marks a server's descendants. It finds those that started a session of their own and whose
 # parent has ended, which neither the process group nor the parents' numbers lead to.
 _MARK = "TOOLASSAY_CHILD"
@@ -45,18 +45,17 @@ class ServerProcess:
     def __init__(self, process: asyncio.subprocess.Process, config: ServerConfig, mark: str) -> None:
         self.process = process
         self.config = config
-        self._mark = f"{_MARK}={mark}".encode()
-        self._family: dict[int, str] = {}  # descendants, with the time of their start
+        self._mark = mark
+        self._family: set[psutil.Process] = set()  # descendants
         self._stderr = bytearray()
         self._stderr_ended = asyncio.Event()
 
     @classmethod
-    async def start(cls, config: ServerConfig, *, stdin: int = PIPE, stderr: int = PIPE) -> ServerProcess:
+    async def start(cls, config: ServerConfig, *, stderr: int = PIPE) -> ServerProcess:
         """Start the command in a session of its own, with a minimal environment and the configured variables.
 
         Args:
             config: The server.
-            stdin: Its input.
             stderr: Where its errors go.
 
         Raises:
@@ -71,7 +70,7 @@ class ServerProcess:
             process = await asyncio.create_subprocess_exec(
                 config.command,
                 *config.args,
-                stdin=stdin,
+                stdin=PIPE,
                 stdout=PIPE,
                 stderr=stderr,
                 env={name: os.environ[name] for name in _PASSED if name in os.environ}
@@ -104,10 +103,14 @@ class ServerProcess:
         """Wait until the process has ended, whatever its children do."""
         await self._ended(math.inf, lambda: self.process.returncode is None)
 
-    def processes(self) -> set[int]:
-        """The numbers of the server's process and its living descendants."""
-        own = {self.process.pid} if self.process.returncode is None else set()
-        return own | self._descendants()
+    @property
+    def memory_bytes(self) -> int:
+        """Memory of the server's process and its living descendants that is in RAM."""
+        total = 0
+        for pid in {self.process.pid, *(one.pid for one in self._descendants())}:
+            with contextlib.suppress(psutil.Error):  # it has ended
+                total += psutil.Process(pid).memory_info().rss
+        return total
 
     async def end_reason(self) -> str:
         """How it ended, with the last line of its stderr; called when its output has ended."""
@@ -168,8 +171,8 @@ class ServerProcess:
     def _await_end(self) -> None:
         """Block until a killed process is gone, so that its status comes before the loop is closed."""
         end = time.monotonic() + _REAPING
-        place = _PROC / str(self.process.pid)
-        while self.process.returncode is None and place.exists() and time.monotonic() < end:
+        pid = self.process.pid
+        while self.process.returncode is None and psutil.pid_exists(pid) and time.monotonic() < end:
             time.sleep(_REAPING / 100)
 
     async def _ended(self, seconds: float, is_alive: Callable[[], bool]) -> None:
@@ -180,95 +183,56 @@ class ServerProcess:
 
     def _is_alive(self) -> bool:
         """Whether the server or a descendant runs."""
-        if self.process.returncode is None or self._descendants():
-            return True
-        if os.name != "posix" or _PROC.is_dir():
-            return False
-        try:
-            os.killpg(self.process.pid, 0)
-        except OSError:
-            return False
-        return True
+        return self.process.returncode is None or bool(self._descendants())
 
     def _kill(self) -> None:
         if self._is_alive():
             self._signal(getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def _signal(self, number: int) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            if os.name == "posix":
-                # The number of a group is free for others when its last process has ended.
-                living = _processes()
-                if not living or any(one.group == self.process.pid for one in living.values()):
-                    os.killpg(self.process.pid, number)
-            else:
-                self.process.kill()
-        for pid in self._descendants():
+        family = self._descendants()
+        if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, number)
+                self.process.send_signal(number)
+        for one in family:
+            with contextlib.suppress(psutil.Error):
+                one.send_signal(number)
 
-    def _descendants(self) -> set[int]:
+    def _descendants(self) -> set[psutil.Process]:
         """The living descendants, by their group, their mark and their parents.
 
         One escapes that clears its environment, starts a session of its own, and whose parent ends before
         this is called for the first time.
         """
-        living = _processes()
-        found = {pid for pid, start in self._family.items() if pid in living and living[pid].start == start}
-        found |= {pid for pid, one in living.items() if one.group == self.process.pid or self._has_mark(pid)}
-        parents = found | ({self.process.pid} if self.process.returncode is None else set())
+        every = psutil.process_iter(["environ", "ppid", "status"])
+        living = {
+            one for one in every if one.info["status"] not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+        }
+        found = {one for one in living if one in self._family or self._is_own(one)}
+        parents = {one.pid for one in found} | (
+            {self.process.pid} if self.process.returncode is None else set()
+        )
         while parents:
-            parents = {pid for pid, one in living.items() if one.parent in parents} - found
-            found |= parents
-        found.discard(self.process.pid)
-        self._family = {pid: living[pid].start for pid in found}
-        return found
+            more = {one for one in living if one.info["ppid"] in parents} - found
+            found, parents = found | more, {one.pid for one in more}
+        self._family = {one for one in found if one.pid != self.process.pid}
+        return self._family
 
-    def _has_mark(self, pid: int) -> bool:
-        try:
-            return self._mark in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
-        except OSError:  # of another user, or it has ended
-            return False
-
-
-class _Process:
-    """The line of a process in /proc: its parent, group and time of start."""
-
-    def __init__(self, stat: str) -> None:
-        # After the name in brackets, which may hold blanks and brackets: "7 (a) b) S 1 7 7 …".
-        parts = stat.rpartition(")")[2].split()
-        self.state, self.parent, self.group, self.start = parts[0], int(parts[1]), int(parts[2]), parts[19]
-
-
-def _processes() -> dict[int, _Process]:
-    """All processes but zombies; empty where there is no /proc, and only the group can be ended."""
-    living = {}
-    with contextlib.suppress(OSError):
-        for folder in _PROC.iterdir():
-            if folder.name.isdigit():
-                with contextlib.suppress(OSError, IndexError, ValueError):
-                    one = _Process((folder / "stat").read_text(encoding="utf-8", errors="replace"))
-                    if one.state not in "ZX":
-                        living[int(folder.name)] = one
-    return living
+    def _is_own(self, one: psutil.Process) -> bool:
+        if (one.info["environ"] or {}).get(_MARK) == self._mark:
+            return True
+        with contextlib.suppress(
+            ProcessLookupError, PermissionError, AttributeError
+        ):  # of Windows: no groups
+            return os.getpgid(one.pid) == self.process.pid
+        return False
 
 
 def has_ended(process: asyncio.subprocess.Process) -> bool:
     """Whether a child has ended, also before the event loop has its status."""
     if process.returncode is not None:
         return True
-    if not hasattr(os, "waitid"):
-        return False
     try:
-        return os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-    except ChildProcessError:  # its status is on the way to the loop
+        return bool(psutil.Process(process.pid).status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:  # its status is on the way to the loop
         return True
-
-
-def resident_bytes(pid: int) -> int:
-    """Memory of a process that is in RAM; 0 if it has ended or there is no /proc."""
-    try:
-        pages = (_PROC / str(pid) / "statm").read_text(encoding="ascii").split()[1]
-        return int(pages) * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, IndexError, ValueError):
-        return 0

@@ -37,7 +37,8 @@ async def stdio_transport(link: ServerLink) -> AsyncIterator[TransportStreams]:
     import anyio
 
     server = await ServerProcess.start(link.config)
-    link.ended, link.state, link.processes = server.end_reason, lambda: server.state, server.processes
+    link.ended, link.state = server.end_reason, lambda: server.state
+    link.memory_bytes = lambda: server.memory_bytes
     link.is_running = lambda: not has_ended(server.process)
     arrived: MemoryObjectSendStream[SessionMessage | Exception]
     received: MemoryObjectReceiveStream[SessionMessage | Exception]

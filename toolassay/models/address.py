@@ -28,12 +28,13 @@ _VERSION = re.compile(r"v\d{1,2}([._]\d{1,2})?((alpha|beta|preview)\d{0,2})?", r
 # The name of a query parameter: matches "api-version", not "sk-1234", the first part of the key "sk-1234="
 # whose padding looks like an equals sign.
 _QUERY_NAME = re.compile(r"[A-Za-z][A-Za-z_.-]{0,23}")
-# A host after a scheme: matches "my-host", "host.name" and "[fe80::1%eth0]", not "sk,1".
-_HOST = re.compile(r"\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]+")
-# A host without a scheme: matches "host.name", "[::1]" and plain words, not "sk-1", which may be a key.
-_BARE_HOST = re.compile(r"\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w-]+(\.[\w-]+)+|[A-Za-z ]{1,20}")
-# A port: matches "8000" and "", not "80a" or "123456".
-_PORT = re.compile(r"\d{0,5}", re.ASCII)
+# A host with its port: matches "http://my-host", "https://[fe80::1%eth0]:80" and "localhost:4000", not
+# "http://host:sk-1" or "sk-1", which may be keys. Without a scheme only names with dots, and plain words.
+_PLACE = re.compile(
+    r"((https?://)(\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w.-]*)|\[[0-9a-fA-F:.]+(%[\w.-]+)?\]|[\w-]+(\.[\w-]+)+"
+    r"|[A-Za-z ]{0,20})(:[0-9]{0,5})?",
+    re.IGNORECASE,
+)
 # An address inside a text: matches "https://host/v1?key=2", ends before blanks, quotes and angle brackets.
 # "host/v1" without a scheme is not one.
 _IN_TEXT = re.compile(r"[A-Za-z][\w+.-]*://[^\s'\"<>]+")
@@ -84,8 +85,8 @@ class Address:
     def shown(self) -> str:
         """The redacted address: scheme, host, port and known path words.
 
-        The login, other path segments and the values of the query become `***`. Redacting twice changes
-        nothing.
+        The login, a malformed scheme, host or port, other path segments and the values of the query become
+        `***`. Redacting twice changes nothing.
 
         >>> Address.of("https://me:secret@host/tenant-7/v1?key=abc&version=2").shown
         'https://***@host/***/v1?key=***&version=***'
@@ -100,10 +101,12 @@ class Address:
         >>> Address.of("https://host/sk-123/v1").place("/chat/completions")
         'https://host/***/v1/chat/completions'
         """
-        (scheme, host, port), segments = self._shown_authority, self._parts[2]
-        host = f"{host}:{port}" if port is not None else host
+        scheme, host, segments = self._parts
+        if not _PLACE.fullmatch(scheme + host):
+            scheme, host = "", HIDDEN
         login = f"{HIDDEN}@" if with_login and self.login else ""
-        return "/".join([f"{scheme}{login}{host}", *map(_segment, segments)]) + path
+        shown = (segment if _is_known(segment) else HIDDEN for segment in segments)
+        return "/".join([f"{scheme}{login}{host}", *shown]) + path
 
     @property
     def fingerprint(self) -> str | None:
@@ -127,25 +130,6 @@ class Address:
         """
         host = self._parts[1]
         return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-
-    @property
-    def _authority(self) -> tuple[str, str, str | None]:
-        """Scheme, host (IPv6 in brackets), and port; the port is None without a colon."""
-        scheme, place, _ = self._parts
-        bracket = (place.rfind("]") + 1 or len(place)) if place.startswith("[") else 0
-        host, colon, port = place[bracket:].partition(":")
-        return scheme, place[:bracket] + host, port if colon else None
-
-    @property
-    def _shown_authority(self) -> tuple[str, str, str | None]:
-        """The same with `***` for an invalid scheme, host or port, which may be a key in the wrong place."""
-        scheme, host, port = self._authority
-        names_host = (_HOST if scheme else _BARE_HOST).fullmatch(host)
-        return (
-            scheme if scheme.lower() in ("", "http://", "https://") else f"{HIDDEN}://",
-            host if not host or names_host else HIDDEN,
-            port if port is None or _PORT.fullmatch(port) else HIDDEN,
-        )
 
     @property
     def has_version(self) -> bool:
@@ -177,11 +161,8 @@ class Address:
         """
         values = [part.partition("=")[2] or part for part in self.query.split("&")]
         hidden = [segment for segment in self._parts[2] if not _is_known(segment)]
-        no_place = [
-            part.removesuffix("://")
-            for part, shown in zip(self._authority, self._shown_authority, strict=True)
-            if part and part != shown
-        ]
+        scheme, host, _ = self._parts
+        no_place = [] if _PLACE.fullmatch(scheme + host) else [scheme.removesuffix("://"), *host.split(":")]
         written = [self.login, *self.login.split(":", 1), *values, *hidden, *no_place]
         decoded = [*map(unquote, written), *map(unquote_plus, values)]
         return [*written, *decoded, (self.authorization or "").removeprefix("Basic ")]
@@ -220,10 +201,6 @@ def _shown_in_text(address: str) -> Iterator[str]:
 
 def _is_known(segment: str) -> bool:
     return segment in ("", HIDDEN) or any(one.fullmatch(segment) for one in (_PATH_WORD, _VERSION))
-
-
-def _segment(segment: str) -> str:
-    return segment if _is_known(segment) else HIDDEN
 
 
 def _query_part(name: str, value: str) -> str:

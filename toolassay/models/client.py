@@ -92,7 +92,7 @@ class Client:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.name = name
-        self.limiter = limiter or limiter_of(options.base_url, options.connections, options.timeout)
+        self.limiter = limiter or limiter_of(options.base_url, options.connections)
         self._refusals = options.refusals or Refusals()
         self._schemas = options.schemas or SchemaForms()
         self._paths = options.version_path
@@ -106,7 +106,12 @@ class Client:
         keys = (text for text in options.credentials if text not in pairs)
         self._credentials = [*(text for text in keys if len(text) >= _SURELY_NO_WORD), *pairs]
         self._meter = meter or NoMeter()
-        self._transport: Transport = transport or (options.make_transport or _over_http)(name, options)
+        make = options.make_transport
+        if make is None and transport is None:
+            from toolassay.models.transports import AiohttpTransport, OpenAITransport
+
+            make = OpenAITransport if options.client == "openai" else AiohttpTransport
+        self._transport: Transport = transport or make(name, options)
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
         # One request finds out what the endpoint refuses; those of a batch, which wait for each other, do so
@@ -366,9 +371,3 @@ class Registered:
     async def close(self) -> None:
         """Close the model."""
         await self._model.close()
-
-
-def _over_http(name: str, options: ModelOptions) -> Transport:
-    from toolassay.models.transports import AiohttpTransport, OpenAITransport
-
-    return OpenAITransport(name, options) if options.client == "openai" else AiohttpTransport(name, options)

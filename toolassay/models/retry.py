@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from toolassay.models.address import HIDDEN, Address, without_addresses
+from toolassay.models.address import Address
 from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError
 from toolassay.models.options import MAX_TRIES
 
@@ -133,16 +133,9 @@ def connection_broken(reason: object, *, kind: str = RESET) -> ModelError:
 
 def wrong_address(place: str, reason: object) -> ModelError:
     """The error of an address that is not a valid HTTP URL."""
-    shown = without_addresses(str(reason))
-    if not place.startswith(("http://", "https://")):
-        shown = "it has to begin with http:// or https://"
-    elif f":{HIDDEN}" in place:
-        shown = "its port is not a number"
-    elif place.partition("://")[2].startswith(HIDDEN):
-        shown = "its host contains an invalid character"
-    elif shown == place or place.partition("://")[2].startswith(("/", ":")):
-        shown = "it has no host"
-    return ModelError(f"'{place}' is not a valid address: {shown}", stops_run=True, kind="wrong address")
+    if not str(reason).startswith("it "):  # words of a library, which may repeat the address
+        reason = "it has to be http(s)://HOST:PORT/PATH"
+    return ModelError(f"'{place}' is not a valid address: {reason}", stops_run=True, kind="wrong address")
 
 
 def retry_after_seconds(value: str | None) -> float | None:
@@ -245,7 +238,6 @@ class Tries:
 
     Args:
         most: Maximum attempts.
-        most_identical: Maximum identical failures in a row.
 
     >>> tries = Tries(most=8)
     >>> error = ModelError("HTTP 500: out of paper", transient=True, kind="HTTP 500", status=500)
@@ -253,10 +245,9 @@ class Tries:
     [True, True, True, False]
     """
 
-    def __init__(self, most: int = MAX_TRIES, most_identical: int = MAX_IDENTICAL) -> None:
+    def __init__(self, most: int = MAX_TRIES) -> None:
         self.number = 1
         self._most = most
-        self._most_identical = most_identical
         self._in_line = 0  # attempts that do not count
         self._last: tuple[str, str] | None = None
         self._identical = 0
@@ -278,7 +269,7 @@ class Tries:
         elif self.number - self._in_line >= self._most:
             return False
         passing = error.status == 429 or error.kind == UNREACHABLE
-        if self._identical >= self._most_identical and not passing:
+        if self._identical >= MAX_IDENTICAL and not passing:
             return False
         self.number += 1
         return True

@@ -34,6 +34,7 @@ from toolassay.models.retry import (
 )
 from toolassay.models.wire_format import encoded, parameters_of
 
+_NETWORK = (aiohttp.ClientError, OSError)
 CONNECT = 30.0
 """Seconds to establish a connection; a server that does not accept within them is unreachable."""
 _KEEP = 4.0
@@ -78,7 +79,7 @@ class AiohttpTransport:
                 self._urls[path], data=data, headers=headers, timeout=self._timeout, allow_redirects=False
             ) as response:
                 return await self._read(response, started)
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (*_NETWORK, ValueError) as error:
             place, timeout = self._options.place, self._options.timeout
             raise _connection_failure(error, place, timeout, self._proxy_hint()) from None
 
@@ -157,8 +158,23 @@ class OpenAITransport:
             ModelError: There is no answer; `kind` and `transient` classify the failure.
         """
         started = time.perf_counter()
-        with self.errors(self._place):
-            return await self._ask(request, started)
+        paths, options = self._options.version_path, self._options
+        with self.errors(self._address.place() if self._azure else options.place):
+            client, headers, timeout = self.connection()
+            response = await client.post(
+                f"{'' if self._azure or paths is None else paths.path}{PATHS[options.dialect]}",
+                cast_to=self._answer_type,
+                content=encoded_body(self.name, request, options),
+                options={"headers": {"Content-Type": "application/json", **headers}, "timeout": timeout},
+                stream=True,  # the body is read here, up to a limit
+                stream_cls=self._sdk.AsyncStream,
+            )
+            try:
+                kind, charset = response.headers.get("content-type", ""), response.charset_encoding
+                dialect = DIALECTS[options.dialect]
+                return await read_response(response.aiter_bytes(), started, kind, charset, dialect)
+            finally:
+                await response.aclose()
 
     def connection(self) -> tuple[Any, dict[str, Any], Any]:
         """The SDK's client, the headers of a request without a body, and its time-outs."""
@@ -188,36 +204,10 @@ class OpenAITransport:
         except (self._sdk.OpenAIError, ValueError) as error:
             raise wrong_address(place, error) from None
         except Exception as error:
-            if isinstance(error, ModelError) or not _is_of_the_network(error):
+            is_httpx = type(error).__module__.split(".")[0] in ("httpx2", "httpcore2")
+            if isinstance(error, ModelError) or not (is_httpx or isinstance(error, _NETWORK)):
                 raise
             raise _connection_failure(error, place, self._options.timeout) from None
-
-    async def _ask(self, request: ChatRequest, started: float) -> ChatResponse:
-        client, headers, timeout = self.connection()
-        data = encoded_body(self.name, request, self._options)
-        response = await client.post(
-            f"{self._version_path}{PATHS[self._options.dialect]}",
-            cast_to=self._answer_type,
-            content=data,
-            options={"headers": {"Content-Type": "application/json", **headers}, "timeout": timeout},
-            stream=True,  # the body is read here, up to a limit
-            stream_cls=self._sdk.AsyncStream,
-        )
-        try:
-            kind, charset = response.headers.get("content-type", ""), response.charset_encoding
-            dialect = DIALECTS[self._options.dialect]
-            return await read_response(response.aiter_bytes(), started, kind, charset, dialect)
-        finally:
-            await response.aclose()
-
-    @property
-    def _version_path(self) -> str:
-        paths = self._options.version_path
-        return "" if self._azure or paths is None else paths.path
-
-    @property
-    def _place(self) -> str:
-        return self._address.place() if self._azure else self._options.place
 
     async def close(self) -> None:
         """Close the SDK's client."""
@@ -270,21 +260,11 @@ async def _fail(response: Any) -> None:
 _HOOKS = {"response": [_fail]}
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__ or error.__context__
-
-
-def _is_of_the_network(error: Exception) -> bool:
-    return type(error).__module__.split(".")[0] in ("httpx2", "httpcore2") or isinstance(
-        error, aiohttp.ClientError | OSError
-    )
-
-
 def _connection_failure(error: Exception, place: str, timeout: float, hint: str = "") -> ModelError:
     """Classify a connection error by its causes, because the SDK reports most as time-outs."""
-    causes = list(_causes(error))
+    causes: list[BaseException] = [error]
+    while cause := causes[-1].__cause__ or causes[-1].__context__:
+        causes.append(cause)
     innermost = causes[-1]
     reason = without_addresses(str(innermost)) or type(innermost).__name__
 

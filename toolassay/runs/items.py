@@ -82,6 +82,11 @@ Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
 not the one under test."""
 
 
+async def no_model(request: ChatRequest, by: str | None) -> NoReturn:
+    """Where answers come from for work that asks no model."""
+    raise AssertionError("this work asks no model")
+
+
 class Unsent(Exception):
     """A call did not reach its tool, so it may be made again."""
 

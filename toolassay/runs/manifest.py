@@ -90,7 +90,9 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     ["llm: 'a' -> 'b'", 'graph changed']
     """
     return [
-        _change(name, before.get(name), now.get(name))
+        f"{name.removesuffix(_FINGERPRINT)} changed"
+        if name.endswith(_FINGERPRINT)
+        else f"{name}: {before.get(name)!r} -> {now.get(name)!r}"
         for name in dict.fromkeys([*before, *now])
         if before.get(name) != now.get(name)
     ]
@@ -120,12 +122,6 @@ def read_manifest(folder: Path) -> dict[str, Any]:
             "not the manifest of a run", file=path, fix=f"restore it, or move {folder} out of the way"
         )
     return manifest
-
-
-def _change(name: str, before: Any, now: Any) -> str:
-    if name.endswith(_FINGERPRINT):
-        return f"{name.removesuffix(_FINGERPRINT)} changed"
-    return f"{name}: {before!r} -> {now!r}"
 
 
 def _holds_answers(folder: Path, *, read_only: bool) -> bool:

@@ -204,9 +204,7 @@ class Spending:
             return
         self.ledgers += 1
         first = len(self.seconds)
-        # Two items whose 64-bit hashes collide would count as one task, which is acceptable here and avoids
-        # reading the ledger again to compare their names.
-        tasks = KeyIndex(lambda offset, key: True)
+        tasks = KeyIndex()
         for line in booked(ledger):
             if line.count is not None:
                 self.untimed += line.count

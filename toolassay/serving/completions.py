@@ -136,10 +136,9 @@ def error_response(
     *,
     kind: str = "invalid_request_error",
     code: str | None = None,
-    headers: Mapping[str, str] | None = None,
 ) -> web.Response:
     """The response of an error in OpenAI's form."""
-    return web.json_response(error_body(message, kind, code), status=status, headers=headers)
+    return web.json_response(error_body(message, kind, code), status=status)
 
 
 def abort(request: web.Request, response: web.StreamResponse | None = None) -> web.StreamResponse:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.data_folder import DataFolder
@@ -24,10 +24,9 @@ from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
 from toolassay.files import read_json, safe_name, sha256_of, write_json, write_json_lines
 from toolassay.locks import open_regular
-from toolassay.models import ChatRequest
 from toolassay.requests import Requests, key_of, request_fingerprint
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.items import ENDED, Ask
+from toolassay.runs.items import ENDED, Ask, no_model
 from toolassay.runs.journal import CallLine, ItemEntry, Journal, LineAddress
 from toolassay.runs.manifest import JOURNAL, open_run
 from toolassay.screen import DEFAULT, Screen
@@ -61,10 +60,6 @@ class ServedEntry(ItemEntry):
         more = {"answer": self.answer, "calls": self.made}
         line = {"id": request.id, "user_request": request.text, "result": self.plan}
         return line | {name: value for name, value in more.items() if value}
-
-
-async def _no_model(request: ChatRequest, by: str | None) -> NoReturn:
-    raise AssertionError("the agent asks its own model")
 
 
 @dataclass
@@ -108,7 +103,7 @@ class AgentQueue:
 
     async def _begin(self, request: Request) -> None:
         key = key_of(request.id)
-        ask = Ask(key, self.journal, _no_model, again=self._again)
+        ask = Ask(key, self.journal, no_model, again=self._again)
         self._session = ToolSession(self.library, self.executor, ask, may_write=self.may_write)
         await self._session.resume(self.journal.calls(key, self._again))
 

@@ -124,8 +124,11 @@ class Batches:
         quiet: float = 30.0,
     ) -> None:
         assert options.batch is not None
-        if options.batch == "vllm":
-            check_no_secret(options)
+        if options.batch == "vllm" and options.secret_fields:
+            raise UsageError(
+                f"--batch vllm would write the field {options.secret_fields[0]} of --extra_body to a file",
+                fix="remove it: run_batch needs no key",
+            )
         self._folder, self._options, self._kind = run_folder, options, options.batch
         self._meter, self._say, self._cancel = meter, screen.say, cancel
         self._limits, self._quiet = limits or BatchLimits(), quiet
@@ -332,7 +335,7 @@ class Batches:
         delay, next_look = _FIRST_DELAY, clock()
         while self._waiting:
             self._changed.clear()
-            if await self._submit(self._all_wait):
+            if await self._submit(len(self._turns) >= self._busy):
                 delay, next_look = _FIRST_DELAY, clock()
             if (active := self._active) and clock() >= next_look:
                 has_ended = await self._look(active)
@@ -345,11 +348,6 @@ class Batches:
             except TimeoutError:
                 if not active:
                     await self._submit(True)
-
-    @property
-    def _all_wait(self) -> bool:
-        """Whether no item in progress can ask anything before an answer arrives."""
-        return len(self._turns) >= self._busy
 
     @property
     def _active(self) -> list[Batch]:
@@ -390,7 +388,8 @@ class Batches:
         for name in custom_ids:
             del self._pending[name]
         if self._kind == "vllm":
-            write_input(state, batch, lines)
+            with atomic_target(state.input_file(batch)) as stream:
+                stream.writelines(lines)
             self._give_up(batch, "the requests are in an input file")
             return
         with tempfile.TemporaryFile() as data:  # without a name, because the fields may hold secrets
@@ -570,8 +569,10 @@ class Batches:
         for batch in self._state.open_batches:
             count = count_of(len(batch.requests), "request")
             if batch.kind == "vllm":
+                files = (str(self._state.input_file(batch)), "-o", str(self._state.result_file(batch)))
+                command = shlex.join(["python", "-m", MODULE, "-i", *files, "--model", batch.model])
                 self._say(
-                    f"{WARNING}{count} to answer: run\n  {command_of(self._state, batch)}\n"
+                    f"{WARNING}{count} to answer: run\n  {command}\n"
                     "then repeat this command; it reads the output file"
                 )
             else:
@@ -615,32 +616,3 @@ def _not_run(reason: str) -> ModelError:
 
 
 MODULE = "vllm.entrypoints.openai.run_batch"
-
-
-def write_input(state: BatchState, batch: Batch, lines: Iterable[bytes]) -> None:
-    """Write the input file of a batch.
-
-    Raises:
-        ToolassayError: The folder cannot be written.
-    """
-    with atomic_target(state.input_file(batch)) as stream:
-        stream.writelines(lines)
-
-
-def command_of(state: BatchState, batch: Batch) -> str:
-    """The command that answers a batch."""
-    words = ["python", "-m", MODULE, "-i", str(state.input_file(batch)), "-o", str(state.result_file(batch))]
-    return shlex.join([*words, "--model", batch.model])
-
-
-def check_no_secret(options: ModelOptions) -> None:
-    """Refuse extra fields of requests that hold a credential, because the input file would hold it too.
-
-    Raises:
-        UsageError: There is one.
-    """
-    if options.secret_fields:
-        raise UsageError(
-            f"--extra_body has the field {options.secret_fields[0]}, and --batch vllm writes it to a file",
-            fix="remove it: run_batch needs no key",
-        )

@@ -86,15 +86,11 @@ class OpenAIBatches:
         Raises:
             ModelError: The server refuses it, or cannot be reached.
         """
-        tries = retry.Tries(self._options.max_tries)
-        while True:
-            try:
-                return await self._submit_once(state, batch, data, again=again)
-            except ModelError as error:
-                number, again = tries.number, True
-                if not tries.again(error):
-                    raise
-                await self._sleep(retry.retry_delay(number, error))
+
+        async def attempt(is_first: bool) -> bool:
+            return await self._submit_once(state, batch, data, again=again or not is_first)
+
+        return await self._retried(attempt)
 
     async def progress(self, batch: Batch) -> BatchProgress:
         """The state of a batch.
@@ -223,12 +219,16 @@ class OpenAIBatches:
 
     async def _persist(self, ask: Callable[[Any, dict[str, Any]], Awaitable[Found]], path: str) -> Found:
         """Make a request that may be repeated, until it succeeds or fails for good."""
+        return await self._retried(lambda is_first: self._call(ask, path))
+
+    async def _retried(self, attempt: Callable[[bool], Awaitable[Found]]) -> Found:
+        """The result of `attempt(is_first)`, which is called again after a failure that may pass."""
         tries = retry.Tries(self._options.max_tries)
         while True:
+            number = tries.number
             try:
-                return await self._call(ask, path)
+                return await attempt(number == 1)
             except ModelError as error:
-                number = tries.number
                 if not tries.again(error):
                     raise
                 await self._sleep(retry.retry_delay(number, error))
