@@ -141,7 +141,9 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
     default="",
     show_default=False,
 )
-@options.count("each", "Number of --reviewers per sample.")
+@options.option(
+    "each", "Number of --reviewers per sample; 0: all.", type=click.IntRange(0), default=0, show_default=False
+)
 @options.count("sample", "Look at so many samples, drawn by their ids.")
 @options.page()
 @options.path("gates", "A gates.jsonl written by toolassay check [default: the one in the folder].")
@@ -167,11 +169,11 @@ def review_command(
     insist: bool,
     keep_undecided: bool,
     with_passed: bool,
-    gates: Path | None,
     reviewers: str,
-    each: int | None,
-    sample: int | None,
-    **page: Any,
+    port: int,
+    open_browser: bool,
+    queue: str,
+    **settings: Any,
 ) -> None:
     """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
 
@@ -181,17 +183,11 @@ def review_command(
 
     if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
         raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
-    if page["queue"] != "all" and not (export is import_ is apply is None and not table):
+    if queue != "all" and not (export is import_ is apply is None and not table):
         raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
-    shared: dict[str, Any] = {
-        "reviewers": options.names(reviewers),
-        "each": each or 0,
-        "sample": sample,
-        "gates": gates,
-        "screen": SCREEN,
-    }
+    settings |= {"reviewers": options.names(reviewers), "reviewer": reviewer, "screen": SCREEN}
     if export is not None:
-        stage.export_reviews(data_dir, export, reviewer=reviewer, **shared)
+        stage.export_reviews(data_dir, export, **settings)
     elif import_ is not None:
         if not reviewer:
             raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
@@ -204,7 +200,7 @@ def review_command(
         stage.review_summary(data_dir, screen=SCREEN)
     else:
         try:
-            stage.start_review(data_dir, reviewer=reviewer, **shared, **page)
+            stage.start_review(data_dir, queue=queue, port=port, open_browser=open_browser, **settings)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("stopped; every decision is saved") from stop
 
