@@ -214,7 +214,7 @@ def _make_set(
     settings: dict[str, Any],
 ) -> int:
     """The pipeline with a server."""
-    from toolassay.stages.make_set import make_set
+    from toolassay.stages.pipeline import make_set
 
     if generator is not None or len(llm) != 1:
         raise UsageError("with a server, --llm names the one model that writes", fix="omit --generator")
