@@ -13,7 +13,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.review.samples import Shares, drawn_samples
 from toolassay.review.sheets import read_sheet
-from toolassay.stages.make_set import by_people
+from toolassay.stages.pipeline import by_people
 from toolassay.stages.review import export_reviews, publishable_by_people
 
 NAMES = ("Ann", "Bob", "Cem", "Zoë")

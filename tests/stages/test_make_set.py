@@ -19,7 +19,7 @@ from toolassay.gates.calibration import Calibration, Pair, agreement
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.stages.live_values import LiveSettings
-from toolassay.stages.make_set import MadeSet, make_set
+from toolassay.stages.pipeline import MadeSet, make_set
 
 ASKED = [
     "My colleague Nora Hughes keeps recipes with us. Which notes of hers are there?",

@@ -100,8 +100,8 @@ def option_of(given: Any, one: Option, text: str = "") -> Decorator:
     default, text = getattr(given, one.name, None), text or one.help
     spelled = one.flag or one.name
     if one.type is bool:
-        return options.option(spelled, type=bool, default=default, is_flag=False, flag_value=True, help=text)
-    settings: dict[str, Any] = {"type": _type(one), "default": default, "help": text}
+        return options.option(spelled, text, type=bool, default=default, is_flag=False, flag_value=True)
+    settings: dict[str, Any] = {"type": _type(one), "default": default}
     if one.metavar:
         settings["metavar"] = one.metavar
     if one.multiple:
@@ -110,7 +110,7 @@ def option_of(given: Any, one: Option, text: str = "") -> Decorator:
         settings |= {"default": () if one.multiple else None, "show_default": False}
     if one.listed:
         settings["callback"] = lambda context, parameter, value: options.names(value or "")
-    return options.option(spelled, *([f"-{one.short}"] if one.short else []), **settings)
+    return options.option(spelled, text, *([f"-{one.short}"] if one.short else []), **settings)
 
 
 def by_field(settings: dict[str, Any]) -> dict[str, Any]:

@@ -15,56 +15,42 @@ from toolassay.variety.measures import SAMPLE
 
 
 @click.command("check")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; it is not changed.")
-@options.option(
+@options.path("data_dir", "The data folder; it is not changed.", required=True)
+@options.path(
     "out",
-    type=options.PATH,
+    "Output folder: the samples that pass, quarantine/, rejected.json, gates.jsonl, funnel.json.",
     required=True,
-    help="Output folder: the samples that pass, quarantine/, rejected.json, gates.jsonl, funnel.json.",
 )
-@options.option(
-    "against",
-    type=options.PATH,
-    default=None,
-    help="Another data folder or file; requests that repeat one of its requests do not pass.",
-)
+@options.path("against", "Another data folder or file; requests that repeat one of its requests do not pass.")
 @options.threshold(None)
 @options.flag("repair", "First repair mechanical errors; repairs.jsonl lists every change.")
 @options.option(
     "gates",
-    default=None,
-    help="Comma-separated gates to run: id, schema, graph, wiring, plan, grounding, leak, language, "
+    "Comma-separated gates to run: id, schema, graph, wiring, plan, grounding, leak, language, "
     "execution (after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, "
     "second_opinion (needs --solver) [default: all].",
 )
-@options.option("without", default=None, help="Comma-separated gates to skip.")
+@options.option("without", "Comma-separated gates to skip.")
 @options.option(
     "min_pass",
+    "Exit with code 3 if a smaller share of the samples passes, e.g. 0.9.",
     type=click.FloatRange(0, 1),
-    default=None,
     metavar="SHARE",
-    help="Exit with code 3 if a smaller share of the samples passes, e.g. 0.9.",
 )
 @options.dependency_type()
-@options.option(
+@options.models(
     "critic",
-    multiple=True,
-    metavar="LLM",
-    help="Model that reviews each sample; may be repeated. One model that finds a fault "
-    "quarantines a sample, two reject it. 'offline' needs no server.",
+    "Model that reviews each sample: one that finds a fault quarantines the sample, two reject it; 'offline' "
+    "needs no server",
 )
 @options.calibration()
-@options.option(
+@options.models(
     "solver",
-    multiple=True,
-    metavar="LLM",
-    help="Model that solves the requests without seeing the gold; may be repeated. A sample that no solver "
-    "gets right is quarantined.",
+    "Model that solves the requests without seeing the gold; a sample that none gets right is quarantined",
 )
 @options.option(
     "prediction_dir",
-    default=None,
-    help="Folder of the solvers' predictions, relative to the data folder [default: OUT/predictions].",
+    "Folder of the solvers' predictions, relative to the data folder [default: OUT/predictions].",
 )
 @options.server()
 @options.multiworker()
@@ -94,19 +80,16 @@ def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings:
 
 
 @click.command("critic")
-@options.option(
+@options.path(
     "calibrate",
-    type=options.PATH,
+    "File of samples that people have judged: lines as in data.json, with natural, grounded, plan, "
+    "links and values, each true or false.",
     required=True,
     metavar="LABELS",
-    help="File of samples that people have judged: lines as in data.json, with natural, grounded, plan, "
-    "links and values, each true or false.",
 )
-@options.option("critic", required=True, metavar="LLM", help="Model that answers the same questions.")
-@options.option(
-    "data_dir", type=options.PATH, default=None, help="Folder of the tools [default: that of the file]."
-)
-@options.option("out", type=options.PATH, required=True, help="Output folder: calibration.json and the run.")
+@options.option("critic", "Model that answers the same questions.", required=True, metavar="LLM")
+@options.path("data_dir", "Folder of the tools [default: that of the file].")
+@options.path("out", "Output folder: calibration.json and the run.", required=True)
 @options.server()
 @options.multiworker()
 @options.budget()
@@ -125,21 +108,16 @@ def critic_command(calibrate: Path, **settings: Any) -> int:
 
 @click.command("variety")
 @options.data_dir()
-@options.option(
-    "out",
-    type=options.PATH,
-    default="variety",
-    help="Output folder for variety.json, variety.md and the pictures.",
-)
+@options.path("out", "Output folder for variety.json, variety.md and the pictures.", default="variety")
 @options.threshold()
 @options.option(
     "sample",
+    "Number of requests on which distinct-n and self-similarity are measured. Data sets are comparable "
+    "only at the same number.",
     type=click.IntRange(2),
     default=SAMPLE,
-    help="Number of requests on which distinct-n and self-similarity are measured. Data sets are comparable "
-    "only at the same number.",
 )
-@options.option("seed", type=click.IntRange(0), default=0, help="Random seed of the sampled requests.")
+@options.option("seed", "Random seed of the sampled requests.", type=click.IntRange(0), default=0)
 @options.engine()
 def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
     """Measure the variety of a data set: repeats, wording, tools, links, sizes and shapes."""
@@ -149,41 +127,34 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
 
 
 @click.command("review")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder to review.")
-@options.option("reviewer", default="", show_default=False, help="Your name [default: the page asks for it].")
-@options.option(
+@options.path("data_dir", "The data folder to review.", required=True)
+@options.option("reviewer", "Your name [default: the page asks for it].", default="", show_default=False)
+@options.choice(
     "queue",
-    type=click.Choice(["all", "conflicts"]),
+    ["all", "conflicts"],
+    "Samples that the page shows. conflicts: only those on which reviewers disagree.",
     default="all",
-    help="Samples that the page shows. conflicts: only those on which reviewers disagree.",
 )
 @options.option(
     "reviewers",
+    "Comma-separated names to divide the samples among [default: everyone reviews all].",
     default="",
     show_default=False,
-    help="Comma-separated names to divide the samples among [default: everyone reviews all].",
 )
-@options.option("each", type=click.IntRange(1), default=None, help="Number of --reviewers per sample.")
 @options.option(
-    "sample", type=click.IntRange(1), default=None, help="Look at so many samples, drawn by their ids."
+    "each", "Number of --reviewers per sample; 0: all.", type=click.IntRange(0), default=0, show_default=False
 )
+@options.count("sample", "Look at so many samples, drawn by their ids.")
 @options.page()
-@options.option(
-    "gates",
-    type=options.PATH,
-    default=None,
-    help="A gates.jsonl written by toolassay check [default: the one in the folder].",
-)
+@options.path("gates", "A gates.jsonl written by toolassay check [default: the one in the folder].")
 @options.dependency_type()
 @options.flag("table", "Print and write the human-verification table and the agreement; opens no page.")
-@options.option(
-    "export", type=options.PATH, default=None, help="Write a spreadsheet to fill in: .xlsx or .csv."
-)
+@options.path("export", "Write a spreadsheet to fill in: .xlsx or .csv.")
 @click.option(
     "--import", "import_", type=options.PATH, default=None, help="Read the decisions of a filled-in sheet."
 )
 @options.flag("insist", "With --import: save fixes that the gates reject; the review records that.")
-@options.option("apply", type=options.PATH, default=None, help="Write the reviewed data set to this folder.")
+@options.path("apply", "Write the reviewed data set to this folder.")
 @options.flag("keep_undecided", "With --apply: keep samples that have no decision.")
 @options.flag(
     "with_passed", "With --apply, on the quarantine of a check: also include the samples that passed."
@@ -198,11 +169,11 @@ def review_command(
     insist: bool,
     keep_undecided: bool,
     with_passed: bool,
-    gates: Path | None,
     reviewers: str,
-    each: int | None,
-    sample: int | None,
-    **page: Any,
+    port: int,
+    open_browser: bool,
+    queue: str,
+    **settings: Any,
 ) -> None:
     """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
 
@@ -212,17 +183,11 @@ def review_command(
 
     if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
         raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
-    if page["queue"] != "all" and not (export is import_ is apply is None and not table):
+    if queue != "all" and not (export is import_ is apply is None and not table):
         raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
-    shared: dict[str, Any] = {
-        "reviewers": options.names(reviewers),
-        "each": each or 0,
-        "sample": sample,
-        "gates": gates,
-        "screen": SCREEN,
-    }
+    settings |= {"reviewers": options.names(reviewers), "reviewer": reviewer, "screen": SCREEN}
     if export is not None:
-        stage.export_reviews(data_dir, export, reviewer=reviewer, **shared)
+        stage.export_reviews(data_dir, export, **settings)
     elif import_ is not None:
         if not reviewer:
             raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
@@ -235,7 +200,7 @@ def review_command(
         stage.review_summary(data_dir, screen=SCREEN)
     else:
         try:
-            stage.start_review(data_dir, reviewer=reviewer, **shared, **page)
+            stage.start_review(data_dir, queue=queue, port=port, open_browser=open_browser, **settings)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("stopped; every decision is saved") from stop
 
@@ -244,26 +209,22 @@ SHARE = click.FloatRange(0)
 
 
 @click.command("split")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
-@options.option("train", type=SHARE, default=0.8, help="Share of the training split.")
-@options.option("dev", type=SHARE, default=0.1, help="Share of the development split.")
-@options.option("test", type=SHARE, default=0.1, help="Share of the test split.")
-@options.option("seed", type=int, default=0, help="Random seed.")
+@options.path("data_dir", "The data folder.", required=True)
+@options.option("train", "Share of the training split.", type=SHARE, default=0.8)
+@options.option("dev", "Share of the development split.", type=SHARE, default=0.1)
+@options.option("test", "Share of the test split.", type=SHARE, default=0.1)
+@options.option("seed", "Random seed.", type=int, default=0)
 @options.option(
     "hold_out_tools",
+    "Tools to keep out of training: samples that use them go to test; may be repeated.",
     multiple=True,
     metavar="TOOL[,TOOL…]",
-    help="Tools to keep out of training: samples that use them go to test; may be repeated.",
 )
 @options.flag(
-    "near",
-    "Keep near-duplicate requests in the same split, not only identical ones.",
-    default=True,
+    "near", "Keep near-duplicate requests in the same split, not only identical ones.", default=True
 )
 @options.threshold()
-@options.option(
-    "out", type=options.PATH, default=None, help="Split file to write [default: DATA_DIR/split_ids.json]."
-)
+@options.path("out", "Split file to write [default: DATA_DIR/split_ids.json].")
 @options.flag("force", "Replace a file that this command did not write; a dated copy is kept.")
 def split_command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: Any) -> None:
     """Split a data set into train, dev and test; no subgraph and no request is in two splits.
@@ -279,76 +240,62 @@ _TEXTS = (".txt", ".md")
 
 
 @click.command("export")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
-@options.option(
+@options.path("data_dir", "The data folder.", required=True)
+@options.choice(
     "to",
-    type=click.Choice(["hf", "openai", "sharegpt", "jsonl", "trajectories"]),
-    required=True,
-    help="Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls, "
+    ["hf", "openai", "sharegpt", "jsonl", "trajectories"],
+    "Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls, "
     "each with a data card. trajectories: the conversations of an agent (--predictions LLM) as chats.",
+    required=True,
 )
-@options.option("predictions", default=None, metavar="LLM", help="With --to trajectories: name of the model.")
-@options.option("prediction_dir", default="predictions", help="With --to trajectories: its folder.")
-@options.option(
-    "out", type=options.PATH, required=True, help="Output folder; an earlier export in it is replaced."
-)
-@options.option(
-    "splits",
-    default=None,
-    help="Split file, or 'none' [default: DATA_DIR/split_ids.json if it exists].",
-)
-@options.option(
+@options.option("predictions", "With --to trajectories: name of the model.", metavar="LLM")
+@options.option("prediction_dir", "With --to trajectories: its folder.", default="predictions")
+@options.path("out", "Output folder; an earlier export in it is replaced.", required=True)
+@options.option("splits", "Split file, or 'none' [default: DATA_DIR/split_ids.json if it exists].")
+@options.choice(
     "level",
-    type=click.Choice(["pass", "quarantine"]),
-    default=None,
-    help="Filter by DATA_DIR/gates.jsonl. pass: only samples that passed; quarantine: also quarantined "
+    ["pass", "quarantine"],
+    "Filter by DATA_DIR/gates.jsonl. pass: only samples that passed; quarantine: also quarantined "
     "samples [default: no filter].",
 )
-@options.option(
+@options.choice(
     "results",
-    type=click.Choice(["executed", "references", "none"]),
-    default=None,
-    help="Results of the calls. executed: what the tools returned, from DATA_DIR/executions.jsonl (toolassay "
+    ["executed", "references", "none"],
+    "Results of the calls. executed: what the tools returned, from DATA_DIR/executions.jsonl (toolassay "
     "execute); references: <node-j> in their place; none: calls only, all in one message [default: executed "
     "if that file exists, else references].",
 )
 @options.option(
     "tools",
-    default=None,
-    help="Functions that a chat offers: all, gold (those of its plan), or a number "
-    "[default: all, up to 128].",
+    "Functions that a chat offers: all, gold (those of its plan), or a number [default: all, up to 128].",
 )
-@options.option("system", default=None, help="System message of the chats, or a text file that holds it.")
+@options.option("system", "System message of the chats, or a text file that holds it.")
 @options.option(
     "closing",
-    default=None,
-    help="Last message of a chat; $results is replaced by an answer that states the results. none: the chat "
+    "Last message of a chat; $results is replaced by an answer that states the results. none: the chat "
     "ends with its last call [default: $results if they are executed, else 'Done: $results'].",
 )
 @options.flag("parallel", "Chats: put calls that do not depend on each other in one turn.")
-@options.option(
+@options.choice(
     "arguments",
-    type=click.Choice(["text", "object"]),
-    default="text",
-    help="openai: form of the arguments of a call. text: a JSON string, as in OpenAI's API; object: for most "
+    ["text", "object"],
+    "openai: form of the arguments of a call. text: a JSON string, as in OpenAI's API; object: for most "
     "chat templates.",
+    default="text",
 )
 @options.option(
     "recoveries",
+    "Chats: share of the samples with a wrong call and the tool's error before the right call "
+    "(toolassay execute --wrong_calls).",
     type=options.FloatRange(0, 1),
     default=0.0,
     metavar="SHARE",
-    help="Chats: share of the samples with a wrong call and the tool's error before the right call "
-    "(toolassay execute --wrong_calls).",
 )
 @options.option(
-    "seed", type=int, default=0, help="Random seed of the functions that --tools draws, and of --recoveries."
+    "seed", "Random seed of the functions that --tools draws, and of --recoveries.", type=int, default=0
 )
 @options.option(
-    "licence",
-    "--license",
-    default=None,
-    help="Licence in the data card, e.g. mit [default: the one in benchmark.json].",
+    "licence", "Licence in the data card, e.g. mit [default: the one in benchmark.json].", "--license"
 )
 @options.dependency_type()
 @options.flag("skip", "Exit with code 0 even if samples were refused.")

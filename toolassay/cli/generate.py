@@ -14,9 +14,9 @@ from toolassay.errors import UsageError
 
 
 @click.command("generate")
-@options.option("data_dir", type=options.PATH, default=None, help="The data folder [default: a new one].")
-@options.option("graph_desc", type=options.PATH, default=None, help="Tool graph of a new folder.")
-@options.option("tool_desc", type=options.PATH, default=None, help="Tools of a new folder.")
+@options.path("data_dir", "The data folder [default: a new one].")
+@options.path("graph_desc", "Tool graph of a new folder.")
+@options.path("tool_desc", "Tools of a new folder.")
 @options.model(temperature=0.7, top_p=1.0)
 @options.max_tokens("2500")
 @options.structured(
@@ -31,56 +31,40 @@ from toolassay.errors import UsageError
 @options.batch()
 @options.dependency_type()
 @options.flag("check", "Also request the model's review of its own sample, in the same answer.")
-@options.option(
+@options.count(
     "number_of_samples",
-    type=click.IntRange(1),
-    default=None,
-    help="Total number of samples, existing ones included [default: the published 5000; the estimated cost "
+    "Total number of samples, existing ones included [default: the published 5000; the estimated cost "
     "is shown first].",
 )
 @options.seed()
 @options.flag("use_async", "Ignored; kept for the published script. Requests are always concurrent.")
 @options.flag("save_figure", "Draw each new sample into task_graphs/.")
-@options.option(
-    "method", type=click.Choice(["single", "chain", "dag"]), default=None, help="Sample only this shape."
-)
-@options.option(
-    "tool_number", type=click.IntRange(1), default=None, help="Sample only subgraphs with this many tools."
-)
+@options.choice("method", ["single", "chain", "dag"], "Sample only this shape.")
+@options.count("tool_number", "Sample only subgraphs with this many tools.")
 @options.sampler_weights()
 @options.by_score()
 @options.cover()
 @options.until()
 @options.option(
     "rewrite",
-    type=click.IntRange(0, 10),
-    default=None,
-    help="How often an answer that does not pass the gates goes back to the model with what they found "
+    "How often an answer that does not pass the gates goes back to the model with what they found "
     "[default: 3 with --follow seed; 2 for `offline` with tools of your own; else 0].",
+    type=click.IntRange(0, 10),
 )
-@options.option(
+@options.choice(
     "follow",
-    type=click.Choice(["seed", "strict"]),
-    default=None,
-    help="seed: the sampled tools are an idea, from which the model plans a goal of its own, or declines; "
+    ["seed", "strict"],
+    "seed: the sampled tools are an idea, from which the model plans a goal of its own, or declines; "
     "strict: the plan has exactly the sampled tools and links [default: seed for a served model and imported "
     "tools, else strict].",
 )
-@options.option(
-    "critic",
-    multiple=True,
-    metavar="LLM",
-    help="With --rewrite: model that reviews what the gates let pass; may be repeated.",
-)
+@options.models("critic", "With --rewrite: model that reviews what the gates let pass")
 @options.prompt()
-@options.option(
-    "prompt_template", type=options.PATH, default=None, help="Text file with your own prompt template."
-)
-@options.option(
+@options.path("prompt_template", "Text file with your own prompt template.")
+@options.choice(
     "values_from",
-    type=click.Choice(NAMES),
-    default=None,
-    help="Collect real values of arguments from this executor first (values.json), use them in requests, and "
+    NAMES,
+    "Collect real values of arguments from this executor first (values.json), use them in requests, and "
     "execute each plan when it is written; what is refused goes back to the writer (a served model: with "
     "--rewrite N).",
 )
@@ -135,13 +119,8 @@ def format_command(data_dir: Path, **settings: Any) -> None:
 
 
 @click.command("release")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder, with data_raw.json.")
-@options.option(
-    "critic",
-    multiple=True,
-    metavar="LLM",
-    help="Model that reviews each sample; may be repeated, as for `check`.",
-)
+@options.path("data_dir", "The data folder, with data_raw.json.", required=True)
+@options.models("critic", "Model that reviews each sample, as for `check`")
 @options.calibration()
 @options.server()
 @options.multiworker()
@@ -163,49 +142,33 @@ def release_command(data_dir: Path, **settings: Any) -> int:
 
 
 @click.command("pipeline")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
-@options.option(
-    "tool_desc", type=options.PATH, default=None, help="Tool file [default: DATA_DIR/tool_desc.json]."
-)
+@options.path("data_dir", "The data folder; created if missing.", required=True)
+@options.path("tool_desc", "Tool file [default: DATA_DIR/tool_desc.json].")
 @options.dependency_type()
-@options.option(
-    "llm",
-    multiple=True,
-    default=("offline",),
-    help="Model to test; may be repeated. With --values_from or --server: the model that writes.",
+@options.models(
+    "llm", "Model to test; with --values_from or --server: the one that writes", default=("offline",)
 )
-@options.option("generator", default=None, help="Model that writes the requests and gold plans.")
-@options.option(
-    "critic",
-    multiple=True,
-    help="Model that reviews each sample besides the gates; may be repeated. 'offline' needs no server.",
-)
+@options.option("generator", "Model that writes the requests and gold plans.")
+@options.models("critic", "Model that reviews each sample besides the gates; 'offline' needs no server")
 @options.option(
     "rewrite",
-    type=click.IntRange(0, 10),
-    default=None,
-    help="How often a sample that does not pass the gates goes back to the generator with what they found "
+    "How often a sample that does not pass the gates goes back to the generator with what they found "
     "[default: 2; with --server as for `generate`].",
+    type=click.IntRange(0, 10),
 )
 @options.server()
-@options.option(
-    "number_of_samples",
-    type=click.IntRange(1),
-    default=None,
-    help="Number of requests [default: 300, or as --cover and --until say].",
-)
+@options.count("number_of_samples", "Number of requests [default: 300, or as --cover and --until say].")
 @options.cover()
 @options.until()
-@options.option("seed", type=click.IntRange(0), default=0, help="Random seed.")
+@options.option("seed", "Random seed.", type=click.IntRange(0), default=0)
 @options.by_score()
 @options.multiworker()
 @options.budget("for each run: the generation, and the inference of each model")
 @options.calibration()
-@options.option(
+@options.choice(
     "values_from",
-    type=click.Choice(NAMES),
-    default=None,
-    help="Make a set with a server instead: collect values, write with --llm, execute, judge with --critic, "
+    NAMES,
+    "Make a set with a server instead: collect values, write with --llm, execute, judge with --critic, "
     "until --number_of_samples pass [default: mcp with --server or --mcp_config].",
 )
 @executor_section()
@@ -251,7 +214,7 @@ def _make_set(
     settings: dict[str, Any],
 ) -> int:
     """The pipeline with a server."""
-    from toolassay.stages.make_set import make_set
+    from toolassay.stages.pipeline import make_set
 
     if generator is not None or len(llm) != 1:
         raise UsageError("with a server, --llm names the one model that writes", fix="omit --generator")

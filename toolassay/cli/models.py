@@ -50,25 +50,16 @@ class Attacks(click.ParamType[bool | int | str]):
 @options.section(
     "Data",
     options.data_dir(),
-    options.option(
-        "limit", type=click.IntRange(1), default=None, help="Run only the first N items.", metavar="N"
-    ),
-    options.option(
-        "ids",
-        type=options.PATH,
-        default=None,
-        help="Run only the ids in this file: one per line, a JSON list, or split_ids.json:test for a split.",
+    options.count("limit", "Run only the first N items.", metavar="N"),
+    options.path(
+        "ids", "Run only the ids in this file: one per line, a JSON list, or split_ids.json:test for a split."
     ),
     options.option(
         "prediction_dir",
-        default=None,
-        help="Output folder, below the data folder [default: predictions, with a suffix if --tag].",
+        "Output folder, below the data folder [default: predictions, with a suffix if --tag].",
     ),
-    options.option(
-        "trials",
-        type=click.IntRange(1),
-        default=1,
-        help="Number of complete runs of all items. Limits apply to all trials together.",
+    options.count(
+        "trials", "Number of complete runs of all items. Limits apply to all trials together.", default=1
     ),
     options.flag("force", "Start a new run if the settings differ from the existing run, which is kept."),
     options.flag(
@@ -100,32 +91,24 @@ class Attacks(click.ParamType[bool | int | str]):
     "Security",
     options.option(
         "security",
+        "Send N prompt-injection attacks and their harmless twins instead of the items; true sends the "
+        "default number. "
+        f"{security_modes()}",
         type=Attacks(),
         is_flag=False,
         flag_value=True,
         default=False,
         show_default=False,
         metavar="N|true|published",
-        help="Send N prompt-injection attacks and their harmless twins instead of the items; true sends the "
-        "default number. "
-        f"{security_modes()}",
     ),
     options.option(
-        "judge",
-        default=None,
-        metavar="MODEL",
-        help="With --security: a second model that judges whether the agent complied.",
+        "judge", "With --security: a second model that judges whether the agent complied.", metavar="MODEL"
     ),
 )
 @infer_sections()
 @options.section(
     "Executors (--ask tools, --ask react, --agent_command)",
-    options.option(
-        "executor",
-        type=click.Choice([one.name for one in executors()]),
-        default="simulate",
-        help="Where calls run.",
-    ),
+    options.choice("executor", [one.name for one in executors()], "Where calls run.", default="simulate"),
     *executor_flags(executors()),
 )
 def infer_command(data_dir: Path, **settings: Any) -> int:
@@ -145,44 +128,38 @@ def infer_command(data_dir: Path, **settings: Any) -> int:
 
 
 @click.command("execute")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder.")
-@options.option(
-    "executor",
-    type=click.Choice(NAMES),
-    required=True,
-    help=f"Where calls run. {HELP}.",
-)
+@options.path("data_dir", "The data folder.", required=True)
+@options.choice("executor", NAMES, f"Where calls run. {HELP}.", required=True)
 @options.option(
     "predictions",
-    default=None,
+    "Execute this model's predictions instead of the gold plans and judge them by their outcome.",
     metavar="LLM",
-    help="Execute this model's predictions instead of the gold plans and judge them by their outcome.",
 )
-@options.option("prediction_dir", default="predictions", help="Folder of the predictions.")
-@options.option("workers", type=click.IntRange(1), default=2, help="Plans executed at the same time.")
+@options.option("prediction_dir", "Folder of the predictions.", default="predictions")
+@options.count("workers", "Plans executed at the same time.", default=2)
 @options.option(
-    "max_seconds", type=options.FloatRange(0, min_open=True), default=30.0, help="Seconds for one call."
+    "max_seconds", "Seconds for one call.", type=options.FloatRange(0, min_open=True), default=30.0
 )
-@options.option("max_result", type=click.IntRange(1), default=2**20, help="Bytes of one result.")
+@options.count("max_result", "Bytes of one result.", default=2**20)
 @options.option(
-    "max_memory", type=click.IntRange(16), default=1024, help="MiB of memory of a server or a function."
+    "max_memory", "MiB of memory of a server or a function.", type=click.IntRange(16), default=1024
 )
 @options.flag("twice", "Execute each plan twice and record which results vary, such as the time.")
 @options.option(
     "wrong_calls",
+    "Share of the plans for which a call with a mistake is executed too, for `export --recoveries`.",
     type=options.FloatRange(0, 1),
     default=0.0,
     metavar="SHARE",
-    help="Share of the plans for which a call with a mistake is executed too, for `export --recoveries`.",
 )
 @options.option(
     "ignore",
+    "Places of the state that are not compared, e.g. '*.log'; may be repeated.",
     multiple=True,
     metavar="PATTERN",
-    help="Places of the state that are not compared, e.g. '*.log'; may be repeated.",
 )
-@options.option("limit", type=click.IntRange(1), default=None, help="Only the first N plans.")
-@options.option("seed", type=int, default=0, help="Random seed of the simulator and of wrong calls.")
+@options.count("limit", "Only the first N plans.")
+@options.option("seed", "Random seed of the simulator and of wrong calls.", type=int, default=0)
 @options.flag("force", "Start again with other settings; earlier executions are kept under a dated name.")
 @executor_section()
 def execute_command(data_dir: Path, executor: str, **settings: Any) -> int:
@@ -203,50 +180,37 @@ _LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
 
 
 @click.command("serve", cls=SectionedCommand, epilog=f"\b\nFaults:\n{_LIST}")
-@options.option(
-    "port", type=click.IntRange(0, 65535), default=4000, help="Port on 127.0.0.1; 0: any free port."
-)
-@options.option(
+@options.option("port", "Port on 127.0.0.1; 0: any free port.", type=click.IntRange(0, 65535), default=4000)
+@options.path(
     "data_dir",
-    type=options.PATH,
+    "Data folder that requests will be about; may be repeated. Plans are then those of --llm offline.",
     multiple=True,
-    help="Data folder that requests will be about; may be repeated. Plans are then those of --llm offline.",
 )
 @options.option(
     "fault",
+    "Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the first "
+    "time of each prompt) or always.",
     multiple=True,
     metavar="NAME=WHEN",
-    help="Fault to inject; may be repeated. WHEN is a share of the requests (0.05), first:K, once (the first "
-    "time of each prompt) or always.",
 )
-@options.option("seed", type=int, default=0, help="Random seed of the faults, or of the simulator.")
-@options.option("delay", type=click.FloatRange(0), default=0.0, help="Seconds before each answer.")
-@options.option(
-    "capacity",
-    type=click.IntRange(1),
-    default=None,
-    help="Maximum concurrent requests; further ones get a 429.",
-)
+@options.option("seed", "Random seed of the faults, or of the simulator.", type=int, default=0)
+@options.option("delay", "Seconds before each answer.", type=click.FloatRange(0), default=0.0)
+@options.count("capacity", "Maximum concurrent requests; further ones get a 429.")
 @options.option(
     "retry_after",
+    "Seconds in the Retry-After header of the faults 429 and 500.",
     type=click.FloatRange(0),
     default=1.0,
-    help="Seconds in the Retry-After header of the faults 429 and 500.",
 )
 @options.flag("mcp", "Offer the tools and requests of --data_dir to agents over MCP instead of a model.")
 @options.option(
     "agent",
+    "With --mcp: name of an agent, which gets an address of its own; may be repeated.",
     multiple=True,
     default=("agent",),
     metavar="NAME",
-    help="With --mcp: name of an agent, which gets an address of its own; may be repeated.",
 )
-@options.option(
-    "executor",
-    type=click.Choice(NAMES),
-    default="simulate",
-    help=f"With --mcp: where calls run. {HELP}.",
-)
+@options.choice("executor", NAMES, f"With --mcp: where calls run. {HELP}.", default="simulate")
 @executor_section()
 @click.pass_context
 def serve_command(

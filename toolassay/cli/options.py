@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -115,16 +115,40 @@ class FloatRange(click.FloatRange):
         return number
 
 
-def option(name: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
+def option(name: str, text: str = "", *more: str, **settings: Any) -> Callable[[Function], Function]:
     """An option.
 
     Args:
         name: Name of the parameter, with underscores.
+        text: Its help.
         more: Further flags with the same meaning, e.g. `-m`.
         settings: Passed to `click.option`. The default is shown in the help unless it is None.
     """
-    settings.setdefault("show_default", settings.get("default") is not None)
+    settings = {"help": text, "show_default": settings.get("default") is not None, **settings}
     return click.option(f"--{name}", *more, name, **settings)
+
+
+def path(name: str, text: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
+    """An option whose value is a path."""
+    return option(name, text, *more, type=PATH, **settings)
+
+
+def count(name: str, text: str, *more: str, **settings: Any) -> Callable[[Function], Function]:
+    """An option whose value is a whole number from 1."""
+    return option(name, text, *more, type=click.IntRange(1), **settings)
+
+
+def choice(
+    name: str, values: Sequence[str], text: str, *more: str, **settings: Any
+) -> Callable[[Function], Function]:
+    """An option whose value is one of some texts."""
+    return option(name, text, *more, type=click.Choice(values), **settings)
+
+
+def models(name: str, text: str, **settings: Any) -> Callable[[Function], Function]:
+    """An option with the name of a model that may be repeated."""
+    settings.setdefault("metavar", "LLM")
+    return option(name, f"{text}; may be repeated.", multiple=True, **settings)
 
 
 def flag(name: str, text: str, *more: str, default: bool = False) -> Callable[[Function], Function]:
@@ -167,11 +191,10 @@ def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function
 
 def prediction_dir() -> Callable[[Function], Function]:
     """`--prediction_dir` of commands that read predictions."""
-    return option(
+    return path(
         "prediction_dir",
-        type=PATH,
+        "Prediction folder, in the data folder or else relative to the current one.",
         default="predictions",
-        help="Prediction folder, in the data folder or else relative to the current one.",
     )
 
 
@@ -179,10 +202,7 @@ def page() -> Callable[[Function], Function]:
     """`--port` and `--open` of a page on loopback."""
     return together(
         option(
-            "port",
-            type=click.IntRange(0, 65535),
-            default=0,
-            help="Port of the page on 127.0.0.1; 0: any free.",
+            "port", "Port of the page on 127.0.0.1; 0: any free.", type=click.IntRange(0, 65535), default=0
         ),
         flag("open_browser", "Open the page in the browser.", "--open"),
     )
@@ -191,25 +211,27 @@ def page() -> Callable[[Function], Function]:
 def threshold(default: float | None = 0.6) -> Callable[[Function], Function]:
     """`--threshold` of near duplicates."""
     text = "Similarity from which two requests are near duplicates, 0.2 to 1 [default: 0.6]."
-    return option("threshold", type=float, default=default, show_default=False, help=text)
+    return option("threshold", text, type=float, default=default, show_default=False)
+
+
+def metrics_dir() -> Callable[[Function], Function]:
+    """`--metrics_dir` of commands that read scores."""
+    return path("metrics_dir", "Metrics folder [default: as --prediction_dir, with metrics for predictions].")
 
 
 def data_dir() -> Callable[[Function], Function]:
     """`--data_dir`, by default the folder of the default benchmark."""
-    return option(
-        "data_dir", type=PATH, default=default_benchmark().about.default_folder, help="Data folder."
-    )
+    return path("data_dir", "Data folder.", default=default_benchmark().about.default_folder)
 
 
 def dependency_type() -> Callable[[Function], Function]:
     """`--dependency_type`."""
     return option(
         "dependency_type",
-        default=None,
-        metavar="resource|temporal|schema",
-        help="What a link means. resource: an output type of one tool is an input type of the other; "
+        "What a link means. resource: an output type of one tool is an input type of the other; "
         "temporal: any order; schema: a result of one tool can fill an argument of the other "
         "[default: the one in benchmark.json, else by what the tools declare].",
+        metavar="resource|temporal|schema",
     )
 
 
@@ -225,44 +247,34 @@ def engine() -> Callable[[Function], Function]:
 
     return option(
         "engine",
-        default=None,
+        "Where the work is done: N processes of this machine, or the workers of a Dask cluster. The "
+        "output is the same. dask://HOST:PORT?files=s3://BUCKET/FOLDER sends the data to the workers.",
         callback=check,
         metavar="local:N|dask://HOST:PORT",
-        help="Where the work is done: N processes of this machine, or the workers of a Dask cluster. The "
-        "output is the same. dask://HOST:PORT?files=s3://BUCKET/FOLDER sends the data to the workers.",
     )
 
 
 def prompt() -> Callable[[Function], Function]:
     """`--prompt`."""
-    return option(
+    return choice(
         "prompt",
-        type=click.Choice(["default", "example", "published"]),
+        ["default", "example", "published"],
+        "Built-in prompt. 'example' shows a short worked example instead of placeholders, for small models.",
         default="default",
         metavar="default|example",
-        help="Built-in prompt. 'example' shows a short worked example instead of placeholders, "
-        "for small models.",
     )
 
 
 def seed() -> Callable[[Function], Function]:
     """`--seed`."""
-    return option("seed", type=int, default=-1, help="Random seed; -1 draws one, prints it and records it.")
+    return option("seed", "Random seed; -1 draws one, prints it and records it.", type=int, default=-1)
 
 
 def sampler_weights() -> Callable[[Function], Function]:
     """`--shape_weights` and `--size_weights`."""
     return together(
-        option(
-            "shape_weights",
-            default=None,
-            help="Relative frequency of each shape [default: single=3,chain=7,dag=8].",
-        ),
-        option(
-            "size_weights",
-            default=None,
-            help="Relative frequency of each number of tools, e.g. 2=0.1,3=0.2,4=0.3.",
-        ),
+        option("shape_weights", "Relative frequency of each shape [default: single=3,chain=7,dag=8]."),
+        option("size_weights", "Relative frequency of each number of tools, e.g. 2=0.1,3=0.2,4=0.3."),
     )
 
 
@@ -278,32 +290,24 @@ def by_score() -> Callable[[Function], Function]:
 def cover() -> Callable[[Function], Function]:
     """`--cover` and `--at_least`."""
     return together(
-        option(
+        choice(
             "cover",
-            type=click.Choice(["tools", "edges"]),
-            default=None,
-            help="Steer the sampling so that every tool, or every edge, occurs in samples where possible; "
+            ["tools", "edges"],
+            "Steer the sampling so that every tool, or every edge, occurs in samples where possible; "
             "sets the default number of samples.",
         ),
-        option(
-            "at_least",
-            type=click.IntRange(1),
-            default=1,
-            help="With --cover: in how many samples [default: 1].",
-        ),
+        count("at_least", "With --cover: in how many samples [default: 1].", default=1),
     )
 
 
 def until() -> Callable[[Function], Function]:
     """`--until`, followed by "passed" or not."""
     return together(
-        option(
+        count(
             "until",
-            type=click.IntRange(1),
-            default=None,
-            metavar="N passed",
-            help="Go on until N samples pass the gates, within the limits; with --cover until passing "
+            "Go on until N samples pass the gates, within the limits; with --cover until passing "
             "samples have each tool or edge.",
+            metavar="N passed",
         ),
         click.argument("passed", nargs=-1, type=click.Choice(["passed"]), metavar="", expose_value=False),
     )
@@ -312,64 +316,52 @@ def until() -> Callable[[Function], Function]:
 def server() -> Callable[[Function], Function]:
     """Address, credentials, client and time-outs of the server that answers for served models."""
     return together(
-        option("api_addr", default=None, help="Host of an OpenAI-compatible server [default: localhost]."),
-        option(
-            "api_port",
-            type=click.IntRange(1, 65535),
-            default=None,
-            help="Port of the server [default: 4000].",
-        ),
+        option("api_addr", "Host of an OpenAI-compatible server [default: localhost]."),
+        option("api_port", "Port of the server [default: 4000].", type=click.IntRange(1, 65535)),
         option(
             "api_base",
-            default=None,
-            help="Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. "
+            "Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. "
             "[default: OPENAI_BASE_URL].",
         ),
         option(
-            "api_key",
-            default=None,
-            help="API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file.",
+            "api_key", "API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file."
         ),
-        option(
+        choice(
             "api",
-            type=click.Choice(["chat", "responses", "messages"]),
-            default=None,
-            help="API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose "
+            ["chat", "responses", "messages"],
+            "API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose "
             "key is ANTHROPIC_API_KEY [default: by the address, else chat].",
         ),
-        option(
+        path(
             "extra_body",
-            type=PATH,
-            default=None,
-            help="JSON file with additional fields of the request body; null omits a parameter that would be "
+            "JSON file with additional fields of the request body; null omits a parameter that would be "
             'sent by default, e.g. {"presence_penalty": null}.',
         ),
-        option("extra_headers", type=PATH, default=None, help="JSON file with additional HTTP headers."),
-        option(
+        path("extra_headers", "JSON file with additional HTTP headers."),
+        choice(
             "client",
-            type=click.Choice(["aiohttp", "openai"]),
+            ["aiohttp", "openai"],
+            "HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).",
             default="aiohttp",
-            help="HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).",
         ),
         flag("stream", "Stream answers token by token; also measures the time to the first token."),
-        option(
+        count(
             "max_tries",
-            type=click.IntRange(1),
-            default=8,
-            help="Maximum attempts per request. The count restarts after a 429 while the server answers "
+            "Maximum attempts per request. The count restarts after a 429 while the server answers "
             "other requests.",
+            default=8,
         ),
         option(
             "timeout",
+            "Seconds without a byte from the server after which an attempt ends.",
             type=FloatRange(0, min_open=True),
             default=600.0,
-            help="Seconds without a byte from the server after which an attempt ends.",
         ),
         option(
             "total_timeout",
+            "Maximum seconds of one attempt.",
             type=FloatRange(0, min_open=True),
             default=3600.0,
-            help="Maximum seconds of one attempt.",
         ),
     )
 
@@ -379,24 +371,23 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
     return together(
         option(
             "llm",
-            default=LLM,
-            help="Name of a served model, or a built-in model that needs no server: offline, or one of the "
+            "Name of a served model, or a built-in model that needs no server: offline, or one of the "
             "baselines nothing and random.",
+            default=LLM,
         ),
         server(),
-        option("temperature", type=float, help=f"Sampling temperature, 0 or more [default: {temperature}]."),
-        option("top_p", type=float, help=f"Nucleus sampling probability, 0 to 1 [default: {top_p}]."),
+        option("temperature", f"Sampling temperature, 0 or more [default: {temperature}].", type=float),
+        option("top_p", f"Nucleus sampling probability, 0 to 1 [default: {top_p}].", type=float),
     )
 
 
 def batch() -> Callable[[Function], Function]:
     """`--batch` and `--batch_cancel`."""
     return together(
-        option(
+        choice(
             "batch",
-            type=click.Choice(["openai", "vllm"]),
-            default=None,
-            help="Send all requests as a batch. openai: by the server's Batch API, at half the price, within "
+            ["openai", "vllm"],
+            "Send all requests as a batch. openai: by the server's Batch API, at half the price, within "
             "a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.",
         ),
         flag(
@@ -408,12 +399,8 @@ def batch() -> Callable[[Function], Function]:
 
 def max_tokens(default: str) -> Callable[[Function], Function]:
     """`--max_tokens`; the help shows `default` as the value that is sent without the option."""
-    return option(
-        "max_tokens",
-        type=click.IntRange(1),
-        default=None,
-        metavar="N",
-        help=f"Maximum tokens of an answer, reasoning included [default: {default}].",
+    return count(
+        "max_tokens", f"Maximum tokens of an answer, reasoning included [default: {default}].", metavar="N"
     )
 
 
@@ -437,12 +424,12 @@ def structured(default: Structured | None, text: str) -> Decorator[Any]:
     """`--structured`: "auto", true or false; bare means true."""
     return option(
         "structured",
+        text,
         type=_StructuredType(),
         default=default,
         is_flag=False,
         flag_value="true",
         metavar="auto|true|false",
-        help=text,
     )
 
 
@@ -466,11 +453,10 @@ def typed() -> tuple[str, ...]:
 
 def calibration() -> Callable[[Function], Function]:
     """Files that say how far critics agree with people (`--calibration`)."""
-    return option(
+    return path(
         "calibration",
-        type=PATH,
+        "calibration.json of `toolassay critic --calibrate` for a critic; stated beside the result.",
         multiple=True,
-        help="calibration.json of `toolassay critic --calibrate` for a critic; stated beside the result.",
     )
 
 
@@ -481,15 +467,10 @@ def budget(over_all: str = "for the whole run, earlier starts included") -> Call
         over_all: What the limits are summed over, as the help says it.
     """
     return together(
-        option("max_cost", type=FloatRange(0), default=None, help=f"Maximum cost in US dollars, {over_all}."),
-        option("max_tokens_total", type=click.IntRange(1), default=None, help=f"Maximum tokens, {over_all}."),
-        option("max_requests", type=click.IntRange(1), default=None, help=f"Maximum requests, {over_all}."),
-        option(
-            "prices",
-            type=PATH,
-            default=None,
-            help="CSV table of prices; takes precedence over the prices of genai-prices.",
-        ),
+        option("max_cost", f"Maximum cost in US dollars, {over_all}.", type=FloatRange(0)),
+        count("max_tokens_total", f"Maximum tokens, {over_all}."),
+        count("max_requests", f"Maximum requests, {over_all}."),
+        path("prices", "CSV table of prices; takes precedence over the prices of genai-prices."),
     )
 
 

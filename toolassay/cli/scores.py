@@ -17,32 +17,15 @@ from toolassay.screen import WARNING, console
 @click.command("evaluate")
 @options.data_dir()
 @options.prediction_dir()
-@options.option(
-    "save_dir",
-    type=options.PATH,
-    default=None,
-    help="Output folder [default: metrics, with the suffix of the prediction folder].",
-)
-@options.option(
-    "llm",
-    multiple=True,
-    default=(options.LLM,),
-    help="Model to score; may be repeated. all: every model with predictions.",
-)
-@options.option(
-    "limit", type=click.IntRange(1), default=None, help="Score only the items that infer --limit N runs."
-)
-@options.option(
-    "ids",
-    type=options.PATH,
-    default=None,
-    help="Score only the ids in this file, in a format of infer --ids.",
-)
+@options.path("save_dir", "Output folder [default: metrics, with the suffix of the prediction folder].")
+@options.models("llm", "Model to score, or all: every one with predictions", default=(options.LLM,))
+@options.count("limit", "Score only the items that infer --limit N runs.")
+@options.path("ids", "Score only the ids in this file, in a format of infer --ids.")
 @options.option(
     "min_coverage",
+    "Exit with code 3 if less than this share of the labels is scored.",
     type=click.FloatRange(0, 1),
     default=0.0,
-    help="Exit with code 3 if less than this share of the labels is scored.",
 )
 @options.engine()
 @evaluate_options()
@@ -81,16 +64,12 @@ def evaluate_command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, 
 @click.argument("models", nargs=-1, required=True, metavar="A B [C …]")
 @options.data_dir()
 @options.prediction_dir()
-@options.option(
-    "metric", "-m", multiple=True, help="Strict metric, e.g. node_f1; may be repeated [default: all]."
-)
-@options.option("split", "-s", default="overall", help="Shape of the gold plan: overall, single, chain, dag.")
-@options.option(
-    "n_tools", "-n", default="overall", help="Number of tools of the gold plan: overall, 1 to 10."
-)
-@options.option("resamples", type=click.IntRange(1), default=10_000, help="Resamples of intervals and tests.")
-@options.option("seed", type=int, default=0, help="Random seed of the resamples.")
-@options.option("save", type=options.PATH, default=None, help="Also write the result to this JSON file.")
+@options.option("metric", "Strict metric, e.g. node_f1; may be repeated [default: all].", "-m", multiple=True)
+@options.option("split", "Shape of the gold plan: overall, single, chain, dag.", "-s", default="overall")
+@options.option("n_tools", "Number of tools of the gold plan: overall, 1 to 10.", "-n", default="overall")
+@options.count("resamples", "Resamples of intervals and tests.", default=10_000)
+@options.option("seed", "Random seed of the resamples.", type=int, default=0)
+@options.path("save", "Also write the result to this JSON file.")
 def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings: Any) -> None:
     """Test whether one model scores better than another, or whether the difference may be chance.
 
@@ -110,14 +89,9 @@ def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings
 
 @click.command("verify")
 @options.data_dir()
-@options.option("llm", required=True, help="Model whose run is verified.")
+@options.option("llm", "Model whose run is verified.", required=True)
 @options.prediction_dir()
-@options.option(
-    "metrics_dir",
-    type=options.PATH,
-    default=None,
-    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
-)
+@options.metrics_dir()
 @verify_options()
 def verify_command(data_dir: Path, **settings: Any) -> int:
     """Recompute predictions and scores from a run's raw answers and report every difference.
@@ -132,49 +106,25 @@ def verify_command(data_dir: Path, **settings: Any) -> int:
 
 @click.command("leaderboard")
 @options.data_dir()
-@options.option(
-    "prediction_dir",
-    type=options.PATH,
-    default="predictions",
-    help="Prediction folder, in the data folder or else relative to the current one.",
-)
-@options.option(
-    "metrics_dir",
-    type=options.PATH,
-    default=None,
-    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
-)
-@options.option(
-    "group", default="overall_overall", help="Group of samples in the metrics, e.g. chain_overall."
-)
-@options.option(
-    "mode",
-    type=click.Choice(["both", "strict", "compat"]),
-    default="both",
-    help="Scoring modes to show for each model.",
-)
+@options.prediction_dir()
+@options.metrics_dir()
+@options.option("group", "Group of samples in the metrics, e.g. chain_overall.", default="overall_overall")
+@options.choice("mode", ["both", "strict", "compat"], "Scoring modes to show for each model.", default="both")
 @options.option(
     "sort_by",
-    default=None,
-    help="Sort by a column, or by coverage, cost, latency or model; uses the strict score if there is one "
+    "Sort by a column, or by coverage, cost, latency or model; uses the strict score if there is one "
     "[default: the ranking of the report].",
 )
 @options.flag("with_published", "Add the published rows of the folder's domain.")
 @options.option(
-    "published",
-    default=None,
-    metavar="NAME",
-    help="Add the published rows of this domain or edition, e.g. multimedia or 2026.",
+    "published", "Add the published rows of this domain or edition, e.g. multimedia or 2026.", metavar="NAME"
 )
-@options.option(
+@options.choice(
     "format",
-    type=click.Choice(["terminal", "markdown", "csv", "latex"]),
-    default=None,
-    help="Output format [default: by the suffix of --save, else terminal].",
+    ["terminal", "markdown", "csv", "latex"],
+    "Output format [default: by the suffix of --save, else terminal].",
 )
-@options.option(
-    "save", type=options.PATH, default=None, help="Write the table to this file (.md, .csv, .tex, .txt)."
-)
+@options.path("save", "Write the table to this file (.md, .csv, .tex, .txt).")
 def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, **settings: Any) -> None:
     """Show the scores of every model of a folder: strict and compat, confidence intervals, cost and time.
 
@@ -206,61 +156,37 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
 
 
 @click.command("report")
-@options.option(
-    "data_dir",
-    type=options.PATH,
-    multiple=True,
-    help="Data folder of any benchmark; may be repeated [default: data_huggingface].",
+@options.path(
+    "data_dir", "Data folder of any benchmark; may be repeated [default: data_huggingface].", multiple=True
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[DATA_DIR]...")
-@options.option(
-    "llm",
-    multiple=True,
-    default=("all",),
-    help="Model to include; may be repeated. 'all': every model found.",
-)
-@options.option(
-    "prediction_dir",
-    type=options.PATH,
-    default="predictions",
-    help="Prediction folder, in each data folder or else relative to the current one.",
-)
-@options.option(
-    "metrics_dir",
-    type=options.PATH,
-    default=None,
-    help="Metrics folder [default: as --prediction_dir, with metrics for predictions].",
-)
-@options.option("out", type=options.PATH, default="report", help="Output folder.")
+@options.models("llm", "Model to include, or all: every one found", default=("all",))
+@options.prediction_dir()
+@options.metrics_dir()
+@options.path("out", "Output folder.", default="report")
 @options.option(
     "require",
-    multiple=True,
-    metavar="RULE",
-    help="What a model must meet, e.g. 'accuracy>=80%', 'side_effects<=2%', 'attack_success<=5%', "
+    "What a model must meet, e.g. 'accuracy>=80%', 'side_effects<=2%', 'attack_success<=5%', "
     "'pass_k>=50%', 'cost<=5' (USD per 1,000 items), 'latency_p50<=3' and 'latency_p95<=20' (seconds); "
     "may be repeated.",
+    multiple=True,
+    metavar="RULE",
 )
 @options.option(
     "baseline",
-    default=None,
+    "Fail if a model is significantly worse (p < 0.05) than this model or earlier metrics file.",
     metavar="MODEL|FILE",
-    help="Fail if a model is significantly worse (p < 0.05) than this model or earlier metrics file.",
 )
-@options.option("junit", type=options.PATH, default=None, help="JUnit file for the requirements.")
-@options.option("summary", type=options.PATH, default=None, help="Markdown file for the decision.")
-@options.option("seed", type=int, default=0, help="Random seed of intervals and tests.")
+@options.path("junit", "JUnit file for the requirements.")
+@options.path("summary", "Markdown file for the decision.")
+@options.option("seed", "Random seed of intervals and tests.", type=int, default=0)
 def report_command(
     data_dir: tuple[Path, ...],
     more: tuple[Path, ...],
     llm: tuple[str, ...],
-    prediction_dir: Path,
-    metrics_dir: Path | None,
-    out: Path,
-    require: tuple[str, ...],
-    baseline: str | None,
     junit: Path | None,
     summary: Path | None,
-    seed: int,
+    **settings: Any,
 ) -> int:
     """Decide which model may be trusted with the tools: verdict, ranking, five axes.
 
@@ -280,15 +206,10 @@ def report_command(
     found = write_report(
         [*data_dir, *more] or [Path(default_benchmark().about.default_folder)],
         llm=list(llm),
-        prediction_dir=prediction_dir,
-        metrics_dir=metrics_dir,
-        out=out,
-        require=require,
-        baseline=baseline,
         junit_file=junit,
         summary_file=summary,
-        seed=seed,
         screen=SCREEN,
+        **settings,
     )
     for line in found.decision.verdict.sentences:
         show(printable(line))
@@ -323,12 +244,7 @@ def report_command(
 
 @click.command("view")
 @click.argument("data_dir", type=options.PATH)
-@options.option(
-    "llm",
-    multiple=True,
-    default=("all",),
-    help="Model to include; may be repeated. 'all': every model with predictions.",
-)
+@options.models("llm", "Model to include, or all: every one with predictions", default=("all",))
 @options.prediction_dir()
 @options.page()
 def view_command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:

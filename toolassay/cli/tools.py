@@ -23,10 +23,9 @@ def proposals() -> options.Decorator[Any]:
     return options.together(
         options.option(
             "propose",
-            default=None,
-            metavar="LLM",
-            help="Served model that proposes links, and the fields of results that are not declared; one "
+            "Served model that proposes links, and the fields of results that are not declared; one "
             "request per tool. Proposals are kept in DATA_DIR/graph_proposals and applied to later graphs.",
+            metavar="LLM",
         ),
         options.server(),
         options.multiworker(),
@@ -60,7 +59,7 @@ def _command(importer: Importer) -> click.Command:
         importer.name, help=f"{importer.help}\n\n{importer.source_help}", cls=options.SectionedCommand
     )
     @click.argument("source")
-    @options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
+    @options.path("data_dir", "The data folder; created if missing.", required=True)
     @options.together(*(option_of(importer.options(), flag) for flag in importer.flags))
     @options.flag("update", "Replace the folder's tools and list what was added, removed and changed.")
     @options.flag("force", "Replace the folder's tools, whatever they are; a dated copy is kept.")
@@ -104,8 +103,8 @@ def import_command() -> None:
 
 @click.command("export-tools")
 @options.data_dir()
-@options.option("to", type=click.Choice(TOOL_FORMS), required=True, help="Form of the tools.")
-@options.option("out", type=options.PATH, required=True, help="File to write.")
+@options.choice("to", TOOL_FORMS, "Form of the tools.", required=True)
+@options.path("out", "File to write.", required=True)
 @options.flag("force", "Replace OUT if it has other content.")
 def export_tools_command(data_dir: Path, to: str, out: Path, force: bool) -> None:
     """Write the tools of a data folder as a list for a model API or an MCP listing.
@@ -119,52 +118,43 @@ def export_tools_command(data_dir: Path, to: str, out: Path, force: bool) -> Non
 
 def _pairs(name: str, text: str) -> Any:
     """An option of two tools that can be repeated."""
-    return options.option(name, nargs=2, multiple=True, metavar="A B", help=text)
+    return options.option(name, text, nargs=2, multiple=True, metavar="A B")
 
 
 @click.command("graph", cls=options.SectionedCommand)
-@options.option(
-    "data_dir", type=options.PATH, default=None, help="The data folder; graph_desc.json is written there."
-)
-@options.option(
-    "tool_desc", type=options.PATH, default=None, help="Tool file [default: DATA_DIR/tool_desc.json]."
-)
+@options.path("data_dir", "The data folder; graph_desc.json is written there.")
+@options.path("tool_desc", "Tool file [default: DATA_DIR/tool_desc.json].")
 @options.dependency_type()
 @options.option(
     "max_links",
+    "Do not write links that follow from the types if there are more than this [default: 2000000].",
     type=click.IntRange(0),
-    default=None,
-    help="Do not write links that follow from the types if there are more than this [default: 2000000].",
 )
 @options.section(
     "Links of schema graphs",
     options.option(
         "min_confidence",
-        type=options.FloatRange(0, 1),
-        default=None,
-        help="Least score of a link [default: that of the last graph, at first 0.4]. Links that were added "
+        "Least score of a link [default: that of the last graph, at first 0.4]. Links that were added "
         "or pinned are always kept.",
+        type=options.FloatRange(0, 1),
     ),
     options.option(
         "max_edges_per_tool",
-        type=click.IntRange(0),
-        default=None,
-        help="Maximum number of links from each tool, the best; 0: no limit [default: that of the last "
+        "Maximum number of links from each tool, the best; 0: no limit [default: that of the last "
         "graph, at first no limit].",
+        type=click.IntRange(0),
     ),
-    options.option(
+    options.path(
         "traces",
-        type=options.PATH,
-        multiple=True,
-        help="File of recorded calls, one sequence per line; can be repeated. Their links are kept for later "
+        "File of recorded calls, one sequence per line; can be repeated. Their links are kept for later "
         "graphs in graph_traces.json.",
+        multiple=True,
     ),
     options.option(
         "explain",
+        "Show why there is or is no link from tool A to tool B. Writes nothing.",
         nargs=2,
-        default=None,
         metavar="A B",
-        help="Show why there is or is no link from tool A to tool B. Writes nothing.",
     ),
 )
 @options.section(
@@ -174,22 +164,20 @@ def _pairs(name: str, text: str) -> Any:
     _pairs("pin", "Keep the link, whatever its score."),
     options.option(
         "retype",
+        "Change what flows first: an argument of B, or 'order' if nothing does.",
         nargs=3,
         multiple=True,
         metavar="A B TYPE",
-        help="Change what flows first: an argument of B, or 'order' if nothing does.",
     ),
     options.option(
         "field",
+        "A value that flows, for one --add or --retype: a path in the result of A and an argument of B, "
+        "e.g. results[].id=movie_id; can be repeated.",
         multiple=True,
         metavar="FROM=TO",
-        help="A value that flows, for one --add or --retype: a path in the result of A and an argument of B, "
-        "e.g. results[].id=movie_id; can be repeated.",
     ),
     _pairs("undo", "Take back the correction of a link."),
-    options.option(
-        "edits", type=options.PATH, multiple=True, help="Add the corrections of a file; can be repeated."
-    ),
+    options.path("edits", "Add the corrections of a file; can be repeated.", multiple=True),
 )
 @options.section("Links that a model proposes", proposals())
 def graph_command(data_dir: Path | None, **settings: Any) -> None:
@@ -232,9 +220,7 @@ def _with_changes(settings: dict[str, Any]) -> dict[str, Any]:
 
 @click.command("visualize")
 @options.data_dir()
-@options.option(
-    "graph_desc", type=options.PATH, default=None, help="Graph file [default: DATA_DIR/graph_desc.json]."
-)
+@options.path("graph_desc", "Graph file [default: DATA_DIR/graph_desc.json].")
 def visualize_command(data_dir: Path, graph_desc: Path | None) -> None:
     """Draw the tool graph: graph_desc.png, graph_desc.pdf and graph_desc.html."""
     from toolassay.stages.graph import visualize
@@ -244,34 +230,17 @@ def visualize_command(data_dir: Path, graph_desc: Path | None) -> None:
 
 @click.command("sample")
 @options.data_dir()
-@options.option(
-    "graph_desc",
-    "--file_name",
-    type=options.PATH,
-    default=None,
-    help="Graph file [default: DATA_DIR/graph_desc.json].",
+@options.path("graph_desc", "Graph file [default: DATA_DIR/graph_desc.json].", "--file_name")
+@options.choice(
+    "sample_method", ["single", "chain", "dag", "any"], "Shape of the subgraphs.", default="chain"
 )
-@options.option(
-    "sample_method",
-    type=click.Choice(["single", "chain", "dag", "any"]),
-    default="chain",
-    help="Shape of the subgraphs.",
-)
-@options.option(
-    "num_nodes",
-    type=click.IntRange(1),
-    default=None,
-    help="Number of tools of a subgraph [default: 3; drawn by --size_weights for 'any'].",
-)
-@options.option("number_of_samples", type=click.IntRange(1), default=1, help="Number of subgraphs.")
+@options.count("num_nodes", "Number of tools of a subgraph [default: 3; drawn by --size_weights for 'any'].")
+@options.count("number_of_samples", "Number of subgraphs.", default=1)
 @options.seed()
 @options.sampler_weights()
 @options.by_score()
-@options.option(
-    "cover",
-    type=click.Choice(["tools", "edges"]),
-    default=None,
-    help="Each sample has another tool, or another edge [needs --sample_method any].",
+@options.choice(
+    "cover", ["tools", "edges"], "Each sample has another tool, or another edge [needs --sample_method any]."
 )
 @options.dependency_type()
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")

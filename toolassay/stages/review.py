@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -23,44 +25,61 @@ from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samp
 from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
+from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.text_formatting import count_of
+
+
+@dataclass(frozen=True)
+class ReviewSettings:
+    """Which samples are reviewed, and by whom.
+
+    Attributes:
+        gates: A `gates.jsonl`; None for that of the folder. Without one, the gates check each sample when it
+            is shown.
+        dependency_type: "resource", "temporal" or "schema"; None for the type in `benchmark.json`.
+        reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
+        each: Number of reviewers per sample; 0: all.
+        sample: Look at so many samples, drawn by their ids; None for all.
+    """
+
+    gates: str | Path | None = None
+    dependency_type: str | None = None
+    reviewers: Sequence[str] = ()
+    each: int = 0
+    sample: int | None = None
 
 
 def review_session(
     data_dir: str | Path,
     *,
-    gates: str | Path | None = None,
-    dependency_type: str | None = None,
-    reviewers: Sequence[str] = (),
-    each: int = 0,
-    sample: int | None = None,
+    settings: ReviewSettings | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> Session:
     """The review of a data folder: samples, findings of the gates, and all decisions so far.
 
     Args:
         data_dir: Folder with `data.json` and the tools.
-        gates: A `gates.jsonl`; default: that of the folder. Without one, the gates check each sample when it
-            is shown.
-        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
-        reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
-        each: Number of reviewers per sample; 0: all.
-        sample: Look at so many samples, drawn by their ids; None for all.
+        settings: Which samples, and by whom.
         screen: Receives messages, results and progress.
+        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
         UsageError: A file is missing or malformed, or the samples cannot be shared like this.
+        TypeError: A keyword is unknown.
     """
-    names = [checked_name(name) for name in reviewers]
+    given = gather(settings or ReviewSettings(), keywords)
+    refuse_unknown("review", keywords)
+    names = [checked_name(name) for name in given.reviewers]
     folder = DataFolder(Path(data_dir)).require()
-    graph = graph_of(folder, dependency_type, say=screen.say)
+    graph = graph_of(folder, given.dependency_type, say=screen.say)
     background = Background(graph.library, graph.dependency_type, graph)
     unchanged = Unchanged(folder.data)
     samples = read_samples(folder.data)
-    shares = Shares(names, each, None if sample is None else drawn_samples(samples, sample))
-    path = Path(gates) if gates is not None else _of_check(folder, FILE)
-    lines = read_gates(path) if gates is not None or path.exists() else ()
+    shares = Shares(names, given.each, None if given.sample is None else drawn_samples(samples, given.sample))
+    path = _of_check(folder, FILE) if given.gates is None else Path(given.gates)
+    lines = read_gates(path) if given.gates is not None or path.exists() else ()
     written = {line.id: line for line in lines}
     if written and written.keys().isdisjoint(sample.id for sample in samples):
         screen.say(f"{WARNING}{path} has findings for none of the samples")
@@ -94,12 +113,9 @@ def start_review(
     queue: str = "all",
     port: int = 0,
     open_browser: bool = False,
-    gates: str | Path | None = None,
-    dependency_type: str | None = None,
-    reviewers: Sequence[str] = (),
-    each: int = 0,
-    sample: int | None = None,
+    settings: ReviewSettings | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> None:
     """Serve the page of a review on 127.0.0.1 until interrupted.
 
@@ -112,12 +128,9 @@ def start_review(
         queue: "all", or "conflicts": samples with differing decisions, for an adjudicator.
         port: Port; 0 selects a free one.
         open_browser: Open the page in the browser.
-        gates: A `gates.jsonl`; default: that of the folder, else the gates are run.
-        dependency_type: "resource", "temporal" or "schema"; default: the type in `benchmark.json`.
-        reviewers: Names of the reviewers that share the samples; empty: every reviewer gets all samples.
-        each: Number of reviewers per sample; 0: all.
-        sample: Look at so many samples, drawn by their ids; None for all.
+        settings: Which samples, and by whom.
         screen: Receives the address once the server listens.
+        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
         UsageError: A file is missing or malformed, a name is not valid, or the port is in use.
@@ -126,15 +139,7 @@ def start_review(
     chosen: Queue | None = next((name for name in QUEUES if name == queue), None)
     if chosen is None:
         raise UsageError(f"unknown queue '{queue}'", fix=f"use {' or '.join(QUEUES)}")
-    session = review_session(
-        data_dir,
-        gates=gates,
-        dependency_type=dependency_type,
-        reviewers=reviewers,
-        each=each,
-        sample=sample,
-        screen=screen,
-    )
+    session = review_session(data_dir, settings=settings, screen=screen, **keywords)
     if reviewer:
         reviewer = checked_name(reviewer)
         session.store.log(reviewer)
@@ -208,11 +213,9 @@ def export_reviews(
     file: str | Path,
     *,
     reviewer: str = "",
-    gates: str | Path | None = None,
-    reviewers: Sequence[str] = (),
-    each: int = 0,
-    sample: int | None = None,
+    settings: ReviewSettings | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> int:
     """Write a spreadsheet with the samples and the reviewer's decisions; returns the number of rows.
 
@@ -220,18 +223,14 @@ def export_reviews(
         data_dir: Folder with `data.json` and the tools.
         file: An `.xlsx` or `.csv` file.
         reviewer: Reviewer whose decisions are filled in; empty for none.
-        gates: A `gates.jsonl`; default: that of the folder, else the gates are run.
-        reviewers: Names of the reviewers that share the samples; the sheet has the share of `reviewer`.
-        each: Number of reviewers per sample; 0: all.
-        sample: Look at so many samples, drawn by their ids; None for all.
+        settings: Which samples, and who shares them; the sheet has the share of `reviewer`.
         screen: Receives messages, results and progress.
+        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
         UsageError: A file is missing or malformed, or the sheet has another format.
     """
-    session = review_session(
-        data_dir, gates=gates, reviewers=reviewers, each=each, sample=sample, screen=screen
-    )
+    session = review_session(data_dir, settings=settings, screen=screen, **keywords)
     reviewer = checked_name(reviewer) if reviewer else ""
     log = session.store.log(reviewer) if reviewer else Log()
     session.shares.check(reviewer)
@@ -294,7 +293,10 @@ def apply_review(
     applied = apply_reviews(
         session.outcomes(), folder, target, keep_undecided=keep_undecided, passed=passed, about=about
     )
-    _copy_funnel(_of_check(folder, FUNNEL), target.path / FUNNEL)
+    if (funnel := _of_check(folder, FUNNEL)).exists():
+        copy_file(funnel, target.path / FUNNEL)
+    else:  # an outdated copy
+        (target.path / FUNNEL).unlink(missing_ok=True)
     decisions = ", ".join(f"{count} {name}" for name, count in sorted(applied.counts.items()))
     more = f", and {applied.passed} that passed the gates" if applied.passed else ""
     screen.show(f"{target.data}: {applied.kept} of {len(session.samples)} samples ({decisions}){more}")
@@ -316,11 +318,3 @@ def _passed_beside(quarantine: DataFolder) -> Iterator[Gold]:
             fix="omit --with_passed",
         )
     return (Gold.of(label, line) for line, label in read_labels(passed.data))
-
-
-def _copy_funnel(funnel: Path, copy: Path) -> None:
-    """Copy the funnel of the check to the reviewed set; without one, remove an outdated copy."""
-    if not funnel.exists():
-        copy.unlink(missing_ok=True)
-        return
-    copy_file(funnel, copy)

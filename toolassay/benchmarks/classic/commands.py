@@ -488,7 +488,7 @@ command.add_command(build)
 
 @click.command("classic")
 @options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
-@options.option("repo", "--hub", default=None, help="Data set on the Hugging Face hub, e.g. acme/chats.")
+@options.option("repo", "Data set on the Hugging Face hub, e.g. acme/chats.", "--hub")
 @options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
 @options.option(
     "folder",
