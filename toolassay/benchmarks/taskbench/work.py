@@ -430,7 +430,7 @@ class CallWork(PlanWork):
         written = super().write(output, journal)
         if written.lines and self._own.ask != "calls":
             path, items = output.parent / "executions" / f"{output.stem}.jsonl", self.items
-            write_json_lines(path, self._executions(items, journal))
+            write_json_lines(path, map(msgspec.to_builtins, self._executions(items, journal)))
         return written
 
     def _executions(self, items: CallItems, journal: Journal) -> Iterator[Execution]:
