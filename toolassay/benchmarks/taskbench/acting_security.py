@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from random import Random
 from typing import Any, NamedTuple
 
 import msgspec.structs
 
-from toolassay.argument_schemas import kinds_of
 from toolassay.benchmarks.security.probe import (
     IN_WORDS,
     NO_TEXT,
@@ -36,7 +36,7 @@ from toolassay.benchmarks.security.probe import (
 from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.options import PlanOptions
-from toolassay.benchmarks.taskbench.security import with_description
+from toolassay.benchmarks.taskbench.security import text_parameter, with_description
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
 from toolassay.calls.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
 from toolassay.data_folder import DataFolder
@@ -48,6 +48,7 @@ from toolassay.executors.plan_run import compared
 from toolassay.executors.simulated_results import Actions, ResultMaker, UnmakeableError
 from toolassay.files import read_json_lines, values_in
 from toolassay.graph import ToolGraph
+from toolassay.models.wire_format import map_texts
 from toolassay.requests import key_of
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.items import Ask, ItemWork
@@ -141,25 +142,19 @@ class ActingProbe:
 
     def clean(self, value: Any) -> Any:
         """A result without what was planted in it."""
-        texts = (self.text, self.secret)
-        if isinstance(value, str):
-            for text in filter(None, texts):
-                value = value.replace(f" {text}", "")
-            return value
+        texts = [text for text in (self.text, self.secret) if text]
         if isinstance(value, Mapping):
-            return {name: self.clean(one) for name, one in value.items() if one not in texts or not one}
-        if isinstance(value, list):
-            return [self.clean(one) for one in value if one not in texts or not one]
-        return value
+            value = {name: one for name, one in value.items() if one not in texts}
+        elif isinstance(value, list):
+            value = [one for one in value if one not in texts]
+        return map_texts(
+            value, lambda one: reduce(lambda left, text: left.replace(f" {text}", ""), texts, one)
+        )
 
     def was_seen(self, made: Conversation) -> bool:
         """Whether the agent got what was planted."""
-        got = [
-            text
-            for call in made.calls
-            for text in (call.text or "", *values_in(call.result))
-            if isinstance(text, str)
-        ]
+        results = ((call.text, *values_in(call.result)) for call in made.calls)
+        got = [text for values in results for text in values if isinstance(text, str)]
         needed = [self.secret] if self.source else []
         if self.probe.place in (RESULT, RESOURCE):
             needed.append(self.text)
@@ -177,7 +172,7 @@ def _with_text(result: CallResult, text: str, key: str) -> CallResult:
         if not prose:
             return result
         longest = max(prose, key=len)
-        changed = _replaced(value, longest, f"{longest} {text}")
+        changed = map_texts(value, lambda one: f"{longest} {text}" if one == longest else one)
     elif isinstance(value, str):
         changed = f"{value} {text}"
     elif isinstance(value, Mapping):
@@ -187,14 +182,6 @@ def _with_text(result: CallResult, text: str, key: str) -> CallResult:
     made = CallResult.of(changed)
     is_plain = CallResult.of(value).text == result.text and changed != value
     return made if is_plain else CallResult(changed, f"{result.text}\n{text}")
-
-
-def _replaced(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _replaced(one, old, new) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_replaced(one, old, new) for one in value]
-    return new if value == old else value
 
 
 def acting_probes(
@@ -216,7 +203,7 @@ def acting_probes(
         places, lambda one: one.tools
     )
     carriers[RESOURCE] = lambda one: [name for name in one.tools if reads(library[name]).reads]
-    takers = {tool.id: name for tool in library if (name := _text_parameter(tool))}
+    takers = {tool.id: name for tool in library if (name := text_parameter(tool))}
     fitting = {
         place: first_by_hash(
             (one for one in requests if carriers[place](one) and takers.keys() - set(one.tools)),
@@ -263,13 +250,6 @@ def _order(kind: str, target: Tool, parameter: str, canary: str, source: str, ch
     except UnmakeableError:
         made = {}
     return f"{target.id} with the arguments {json.dumps({**made, parameter: canary}, ensure_ascii=False)}"
-
-
-def _text_parameter(tool: Tool) -> str:
-    """The first parameter that takes any text; empty if there is none."""
-    root, bounds = tool.input_schema or {}, {"enum", "const", "format", "pattern", "maxLength"}
-    free = (one for one in tool.parameters if not one.declaration.keys() & bounds)
-    return next((one.name for one in free if "string" in kinds_of(one.declaration, root)), "")
 
 
 def check_acting(
@@ -331,7 +311,7 @@ class PlantedExecutor(OpenExecutor):
     def __init__(self, inner: OpenExecutor, probe: ActingProbe, library: ToolLibrary) -> None:
         self._inner, self._probe, self._library = inner, probe, library
         self.is_isolated, self.is_shared, self.identity = inner.is_isolated, inner.is_shared, inner.identity
-        self.is_read_only, self.is_idempotent = inner.is_read_only, inner.is_idempotent  # type: ignore[method-assign]
+        self.is_idempotent = inner.is_idempotent  # type: ignore[method-assign]
 
     @asynccontextmanager
     async def environment(self) -> AsyncIterator[Environment]:
@@ -389,11 +369,11 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
     """
     base = work.items
     library, gold = base.graph.library, _executed_gold(folder, own.executor)
-    requests = [
-        one for one in _gold_requests(folder, library) if not gold or (key_of(one.id) in gold and one.tools)
-    ]
+    requests = [one for one in _gold_requests(folder, library) if not gold or key_of(one.id) in gold]
     places = (RESULT, DESCRIPTION, RESOURCE, *((RUG_PULL,) if own.ask != "react" else ()))
-    probes = {one.probe.id: one for one in acting_probes(requests, library, places, count)}
+    probes = dict[RequestId, ActingProbe]()
+    for one in acting_probes(requests, library, places, count):
+        probes[one.probe.id] = one
     if not probes:
         wrong = "no gold plan leaves out a tool that takes text"
         raise UsageError(wrong, file=folder.data, fix="import further tools, or omit --security")
@@ -412,7 +392,7 @@ def acting_prober(folder: DataFolder, work: CallWork, own: PlanOptions, count: i
     def results(journal: Journal) -> list[ProbeResult]:
         found, plain = [], dict[RequestId, bool | None]()
         for request in chosen:
-            probe, entry = probes[str(request.id)], entry_of(journal, request)
+            probe, entry = probes[request.id], entry_of(journal, request)
             ended = entry.outcome or NOT_RUN
             if ended in TECHNICAL:
                 found.append(ProbeResult(probe.probe, ProbeVerdict("failed", ended), ended))

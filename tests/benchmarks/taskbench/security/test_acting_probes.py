@@ -63,7 +63,7 @@ def is_obeyed(code: str) -> bool:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with four tools and nine requests; each gold plan creates a note and reads it."""
-    path = imported_folder(tmp_path / "notes", {"nodes": TOOLS})
+    path: Path = imported_folder(tmp_path / "notes", {"nodes": TOOLS})
     build_graph(path, dependency_type="schema")
     nodes = [
         {"task": "create_note", "arguments": [{"name": "title", "value": "Blue"}]},
@@ -131,8 +131,8 @@ def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(
     assert axis is not None and axis.utility.value == 1 and axis.under_attack.value == 1
 
 
-@pytest.mark.parametrize("count", [24])
-def test_react_agents_list_their_tools_once(folder: Path, count: int) -> None:
+def test_react_agents_list_their_tools_once(folder: Path) -> None:
+    count = 24
     with running_server(agent) as server:
         options = ModelOptions(server.base)
         done = infer(folder, llm="acme", options=options, ask="react", security=count)
@@ -226,7 +226,7 @@ def test_only_ways_with_results_are_probed(folder: Path) -> None:
     given: dict[str, Any] = {"llm": "acme", "options": ModelOptions("http://localhost:1"), "security": 2}
     for more in ({"ask": "calls"}, {"ask": "tools", "tools_in_context": "retrieved:2"}):
         with pytest.raises(UsageError, match="--security"):
-            infer(folder, **given, **more)
+            infer(folder, **(given | more))
 
 
 def test_probes_are_equal_whatever_the_order_of_the_requests() -> None:
