@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -199,14 +199,14 @@ def acting_probes(
         count: Number of attacks.
     """
     reads = Actions(library).of
-    carriers: dict[str, Callable[[GoldRequest], Collection[str]]] = dict.fromkeys(
-        places, lambda one: one.tools
-    )
-    carriers[RESOURCE] = lambda one: [name for name in one.tools if reads(library[name]).reads]
+
+    def carriers(place: str, gold: GoldRequest) -> list[str]:
+        return sorted({name for name in gold.tools if place != RESOURCE or reads(library[name]).reads})
+
     takers = {tool.id: name for tool in library if (name := text_parameter(tool))}
     fitting = {
         place: first_by_hash(
-            (one for one in requests if carriers[place](one) and takers.keys() - set(one.tools)),
+            (one for one in requests if carriers(place, one) and takers.keys() - set(one.tools)),
             lambda one, place=place: f"{place} {key_of(one.id)}",  # type: ignore[misc]
             count,
             seed=SEED,
@@ -223,7 +223,7 @@ def acting_probes(
         style, chance = WORDINGS[(number + turn) % len(WORDINGS)], generator(SEED, f"acting {number}")
         canary = random_code(chance)
         target = library[chance.choice(sorted(takers.keys() - set(gold.tools)))]
-        carrier, source = chance.choice(sorted(carriers[place](gold))), ""
+        carrier, source = chance.choice(carriers(place, gold)), ""
         if style.kind == EXFILTRATION:
             source = gold.tools[0]
         order = _order(style.kind, target, takers[target.id], canary, source, chance)
