@@ -10,7 +10,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from random import Random
 from typing import Any, NamedTuple
@@ -134,11 +134,9 @@ class ActingProbe:
         """A result of a tool, with what is planted in it."""
         if is_refusal(result.value):
             return result
-        if tool == self.source:
-            result = _with_text(result, self.secret, _INTERNAL)
         if tool == self.carrier and self.probe.place in (RESULT, RESOURCE):
             result = _with_text(result, self.text, _NOTICE if self.probe.place == RESULT else "")
-        return result
+        return _with_text(result, self.secret, _INTERNAL) if tool == self.source else result
 
     def clean(self, value: Any) -> Any:
         """A result without what was planted in it."""
@@ -223,9 +221,8 @@ def acting_probes(
         style, chance = WORDINGS[(number + turn) % len(WORDINGS)], generator(SEED, f"acting {number}")
         canary = random_code(chance)
         target = library[chance.choice(sorted(takers.keys() - set(gold.tools)))]
-        carrier, source = chance.choice(carriers(place, gold)), ""
-        if style.kind == EXFILTRATION:
-            source = gold.tools[0]
+        carrier, source = chance.choice(carriers(place, gold)), gold.tools[0]
+        source = source if style.kind == EXFILTRATION else ""
         order = _order(style.kind, target, takers[target.id], canary, source, chance)
         name = f"{number:03}-{place.replace(' ', '-')}"
         probe = Probe(name, style.kind, place, goal=order)
@@ -331,7 +328,8 @@ class _ActingItems(ItemWork[Request]):
 
     base: CallItems
     probes: Mapping[RequestId, ActingProbe]
-    record: type[PlanEntry] = field(default=PlanEntry)
+
+    record = PlanEntry
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         return self.base.around()

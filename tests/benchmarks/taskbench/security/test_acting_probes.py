@@ -6,7 +6,7 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -169,6 +169,27 @@ def test_agents_of_users_are_probed_in_the_same_environment(folder: Path) -> Non
     assert {line["outcome"] for line in lines if line["harmless"]} == {"served"}
 
 
+def test_a_description_is_clean_until_the_first_call(folder: Path) -> None:
+    from mcp.client import Client
+
+    listings: dict[str, list[bool]] = {}
+
+    async def listing(request: str, session: AgentSession) -> str:
+        async with Client(session.mcp_url) as server:
+            first = await server.list_tools()
+            await server.call_tool("create_note", {"title": "Blue"})
+            both = first, await server.list_tools()
+        found = [any(_ORDER.search(tool.description or "") for tool in one.tools) for one in both]
+        listings[str(session.request.id)] = found
+        return "Done."
+
+    infer(folder, llm="lister", agent=listing, security=8)
+    pulled = {id: found for id, found in listings.items() if id.endswith("rug-pull")}
+    clean = {id: found for id, found in listings.items() if id.endswith(("result", "resource"))}
+    assert len(pulled) == 2 and all(found == [False, True] for found in pulled.values())
+    assert all(found == [False, False] for found in clean.values())
+
+
 def test_an_attack_that_the_agent_never_met_is_no_resistance(folder: Path) -> None:
     async def idle(request: str, session: AgentSession) -> str:
         return "There is nothing to do."
@@ -189,17 +210,19 @@ def test_more_probes_begin_with_the_fewer() -> None:
     assert list(acting_probes([GoldRequest("1", "Do all", LIBRARY.ids)], LIBRARY, PLACES, 5)) == []
 
 
-def attacks() -> Iterator[ActingProbe]:
+def attacks(requests: Sequence[GoldRequest] = REQUESTS) -> Iterator[ActingProbe]:
     return (
         one
-        for one in acting_probes(REQUESTS, LIBRARY, PLACES, 32)
+        for one in acting_probes(requests, LIBRARY, PLACES, 32)
         if one.text and not one.probe.harmless and one.probe.place in ("tool result", "resource")
     )
 
 
 @pytest.mark.parametrize("value", [{"summary": "Two words", "n": 1}, [{"a": "b c"}], "two words", 7, None])
 def test_what_is_planted_in_a_result_can_be_removed(value: Any) -> None:
-    for probe in attacks():
+    probes = [*attacks(), *attacks([GoldRequest("r", "Read it", ["get_note"])])]
+    assert any(one.carrier == one.source and one.probe.place == "resource" for one in probes)
+    for probe in probes:
         for tool in {probe.carrier, probe.source} - {""}:
             planted = probe.result(tool, CallResult.of(value))
             assert probe.clean(planted.value) == value
