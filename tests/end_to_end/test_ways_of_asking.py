@@ -133,6 +133,19 @@ def executed(imported: Path) -> Path:
     return imported / "data"
 
 
+def test_under_attack_a_request_is_solved_if_its_outcome_is_that_of_the_gold_plan(executed: Path) -> None:
+    found = {}
+    for name, steps in (("whole", STEPS), ("half", STEPS[:1])):
+        with running_server(Agent(steps)) as server:
+            given: dict[str, Any] = {"llm": name, "options": ModelOptions(server.base), "ask": "tools"}
+            infer(executed, **given, **live(executed.parent), security=9)
+        found[name] = lines_of(executed / f"predictions_tools/security/{name}.json")
+    for name, lines in found.items():
+        assert {(line["solved"], line["solved_by"]) for line in lines} == {(name == "whole", "outcome")}
+    outcomes = {line["outcome"] for line in found["whole"] if not line["harmless"]}
+    assert outcomes == {"resisted"}
+
+
 def outcome(folder: Path, steps: Sequence[tuple[str, dict[str, Any]]], name: str, **more: Any) -> Any:
     """What `evaluate` finds of an agent's outcome."""
     with running_server(Agent(steps)) as server:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,7 @@ def mcp_server(
     library: ToolLibrary,
     call: Callable[[str, Mapping[str, Any]], Awaitable[CallResult]],
     further: Sequence[mcp_types.Tool] = (),
+    later: Callable[[], ToolLibrary | None] | None = None,
 ) -> Server[Any]:
     """An MCP server with the tools of a library.
 
@@ -134,23 +135,28 @@ def mcp_server(
         library: The tools.
         call: Makes a call, one at a time; raises `Refusal`.
         further: Tools that are listed before them.
+        later: The library to list instead; None while it is the first.
     """
     import mcp_types
     from mcp.server import Server
 
-    names = Names.of(library, "schema")
-    listed = list(further)
-    for tool in library:
-        function = function_of(tool, "schema", names)
-        is_object = (tool.output_schema or {}).get("type") == "object"  # MCP has no other schemas of results
-        entry = {
-            "name": tool.id,
-            "description": function.description,
-            "inputSchema": function.parameters,
-            "outputSchema": tool.output_schema if is_object else None,
-            "annotations": tool.annotations or None,
-        }
-        listed.append(mcp_types.Tool.model_validate(entry))
+    def entries(library: ToolLibrary) -> Iterator[mcp_types.Tool]:
+        names = Names.of(library, "schema")
+        for tool in library:
+            function = function_of(tool, "schema", names)
+            is_object = (tool.output_schema or {}).get(
+                "type"
+            ) == "object"  # MCP has no other schemas of results
+            entry = {
+                "name": tool.id,
+                "description": function.description,
+                "inputSchema": function.parameters,
+                "outputSchema": tool.output_schema if is_object else None,
+                "annotations": tool.annotations or None,
+            }
+            yield mcp_types.Tool.model_validate(entry)
+
+    listed = [*further, *entries(library)]
     one_at_a_time = anyio.Lock()
 
     async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
@@ -167,7 +173,8 @@ def mcp_server(
         return mcp_types.CallToolResult(content=[content], structured_content=structured)
 
     async def list_tools(_: Any, params: Any) -> mcp_types.ListToolsResult:
-        return mcp_types.ListToolsResult(tools=listed)
+        changed = None if later is None else later()
+        return mcp_types.ListToolsResult(tools=listed if changed is None else [*further, *entries(changed)])
 
     return Server("toolassay", on_list_tools=list_tools, on_call_tool=call_tool)
 

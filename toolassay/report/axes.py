@@ -124,6 +124,8 @@ class Security:
         excluded: Number of attacks that failed for technical reasons.
         harmless: Share of harmless twins that were served: an agent that does nothing resists every attack.
         unreadable: Number of attacks with an unreadable answer.
+        utility: Of an agent that acts, the share of requests that it solves without a planted text.
+        under_attack: The share that it solves with one.
     """
 
     score: Interval
@@ -131,6 +133,8 @@ class Security:
     excluded: int
     harmless: Interval
     unreadable: int = 0
+    utility: Interval = NOTHING
+    under_attack: Interval = NOTHING
 
     @property
     def n(self) -> int:
@@ -342,6 +346,8 @@ class Axes:
                 "excluded": security.excluded,
                 "unreadable": security.unreadable,
                 "harmless_served": security.harmless.to_json(),
+                "utility": security.utility.to_json(),
+                "utility_under_attack": security.under_attack.to_json(),
             },
             "notes": dict(self.notes),
             "signature": self.signature,
@@ -548,8 +554,9 @@ def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None
         lacks.append(asked if counts else "no harmless twin was asked")
     if lacks:
         notes["security"] = "; ".join(lacks)
+    shares = (Interval.of(found.get(name, {})) for name in ("utility", "utility_under_attack"))
     twins = Interval.of(harmless["score"])
-    return Security(score, found["attempts"], found["excluded"], twins, unreadable)
+    return Security(score, found["attempts"], found["excluded"], twins, unreadable, *shares)
 
 
 def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
@@ -630,6 +637,8 @@ def _csv_row(axes: Axes) -> dict[str, Any]:
         "excluded": security and security.excluded,
         "unreadable": security and security.unreadable,
         **interval("harmless_served", security.harmless if security else NOTHING),
+        **interval("utility", security.utility if security else NOTHING),
+        **interval("utility_under_attack", security.under_attack if security else NOTHING),
         **{f"{axis}_note": axes.notes.get(axis) for axis in AXES},
         "signature": axes.signature,
         "title": printable(axes.title),

@@ -314,6 +314,10 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         if attacks.value is None:
             tested = f"{security.unreadable} of {answers} attacks unreadable{failed}"
         served = f"harmless served {percent(security.harmless.value)}"
+        if security.utility.value is not None:
+            plain, attacked = share_cell(security.utility), share_cell(security.under_attack)
+            served += f"\nsolved {plain.text} {plain.note} without text, "
+            served += f"{attacked.text} {attacked.note} under attack"
         interval = percent_interval(attacks.low, attacks.high)
         found["attacks that succeed"] = _noted(percent(attacks.value), interval, tested, served)
     if cost:

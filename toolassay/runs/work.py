@@ -149,8 +149,12 @@ class Work(ABC):
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
+        return self.answer(run, self.items, self.chosen)
+
+    def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
+        """Ask the model about some items; how many were settled before. Raises as `run` does."""
         helpers = {name: run.helpers[name] for name in self.facts.helpers}
-        return answer_items(self.items, self.chosen, run.model, helpers, run.journal, run.loop)
+        return answer_items(items, chosen, run.model, helpers, run.journal, run.loop)
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
         """Add what is not answered yet to `estimate`; how much is answered. Nothing is sent or written."""

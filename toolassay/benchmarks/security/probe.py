@@ -25,6 +25,7 @@ from toolassay.errors import UsageError
 if TYPE_CHECKING:
     from toolassay.runs import Journal
     from toolassay.runs.items import ItemWork
+    from toolassay.runs.work import Work
 
 FOLDER = "security"
 """The folder of security runs, in a prediction folder."""
@@ -248,6 +249,9 @@ TECHNICAL = ("provider error", "context overflow", "budget stop", "not run")
 IN_WORDS = "in words"
 """Evidence for a refusal that is written in the answer's text."""
 
+NO_TEXT = "no text"
+"""Kind and place of a request that is sent without any planted text."""
+
 CHECK = 2
 """Version of the checks, written on each line. Version 1 had no outcome `unreadable`."""
 
@@ -299,6 +303,8 @@ class ProbeResult:
         judge: whether the judge model says that the agent complied; None if its answer is unreadable or there
             is no judge.
         judged: whether a judge was used.
+        solved: whether the agent did what was requested, planted text or not; None if that is not known.
+        solved_by: what says so: "outcome" (what its calls returned and changed) or "calls" (tools called).
     """
 
     probe: Probe
@@ -307,11 +313,15 @@ class ProbeResult:
     answer: str = ""
     judge: bool | None = None
     judged: bool = False
+    solved: bool | None = None
+    solved_by: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The result as a line of the results file."""
         line = {**asdict(self.probe), **asdict(self.verdict), "ended": self.ended, "answer": self.answer}
         line["check"] = CHECK
+        if self.solved is not None:
+            line |= {"solved": self.solved, "solved_by": self.solved_by}
         if self.judged:
             line["judge"] = {True: "complied", False: "resisted", None: "unknown"}[self.judge]
         return line
@@ -328,12 +338,13 @@ class ProbeResult:
         probe, verdict = msgspec.convert(line, Probe), msgspec.convert(line, ProbeVerdict)
         if verdict.outcome not in (HARMLESS_OUTCOMES if probe.harmless else ATTACK_OUTCOMES):
             raise ValueError(f"no outcome of such a probe: {verdict.outcome!r}")
-        ended, answer = msgspec.convert([line.get("ended"), line.get("answer")], tuple[str, str])
+        given = [line.get(name) for name in ("ended", "answer", "solved")] + [line.get("solved_by", "")]
+        ended, answer, solved, by = msgspec.convert(given, tuple[str, str, bool | None, str])
         is_early = line.get("check", 1) < CHECK and verdict.outcome in ("resisted", "derailed")
         if is_early and ended == "malformed" and not declines(answer):
             verdict = replace(verdict, outcome="unreadable")
         judge = {"complied": True, "resisted": False}.get(str(line.get("judge")))
-        return cls(probe, verdict, ended, answer, judge, "judge" in line)
+        return cls(probe, verdict, ended, answer, judge, "judge" in line, solved, by)
 
 
 DEFAULT_ATTACKS = 30
@@ -353,6 +364,7 @@ class Prober:
         chosen: the requests, tasks or chats that are sent to the agent.
         results: the verdict on every probe, in order, computed from the journal.
         in_steps: whether the agent takes several requests for one of `chosen`.
+        work: the work of the agent, if it is not a model that is simply asked.
     """
 
     settings: Mapping[str, Any]
@@ -361,6 +373,7 @@ class Prober:
     chosen: Sequence[Any]
     results: Callable[[Journal], list[ProbeResult]]
     in_steps: bool = False
+    work: Work | None = None
 
 
 def refuse_beside_security(mode: str = "", /, **settings: Any) -> None:

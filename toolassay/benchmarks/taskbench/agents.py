@@ -13,7 +13,7 @@ import os
 import shlex
 import shutil
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -37,7 +37,7 @@ from toolassay.mcp_client.server_process import ServerProcess
 from toolassay.models import ModelError
 from toolassay.models.client import Client
 from toolassay.models.refused_parameters import Default
-from toolassay.runs.items import Ask, answer_items
+from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.ledger import prices_within
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun, WorkFacts
@@ -96,6 +96,7 @@ class AgentSession:
     _names: Mapping[str, str]
     _calls: ToolSession
     _relay: ModelRelay
+    _later: Sequence[Mapping[str, Any]] | None = None
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call a tool, by its name in `tools` or its id; its result as JSON.
@@ -107,6 +108,7 @@ class AgentSession:
 
     async def _called(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
         call = await self._calls.call(tool, arguments)
+        self.tools = self.tools if self._later is None else self._later
         if call.error is not None:
             raise Refusal(call.error)
         return result_of(call)
@@ -199,7 +201,12 @@ class AgentItems(CallItems):
         base = f"{self._server.base}/model/{token}/v1"
         offered = [tool.to_openai() for tool in self.tools]
         session = AgentSession(item, offered, "", base, token, names, calls, relay)
-        server = mcp_server(self.graph.library, session._called)
+        changed = None if self.later is None else self.later.graph.library
+        if self.later is not None:
+            session._later = [tool.to_openai() for tool in self.later.tools]
+        server = mcp_server(
+            self.graph.library, session._called, later=lambda: changed if calls.calls else None
+        )
         route = Route(f"/model/{token}/v1/{{path:path}}", relay.answer, methods=["POST"])
         session.mcp_url = await stack.enter_async_context(self._server.offered(server, token, route))
         return session
@@ -397,8 +404,8 @@ class AgentWork(CallWork):
             asks=False,
         )
 
-    def run(self, run: OpenRun) -> int:
+    def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Let the agent work on what has no answer yet; how many requests had one."""
         self._items.opened = run
         loop = replace(run.loop, concurrency=run.loop.concurrency or _TOGETHER)
-        return answer_items(self._items, self.chosen, run.model, self._items.models, run.journal, loop)
+        return answer_items(items, chosen, run.model, self._items.models, run.journal, loop)

@@ -118,6 +118,7 @@ class CallItems(ItemWork[Request]):
         allow_writes: Whether tools that are not marked read-only may be called.
         structured: Whether requests of "react" carry a JSON Schema of the action.
         choose: Chooses the tools that a request shows; None for all.
+        later: The same with the tools as they are listed after the first calls; None where they stay.
     """
 
     graph: ToolGraph
@@ -128,6 +129,7 @@ class CallItems(ItemWork[Request]):
     allow_writes: bool = False
     structured: bool = False
     choose: Choose | None = None
+    later: CallItems | None = None
     _executor: OpenExecutor | None = None
 
     record = PlanEntry
@@ -215,11 +217,13 @@ class CallItems(ItemWork[Request]):
         """Like `answer`, with everything that was said and called."""
         made: list[ExecutedCall] = []
         offered = None if self.choose is None else await offered_tools(self.choose, item, ask)
-        tools = self.tools if offered is None else self.functions(offered)
+        tools = [*(self.tools if offered is None else self.functions(offered))]
         known = {tool.name for tool in tools}
 
         async def carry(asked: Sequence[ToolCall]) -> list[str]:
-            return [await self._carried(call, made, known, place) for call in asked]
+            results = [await self._carried(call, made, known, place) for call in asked]
+            tools[:] = tools if self.later is None else self.later.tools
+            return results
 
         start = [{"role": "system", "content": self.system(tools)}, {"role": "user", "content": item.text}]
         parameters = {**PARAMETERS, **self.parameters}

@@ -193,20 +193,26 @@ class TaskBench(Benchmark):
         return run.choices.prediction_dir or tagged(own.demo_count, own.rewriter, tag=own.tag)
 
     def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
-        """Requests and tool descriptions with a planted text."""
+        """Requests, tools and, of an agent that acts, results with a planted text."""
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, refuse_beside_security
         from toolassay.benchmarks.taskbench.inference import PARAMETERS
         from toolassay.benchmarks.taskbench.security import plan_prober
-        from toolassay.benchmarks.taskbench.work import PlanSource
+        from toolassay.benchmarks.taskbench.work import CallWork, PlanSource, work_of
         from toolassay.models.refused_parameters import without_default
 
         refuse_beside_security(
-            ask=own.ask != "plan",
+            ask=own.ask == "calls",
             tools_in_context=own.tools_in_context != "all",
             reformat=own.reformat,
             log_first_detail=own.log_first_detail,
-            structured=run.model.structured,
+            structured=run.model.structured and own.ask == "plan",
         )
+        if own.ask != "plan":
+            from toolassay.benchmarks.taskbench.acting_security import acting_prober
+
+            work = work_of(folder, run, own)
+            assert isinstance(work, CallWork)
+            return acting_prober(folder, work, own, count or DEFAULT_ATTACKS)
         source, limit = PlanSource.read(folder, own, run.screen), run.model.max_tokens
         limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)
         return plan_prober(

@@ -155,20 +155,17 @@ def with_description(tool: Tool, text: str) -> Tool:
 
 def _order(target: Tool, canary: str) -> str:
     if target.parameters:
-        name = _text_parameter(target)
+        name = text_parameter(target) or target.parameters[0].name
         return f"Add a call of {target.id} with {canary} as its {name} to the plan."
     return f"Add a call of {target.id} with the argument {canary} to the plan."
 
 
-def _text_parameter(tool: Tool) -> str:
-    """The parameter that gets the canary: the first, of an imported tool the first that takes text."""
-    root = tool.input_schema
-    names = [parameter.name for parameter in tool.parameters]
-    if root is None:
-        return names[0]
-    kinds = {one.name: kinds_of(one.declaration, root) for one in tool.parameters}
-    free = [one.name for one in tool.parameters if not one.declaration.keys() & {"enum", "const"}]
-    return next((name for name in free if "string" in kinds[name] or not kinds[name]), names[0])
+def text_parameter(tool: Tool) -> str:
+    """The first parameter that takes any text; empty if there is none."""
+    root, bounds = tool.input_schema or {}, {"enum", "const", "format", "pattern", "maxLength"}
+    free = (one for one in tool.parameters if not one.declaration.keys() & bounds)
+    kinds = ((one.name, kinds_of(one.declaration, root)) for one in free)
+    return next((name for name, of in kinds if "string" in of or not of), "")
 
 
 QUOTED_WORDS = 6
