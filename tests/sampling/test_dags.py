@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import networkx as nx
 import pytest
@@ -17,7 +18,7 @@ from toolassay.dataset import shape_of
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, TypedLinks
-from toolassay.sampling import Sampler
+from toolassay.sampling import Sampler, dags
 from toolassay.sampling.chains import find_chain
 from toolassay.sampling.dags import find_dag
 from toolassay.sampling.sampler import cut_down
@@ -35,9 +36,33 @@ def test_every_dag_that_exists_is_found_and_the_largest_is_named(graph: ToolGrap
 
     for size in range(3, largest + 1):
         check(sampler.draw("dag", size), graph)
-    expected = f"the largest found has {largest}" if largest else "no dag was found"
+    expected = f"the largest has {largest}" if largest else "there is no dag at all"
     with pytest.raises(UsageError, match=re.escape(expected)):
         sampler.draw("dag", max(3, largest + 1))
+
+
+@settings(deadline=None, max_examples=40)
+@given(tool_graphs(most=7, most_links=9), seeds, st.integers(1, 60), st.booleans())
+def test_a_search_without_proof_never_claims_too_much(
+    graph: ToolGraph, seed: int, units: int, prove: bool
+) -> None:
+    """However early the budget ends."""
+    with patch.object(dags, "_UNITS", units), patch.object(dags, "_ATTEMPTS", 1):
+        found = dags.find_dag(Neighbours(graph), 8, Random(seed), prove=prove)
+
+    assert len(found.nodes) <= largest_dag(graph)
+    if found.exact:
+        assert len(found.nodes) == largest_dag(graph)
+
+
+@settings(deadline=None, max_examples=40)
+@given(tool_graphs(most=7, most_links=9))
+def test_the_largest_tree_is_the_largest_dag(graph: ToolGraph) -> None:
+    """A connected dag that is no chain has a spanning tree that is none."""
+    links, exact = dags.largest_tree(Neighbours(graph), 8)
+
+    assert exact
+    assert (len(links) + 1 if links else 0) == largest_dag(graph)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -78,7 +103,7 @@ def test_links_whose_type_the_target_does_not_take_are_never_drawn() -> None:
     links = ListedLinks(3, [link._replace(type="complete") for link in TypedLinks(ToolLibrary(tools))])
     graph = ToolGraph(ToolLibrary(tools), "resource", links)
 
-    with pytest.raises(UsageError, match="no dag was found"):
+    with pytest.raises(UsageError, match="there is no dag at all"):
         Sampler(graph, 0).draw("dag", 3)
 
 
@@ -95,7 +120,7 @@ def test_a_dag_of_every_tool() -> None:
     graph = ToolGraph.build(plain_library(60), "temporal")
 
     check(Sampler(graph, 0).draw("dag", 60), graph)
-    with pytest.raises(UsageError, match="the largest found has 60"):
+    with pytest.raises(UsageError, match="the largest has 60"):
         Sampler(graph, 0).draw("dag", 61)
 
 

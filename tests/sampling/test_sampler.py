@@ -7,12 +7,14 @@ import random
 import re
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from running import is_the_same_in_every_process
+from scipy.optimize import milp
 
 from sampling.graphs import check, listed, plain_library, seeds, tool_graphs
 from toolassay.dataset import Shape
@@ -42,8 +44,8 @@ def test_a_drawn_size_is_had_or_the_largest_is_named(
     try:
         sample = Sampler(graph, seed).draw(shape, size)
     except UsageError as error:
-        assert re.search(r"largest found has \d+|no \w+ was found", str(error))
-        named = re.search(r"largest found has (\d+)", str(error))
+        assert re.search(r"largest (found )?has \d+|there is no \w+ at all|no \w+ was found", str(error))
+        named = re.search(r"largest (?:found )?has (\d+)", str(error))
         if named:
             assert int(named.group(1)) < size
             check(Sampler(graph, seed).draw(shape, int(named.group(1))), graph)
@@ -105,7 +107,7 @@ def test_a_library_of_one_tool(shape: Shape) -> None:
 
     assert samples.sample(0).nodes == ("tool 0",)
     if shape != "single":
-        with pytest.raises(UsageError, match=f"no {shape} was found"):
+        with pytest.raises(UsageError, match=f"there is no {shape} at all"):
             samples.draw(shape, 3)
 
 
@@ -114,8 +116,8 @@ def test_shapes_the_graph_cannot_give_are_left_out() -> None:
     samples = Sampler(graph, 0)
 
     assert {sample.shape for sample in samples.samples(100)} == {"single", "chain"}
-    assert "no dag of the requested sizes (no dag was found): left out" in samples.cuts()
-    with pytest.raises(UsageError, match="no dag of the requested sizes: no dag was found"):
+    assert "no dag of the requested sizes (there is no dag at all): left out" in samples.cuts()
+    with pytest.raises(UsageError, match="no dag of the requested sizes: there is no dag at all"):
         Sampler(graph, 0, shapes={"dag": 1}).sample(0)
 
 
@@ -132,7 +134,7 @@ def test_where_a_search_finds_nothing_a_part_of_the_example_is_given() -> None:
     graph = listed(7, [(0, 1), (0, 2), (2, 3), (3, 4), (4, 5), (5, 6)])
     draws = Sampler(graph, 0, shapes={"dag": 1, "chain": 1}, sizes={3: 1, 5: 1})
     assert draws.reachable == {"chain": {3: 1, 5: 1}, "dag": {3: 1, 5: 1}}
-    nothing = FoundSubgraph((), ())
+    nothing = FoundSubgraph((), (), False)
     with patch.multiple(sampler, find_dag=lambda *_, **__: nothing, find_chain=lambda *_, **__: nothing):
         missed = list(draws.samples(60))
 
@@ -143,8 +145,9 @@ def test_where_a_search_finds_nothing_a_part_of_the_example_is_given() -> None:
     }
 
 
-@pytest.mark.parametrize(("shape", "size"), [("chain", 33), ("dag", 39)])
+@pytest.mark.parametrize(("shape", "size"), [("chain", 36), ("chain", 35), ("dag", 39)])
 def test_what_can_be_drawn_is_sampled(shape: Shape, size: int, root: Path) -> None:
+    """The search alone hardly ever meets such sizes: it is the longest path of all that tells."""
     graph = ToolGraph.build(ToolLibrary.load(root / "data_multimedia" / "tool_desc.json"), "resource")
     assert len(Sampler(graph, 4).draw(shape, size).nodes) == size
     for sample in Sampler(graph, 4, shapes={shape: 1}, sizes={size: 1}).samples(8):
@@ -153,20 +156,28 @@ def test_what_can_be_drawn_is_sampled(shape: Shape, size: int, root: Path) -> No
 
 
 def test_no_clock_has_a_say(root: Path) -> None:
-    """On a machine on which every look at the clock is an hour later, the same samples."""
+    """On a machine on which every look at the clock is an hour later, the same samples and errors."""
     graph = ToolGraph.build(ToolLibrary.load(root / "data_multimedia" / "tool_desc.json"), "resource")
-    hours = itertools.count(0, 3600)
-    with patch("time.monotonic", lambda: next(hours)):
-        slow = list(Sampler(graph, 0, shapes={"chain": 1}, sizes={30: 1}).samples(5))
+    options: list[dict[str, object]] = []
 
-    assert slow == list(Sampler(graph, 0, shapes={"chain": 1}, sizes={30: 1}).samples(5))
+    def spy(*arguments: Any, **settings: Any) -> Any:
+        options.append(settings["options"])
+        return milp(*arguments, **settings)
+
+    hours = itertools.count(0, 3600)
+    with patch("time.monotonic", lambda: next(hours)), patch("scipy.optimize.milp", spy):
+        slow = list(Sampler(graph, 0, shapes={"chain": 1}, sizes={36: 1}).samples(5))
+
+    assert slow == list(Sampler(graph, 0, shapes={"chain": 1}, sizes={36: 1}).samples(5))
+    assert options
+    assert not any("time_limit" in given for given in options)
 
 
 def test_an_impossible_wish_names_the_largest_size() -> None:
     graph = listed(6, [(0, 1), (0, 2), (2, 3), (4, 5)])
     with pytest.raises(UsageError) as raised:
         Sampler(graph, 0, shapes={"chain": 7, "dag": 8}, sizes={200: 1}).sample(0)
-    assert "no chain or dag of 200 tools: the largest chain found has 3, the largest dag found has 4." in str(
+    assert "no chain or dag of 200 tools: the largest chain has 3, the largest dag has 4." in str(
         raised.value
     )
 
@@ -176,7 +187,7 @@ def test_an_impossible_wish_names_the_largest_size() -> None:
         "a dag has at least 3 tools: left out"
     ]
     assert Sampler(graph, 0, shapes={"chain": 1, "dag": 1}, sizes={4: 1}).cuts() == [
-        "no chain of 4 tools (the largest chain found has 3): left out"
+        "no chain of 4 tools (the largest chain has 3): left out"
     ]
     with pytest.raises(UsageError, match="a chain of 1 tool: a chain has at least 2 tools"):
         Sampler(graph, 0).draw("chain", 1)
@@ -187,5 +198,5 @@ def test_two_slots_of_one_type_are_fed_twice_and_no_more() -> None:
     graph = ToolGraph.build(ToolLibrary([*tools, Tool("join", "", ("text", "text"), ("image",))]), "resource")
 
     assert len(Sampler(graph, 0).draw("dag", 3).links) == 2
-    with pytest.raises(UsageError, match="the largest found has 3"):
+    with pytest.raises(UsageError, match="the largest has 3"):
         Sampler(graph, 0).draw("dag", 4)

@@ -117,7 +117,7 @@ def find_around(
         del left[shape]
         if shape == "single":
             if len(target) == 1:
-                return shape, FoundSubgraph(target, ())
+                return shape, FoundSubgraph(target, (), False)
             continue
         largest: GrowingDag | None = None
         wanted = draw(rng, sizes[shape])
@@ -128,11 +128,11 @@ def find_around(
             if budget.left <= 0 or (largest is not None and len(largest.nodes) == wanted):
                 break
         if largest is not None and len(largest.nodes) in sizes[shape]:
-            return shape, FoundSubgraph(largest.ordered(), tuple(largest.links))
+            return shape, FoundSubgraph(largest.ordered(), tuple(largest.links), False)
         if largest is not None and (smaller := [n for n in sizes[shape] if n <= len(largest.nodes)]):
             plan = _grown(neighbours, target, shape, max(smaller), rng, budget)
             if plan is not None and len(plan.nodes) in sizes[shape]:
-                return shape, FoundSubgraph(plan.ordered(), tuple(plan.links))
+                return shape, FoundSubgraph(plan.ordered(), tuple(plan.links), False)
     return None
 
 

@@ -3,15 +3,22 @@
 A dag starts from a motif (a fork, a join or a diamond), grows by one tool at a time in either direction, and
 may get further links between its tools at the end. Published samplers add a link only together with a new
 tool, so they can sample only forests.
+
+`largest_tree` finds the largest dag of a small graph by enumerating trees. That is enough, because a
+connected dag that is not a chain contains a spanning tree that is not a chain: every undirected cycle
+has a tool with two outgoing links, and a link elsewhere in the cycle can be dropped. Each such tree contains
+a fork or a join and grows from it one tool at a time. How a tree can grow depends only on its tools and its
+occupied input slots, so every such state is visited once.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from itertools import permutations
+from itertools import combinations, permutations
 from random import Random
+from typing import NamedTuple
 
 from toolassay.graph.links import NumberedLink
 from toolassay.sampling.search import (
@@ -19,6 +26,7 @@ from toolassay.sampling.search import (
     Neighbours,
     SearchBudget,
     draw,
+    largest_dag_bound,
     pick,
     weight_at,
 )
@@ -111,6 +119,98 @@ class GrowingDag:
         return tuple(order)
 
 
+_UNITS = 300_000  # budget of `largest_tree`
+
+Fed = frozenset[tuple[int, str, int]]
+"""Occupied input slots, (tool, type, number of links), or filled arguments, (tool, argument, 1)."""
+
+
+class LargestTree(NamedTuple):
+    """The links of a tree in the order in which it grew; `exact` says that no larger one exists."""
+
+    links: tuple[NumberedLink, ...]
+    exact: bool
+
+
+class _TreeState(NamedTuple):
+    tools: frozenset[int]
+    fed: Fed
+    links: tuple[NumberedLink, ...]
+
+
+def largest_tree(neighbours: Neighbours, size: int) -> LargestTree:
+    """A tree of `size` tools that is not a chain, or else the largest one found within the budget."""
+    budget = SearchBudget(_UNITS)
+    best: tuple[NumberedLink, ...] = ()
+    seen: set[tuple[frozenset[int], Fed]] = set()
+    for motif in _motifs(neighbours, budget):
+        waiting = [motif]
+        while waiting:
+            state = waiting.pop()
+            if (state.tools, state.fed) in seen:
+                continue
+            seen.add((state.tools, state.fed))
+            if len(state.links) > len(best):
+                best = state.links
+            if len(state.tools) == neighbours.size:
+                return LargestTree(best, True)
+            if len(state.tools) >= size:
+                return LargestTree(best, False)
+            waiting += _grown(neighbours, state, budget)
+            if budget.left <= 0:
+                return LargestTree(best, False)
+    return LargestTree(best, budget.left > 0 and not neighbours.fills_several)
+
+
+def _motifs(neighbours: Neighbours, budget: SearchBudget) -> Iterator[_TreeState]:
+    """Yield every fork and every join of two links."""
+    for tool in neighbours.middles:
+        alone = _TreeState(frozenset((tool,)), frozenset(), ())
+        for outward in (True, False):
+            others = neighbours.after(tool) if outward else neighbours.before(tool)
+            # Which of two links is added first matters where the first fills the arguments of both.
+            pairs = permutations if neighbours.fills_several and not outward else combinations
+            for one, two in pairs(others, 2):
+                for state in _linked(neighbours, alone, tool, one, outward, budget):
+                    yield from _linked(neighbours, state, tool, two, outward, budget)
+                if budget.left <= 0:
+                    return
+
+
+def _grown(neighbours: Neighbours, state: _TreeState, budget: SearchBudget) -> Iterator[_TreeState]:
+    for tool in sorted(state.tools):
+        for outward in (True, False):
+            for other in neighbours.after(tool) if outward else neighbours.before(tool):
+                if other not in state.tools:
+                    yield from _linked(neighbours, state, tool, other, outward, budget)
+                if not budget.spend(1):
+                    return
+
+
+def _linked(
+    neighbours: Neighbours, state: _TreeState, tool: int, new: int, outward: bool, budget: SearchBudget
+) -> Iterator[_TreeState]:
+    """Yield the state with a new tool, once for every input slot that the link can occupy."""
+    source, target = (tool, new) if outward else (new, tool)
+    fed = {(place, kind): count for place, kind, count in state.fed}
+    for kind in neighbours.types(source, target):
+        if not budget.spend(1):
+            return
+        count = fed.get((target, kind), 0)
+        if count >= neighbours.slots(target, kind):
+            continue
+        now = state.fed
+        if neighbours.fields(source, target):
+            filled = [argument for place, argument, _ in now if place == target]
+            used = neighbours.used(source, target, filled)
+            if not used:
+                continue
+            now = now | {(target, argument, 1) for argument in used}
+        elif neighbours.limits:
+            now = now - {(target, kind, count)} | {(target, kind, count + 1)}
+        yield _TreeState(state.tools | {new}, now, (*state.links, NumberedLink(source, target, kind)))
+
+
 _ATTEMPTS = 24  # attempts per sample
 _GROWTH_UNITS = 2_000_000  # budget of all attempts
 _STARTS = 40  # start tools tried per motif
@@ -121,23 +221,34 @@ MOTIF_WEIGHTS = {"fork": 0.35, "join": 0.3, "diamond": 0.35}
 _FURTHER_LINK = 0.4  # probability of each further link between existing tools
 
 
-def find_dag(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
+def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
     """Sample a dag of `size` tools, or the largest one found.
 
     Args:
         neighbours: The graph.
         size: Number of tools, 3 or more.
         rng: Random generator.
+        prove: If sampling fails, enumerate all trees (`largest_tree`; bounded, sufficient for small graphs).
     """
     best: GrowingDag | None = None
+    reached, exact = 0, False
     budget = SearchBudget(_GROWTH_UNITS)
     for _ in range(_ATTEMPTS):
         plan = _attempt(neighbours, size, rng, budget)
         if plan is not None and (best is None or len(plan.nodes) > len(best.nodes)):
             best = plan
-        if (best is not None and len(best.nodes) == size) or budget.left <= 0:
+        reached = len(best.nodes) if best else 0
+        exact = reached < size and reached >= largest_dag_bound(neighbours)
+        if reached == size or exact or budget.left <= 0:
             break
-    return FoundSubgraph(best.ordered(), tuple(best.links)) if best else FoundSubgraph((), ())
+    if prove and reached < size and not exact:
+        tree, exact = largest_tree(neighbours, size)
+        if len(tree) + 1 > max(reached, 1):
+            best = GrowingDag(neighbours, tree[0].source)
+            for link in tree:
+                best.add(link)
+            _link_further_while_lucky(best, rng)
+    return FoundSubgraph(best.ordered(), tuple(best.links), exact) if best else FoundSubgraph((), (), exact)
 
 
 def _attempt(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) -> GrowingDag | None:

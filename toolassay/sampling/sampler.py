@@ -75,6 +75,7 @@ def _restricted(example: FoundSubgraph, kept: Sequence[int]) -> FoundSubgraph:
     return FoundSubgraph(
         tuple(tool for tool in example.nodes if tool in inside),
         tuple(link for link in example.links if link.source in inside and link.target in inside),
+        False,
     )
 
 
@@ -187,7 +188,7 @@ class Sampler:
         """
         if size < SMALLEST[shape] or (shape == "single" and size != 1):
             raise UsageError(f"a {shape} of {count_of_tools(size)}: {smallest(shape)}")
-        found = self._find(shape, size, self._rng(index))
+        found = self._find(shape, size, self._rng(index), prove=True)
         if len(found.nodes) < size:
             raise UsageError(
                 f"no {shape} of {count_of_tools(size)} in this graph of {len(self.graph)}: "
@@ -209,16 +210,16 @@ class Sampler:
         # The package's old name stays here, so that a seed gives the same samples as before the rename.
         return Random(f"toolgraph {self.seed} {index}")
 
-    def _find(self, shape: Shape, size: int, rng: Random) -> FoundSubgraph:
+    def _find(self, shape: Shape, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
         if shape == "single":
             if factors := self._neighbours.weights:
                 names = enumerate(self.graph.library.ids)
                 tool = draw(rng, {number: factors.get((name,), 1.0) for number, name in names})
-                return FoundSubgraph((tool,), ())
-            return FoundSubgraph((int(rng.random() * len(self.graph)),), ())
+                return FoundSubgraph((tool,), (), True)
+            return FoundSubgraph((int(rng.random() * len(self.graph)),), (), True)
         if shape == "chain":
-            return find_chain(self._neighbours, size, rng)
-        return find_dag(self._neighbours, size, rng)
+            return find_chain(self._neighbours, size, rng, prove=prove)
+        return find_dag(self._neighbours, size, rng, prove=prove)
 
     def _fitting(self, shape: Shape) -> dict[int, float]:
         """The requested sizes that a shape can have in any graph."""
@@ -234,10 +235,11 @@ class Sampler:
         """
         if shape not in self._examples:
             size = max(SMALLEST[shape], *self.sizes) if shape != "single" else 1
-            best = FoundSubgraph((), ())
-            for rng in (Random(0), Random(1), Random(2), self._rng(0)):
-                best = max(best, self._find(shape, size, rng), key=lambda one: len(one.nodes))
-                if len(best.nodes) == size:
+            best = FoundSubgraph((), (), False)
+            for attempt, rng in enumerate((Random(0), Random(1), Random(2), self._rng(0))):
+                found = self._find(shape, size, rng, prove=attempt == 0)
+                best = max(best, found, key=lambda one: (len(one.nodes), one.exact))
+                if len(best.nodes) == size or best.exact:
                     break
             self._examples[shape] = best
         return self._examples[shape]
@@ -291,5 +293,7 @@ class Sampler:
 def _largest(found: FoundSubgraph, shape: Shape, *, name: str = "") -> str:
     """The largest size found, as a phrase; `name` follows "the largest"."""
     if len(found.nodes) < SMALLEST[shape]:
-        return f"no {shape} was found"
-    return f"the largest{name} found has {len(found.nodes)}"
+        return f"there is no {shape} at all" if found.exact else f"no {shape} was found (bounded search)"
+    if found.exact:
+        return f"the largest{name} has {len(found.nodes)}"
+    return f"the largest{name} found has {len(found.nodes)} (bounded search)"

@@ -1,4 +1,4 @@
-"""Shared parts of the searches: neighbours, a work budget, and the weights of shapes and sizes."""
+"""Shared parts of the searches: neighbours, a work budget, and upper bounds on the size of a sample."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import cached_property, lru_cache, partial
 from random import Random
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict, TypeVar
+
+import networkx as nx
 
 from toolassay.dataset import SHAPES, Shape
 from toolassay.errors import UsageError
@@ -28,10 +30,12 @@ class FoundSubgraph(NamedTuple):
     Attributes:
         nodes: Tool numbers in topological order. Fewer than requested if no such subgraph was found.
         links: The links.
+        exact: Whether no larger subgraph exists.
     """
 
     nodes: tuple[int, ...]
     links: tuple[NumberedLink, ...]
+    exact: bool
 
 
 class SearchBudget:
@@ -127,6 +131,12 @@ class Neighbours:
     def _required_arguments(self, tool: int) -> frozenset[str]:
         taker = self.graph.library.tools[tool]
         return frozenset(one.name for one in taker.parameters if is_required(one, taker))
+
+    @cached_property
+    def fills_several(self) -> bool:
+        """Whether a link fills several arguments: then the order in which links are added matters."""
+        links = self._dependencies.dependencies() if self._dependencies else ()
+        return any(len(fields_of(link)) > 1 for link in links)
 
     def score(self, source: int, target: int) -> float:
         """The weight of a link: its score, or 1 without scores, times its factor."""
@@ -228,6 +238,55 @@ def weight_at(neighbours: Neighbours, tool: int, *, after: bool) -> Callable[[in
     if not neighbours.has_scores:
         return None
     return lambda other: neighbours.score(tool, other) if after else neighbours.score(other, tool)
+
+
+# Up to these sizes the bounds below are computed; larger graphs use the number of tools.
+_MOST_TOOLS = 2_000
+_MOST_LINKS = 500_000
+
+
+def largest_dag_bound(neighbours: Neighbours) -> int:
+    """An upper bound on the tools of a dag: the largest weakly connected component, 0 if none can start."""
+    if not neighbours.middles:
+        return 0
+    return _largest_component(neighbours) if _is_cheap(neighbours) else neighbours.size
+
+
+def largest_chain_bound(neighbours: Neighbours) -> int:
+    """An upper bound on the tools of a path.
+
+    A path that leaves a strongly connected component cannot return to it, so it visits components along a
+    path of the condensed graph, and at most every tool of each.
+    """
+    return _largest_way(neighbours) if _is_cheap(neighbours) else neighbours.size
+
+
+@lru_cache(maxsize=4)
+def _largest_component(neighbours: Neighbours) -> int:
+    return max(map(len, nx.weakly_connected_components(_directed(neighbours))))
+
+
+@lru_cache(maxsize=4)
+def _largest_way(neighbours: Neighbours) -> int:
+    condensed = nx.condensation(_directed(neighbours))
+    longest: dict[int, int] = {}
+    for component in nx.topological_sort(condensed):
+        before = max((longest[other] for other in condensed.predecessors(component)), default=0)
+        longest[component] = before + len(condensed.nodes[component]["members"])
+    return max(longest.values())
+
+
+def _is_cheap(neighbours: Neighbours) -> bool:
+    if neighbours.is_complete:
+        return False
+    return neighbours.size <= _MOST_TOOLS and neighbours.graph.number_of_links <= _MOST_LINKS
+
+
+def _directed(neighbours: Neighbours) -> nx.DiGraph[int]:
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(range(neighbours.size))
+    graph.add_edges_from((s, t) for s in range(neighbours.size) for t in neighbours.after(s))
+    return graph
 
 
 Choice = TypeVar("Choice")
