@@ -205,7 +205,9 @@ class DataFolder:
         """
         if not self.graph_desc.exists():
             return ToolLibrary.load(self.tool_desc)
-        nodes = ToolLibrary.from_json(read_json(self.graph_desc), path=self.graph_desc)
+        from toolassay.graph.graph_file import read_graph_file
+
+        nodes = ToolLibrary.from_json(read_graph_file(self.graph_desc), path=self.graph_desc)
         if not self.tool_desc.exists():
             return nodes
         schemas = self.benchmark.dependency_type == "schema"

@@ -1,17 +1,95 @@
-"""The listed links of `graph_desc.json`, read one by one; errors name the file and line."""
+"""Reading `graph_desc.json`: a million listed links without an object for each.
+
+The list `links` is decoded with `msgspec` into columns of numbers. Whatever `msgspec` refuses is read with
+`json`, which also decides what is valid. An error is always that of `LinkReader`, which reads link by link.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item
+from toolassay.files import line_of_item, read_json
 from toolassay.graph.dependencies import Dependency
-from toolassay.graph.links import COMPLETE, ListedLinks, NumberedLink
+from toolassay.graph.links import COMPLETE, LinkColumns, ListedLinks, NumberedLink
+from toolassay.locks import open_regular
 from toolassay.tools import ToolLibrary, normal_type
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Text = TypeVar("Text", bound=Hashable)
+
+
+class _Link(msgspec.Struct, gc=False, forbid_unknown_fields=True):
+    source: str
+    target: str
+    type: str | None = None
+
+
+class _Numbers(dict[Text, int]):
+    """Numbers texts from 0 in order of first use."""
+
+    def __missing__(self, text: Text) -> int:
+        number = self[text] = len(self)
+        return number
+
+
+class WrittenLinks:
+    """The links of a file that have texts as `source` and `target`, and a text or nothing as `type`.
+
+    They hold 12 bytes for each link. Other keys are left out.
+
+    Attributes:
+        ids: The ids of tools in links, by number.
+        names: The types of links, by number; None for no type.
+        sources: The number of each link's source.
+        targets: The number of each link's target.
+        kinds: The number of each link's type.
+    """
+
+    def __init__(self, links: Sequence[_Link]) -> None:
+        ids: _Numbers[str] = _Numbers()
+        names: _Numbers[str | None] = _Numbers()
+        self.sources = array("i", (ids[link.source] for link in links))
+        self.targets = array("i", (ids[link.target] for link in links))
+        self.kinds = array("i", (names[link.type] for link in links))
+        self.ids, self.names = list(ids), list(names)
+
+    def __iter__(self) -> Iterator[dict[str, str | None]]:
+        """Each link as an object of the file."""
+        for source, target, kind in zip(self.sources, self.targets, self.kinds, strict=True):
+            yield {"source": self.ids[source], "target": self.ids[target], "type": self.names[kind]}
+
+
+def read_graph_file(path: Path, *, fix: str | None = None) -> Any:
+    """As `read_json`, but a list `links` without scores is `WrittenLinks` if its links are well-formed.
+
+    Raises:
+        UsageError: As `read_json`.
+    """
+    # MsgspecError: not JSON, JSON that only Python accepts, or further keys of a link. ValueError: not UTF-8.
+    with suppress(msgspec.MsgspecError, OSError, ValueError, RecursionError):
+        with open_regular(path) as stream:
+            text = stream.read().removeprefix(b"\xef\xbb\xbf")
+        text.decode()  # `msgspec` does not check the encoding of what it skips
+        value: dict[str, Any] = {}
+        for key, raw in msgspec.json.decode(text, type=dict[str, msgspec.Raw]).items():
+            part = memoryview(raw)
+            if key == "links" and part[0] == ord("["):
+                value[key] = WrittenLinks(msgspec.json.decode(part, type=list[_Link]))
+            else:
+                value[key] = json.loads(str(part, "utf-8"))
+        return value
+    return read_json(path, fix=fix)
 
 
 class LinkReader:
@@ -24,11 +102,56 @@ class LinkReader:
     def read_all(self, links: Iterable[Any]) -> ListedLinks:
         """The links of a graph that is not a schema graph.
 
+        Args:
+            links: `WrittenLinks`, or the objects.
+
         Raises:
             UsageError: A link is malformed, names an unknown tool, or has a type that its tools do not share.
         """
+        if isinstance(links, WrittenLinks) and (columns := self.columns(links)):
+            return ListedLinks(len(self.library), columns)
         each = (self.read(number, link) for number, link in enumerate(links, start=1))
         return ListedLinks(len(self.library), chain.from_iterable(each))
+
+    def columns(self, links: WrittenLinks) -> LinkColumns | None:
+        """The links between tool numbers; None if `read` has to find a mistake, or the types of a link."""
+        import numpy as np
+
+        known = self.library
+        numbers = np.array([known.index(name) if name in known else -1 for name in links.ids], dtype=np.int32)
+        if (numbers < 0).any() or (self.resource and not all(links.names)):
+            return None
+        names: _Numbers[str] = _Numbers()
+        if self.resource:
+            kinds = [names[self.spelling(name)] for name in links.names if name]
+        else:
+            kinds = [names[name or COMPLETE] for name in links.names]
+        columns = LinkColumns(
+            numbers[np.asarray(links.sources)],
+            numbers[np.asarray(links.targets)],
+            np.array(kinds, dtype=np.int32)[np.asarray(links.kinds)],
+            list(names),
+        )
+        return columns if not self.resource or self.are_shared(columns) else None
+
+    def are_shared(self, links: LinkColumns) -> bool:
+        """Whether the source of each link gives its type, and the target takes it."""
+        import numpy as np
+
+        numbers = {name: number for number, name in enumerate(links.names)}
+
+        def have(types: Iterable[Sequence[str]], tools: ArrayLike) -> bool:
+            had = [
+                tool * len(numbers) + numbers[kind]
+                for tool, own in enumerate(types)
+                for kind in own
+                if kind in numbers
+            ]
+            return bool(np.isin(np.asarray(tools, dtype=np.int64) * len(numbers) + links.kinds, had).all())
+
+        tools = self.library.tools
+        gives, takes = (tool.outputs for tool in tools), (tool.inputs for tool in tools)
+        return have(gives, links.sources) and have(takes, links.targets)
 
     def spelling(self, kind: str) -> str:
         """A type as the tools spell it."""

@@ -2,14 +2,20 @@
 
 Tools are numbered from 0 here. `ListedLinks` are listed in a file, `TypedLinks` follow from the tools' types,
 `CompleteLinks` connect every tool with every other.
+
+With 100,000 tools of 20 types, a tool may have tens of thousands of neighbours. `TypeIndex` therefore groups
+the tools by their set of types: the tools that have one of several types are a few hundred disjoint groups,
+and the k-th of these tools is found by bisection.
 """
 
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import accumulate, chain
 from operator import index as whole
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -17,9 +23,6 @@ from toolassay.tools import ToolLibrary
 
 if TYPE_CHECKING:
     import numpy as np
-
-
-_MOST_HELD = 50_000_000  # numbers of tools in the cache of an index
 
 
 class Without(Sequence[int]):
@@ -50,8 +53,38 @@ class Without(Sequence[int]):
         return value != self._numbers[self._place] and value in self._numbers
 
 
+class Union(Sequence[int]):
+    """A concatenated view of disjoint groups of numbers; it copies nothing.
+
+    >>> union = Union([[1, 5], [2]])
+    >>> len(union), union[2], list(union)
+    (3, 2, [1, 5, 2])
+    """
+
+    def __init__(self, groups: Sequence[Sequence[int]]) -> None:
+        self._groups = groups
+        self._ends = list(accumulate(map(len, groups)))
+
+    def __len__(self) -> int:
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, index: int) -> int:  # type: ignore[override]
+        if not -len(self) <= index < len(self):
+            raise IndexError(index)
+        index %= len(self)
+        group = bisect_right(self._ends, index)
+        return self._groups[group][index - self._ends[group]]
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(self._groups)
+
+    def start_of(self, place: int) -> int:
+        """The position at which group number `place` starts."""
+        return self._ends[place] - len(self._groups[place])
+
+
 class TypeIndex:
-    """An index from types to tools; the tools of a set of types are kept, each a number of 4 bytes.
+    """An index from types to tools.
 
     Args:
         types: The types of each tool, without repeats.
@@ -61,40 +94,54 @@ class TypeIndex:
     [0, 1]
     """
 
+    # Maximum size of the cache, counted in groups, because a cached union stores one number per group.
+    _kept = 1_000_000
+
     def __init__(self, types: Iterable[Sequence[str]]) -> None:
-        self._tools: dict[str, list[int]] = {}
         groups: dict[frozenset[str], int] = {}
-        # Tools of the same types are together; the samples of a seed depend on this order.
-        self._place: list[tuple[int, int]] = []
+        self._tools: list[list[int]] = []
+        self._group_of: list[int] = []
+        self._groups: dict[str, list[int]] = {}
         for tool, kinds in enumerate(types):
-            self._place.append((groups.setdefault(frozenset(kinds), len(groups)), tool))
-            for kind in kinds:
-                self._tools.setdefault(kind, []).append(tool)
-        self._unions: dict[tuple[str, ...], array[int]] = {}
+            group = groups.setdefault(frozenset(kinds), len(groups))
+            if group == len(self._tools):
+                self._tools.append([])
+                for kind in kinds:
+                    self._groups.setdefault(kind, []).append(group)
+            self._tools[group].append(tool)
+            self._group_of.append(group)
+        self._unions: OrderedDict[tuple[str, ...], tuple[list[int], Union]] = OrderedDict()
         self._held = 0
 
     @property
     def kinds(self) -> list[str]:
         """Every type, in order of first occurrence."""
-        return list(self._tools)
+        return list(self._groups)
 
     def count(self, kind: str) -> int:
         """The number of tools that have a type."""
-        return len(self._tools.get(kind, ()))
+        return sum(len(self._tools[group]) for group in self._groups.get(kind, ()))
 
     def tools_with(self, kinds: Iterable[str], *, but: int) -> Sequence[int]:
         """The tools that have one of `kinds`, without tool `but`."""
-        key = tuple(sorted(kinds))
-        if key not in self._unions:
-            if self._held > _MOST_HELD:
-                self._unions.clear()
-                self._held = 0
-            tools = {tool for kind in key for tool in self._tools.get(kind, ())}
-            self._unions[key] = array("i", sorted(tools, key=self._place.__getitem__))
-            self._held += len(tools)
-        found = self._unions[key]
-        place = bisect_left(found, self._place[but], key=self._place.__getitem__)
-        return Without(found, place) if place < len(found) and found[place] == but else found
+        groups, union = self._union(tuple(sorted(kinds)))
+        own = self._group_of[but]
+        place = bisect_left(groups, own)
+        if place == len(groups) or groups[place] != own:
+            return union
+        return Without(union, union.start_of(place) + bisect_left(self._tools[own], but))
+
+    def _union(self, kinds: tuple[str, ...]) -> tuple[list[int], Union]:
+        if kinds in self._unions:
+            self._unions.move_to_end(kinds)
+            return self._unions[kinds]
+        groups = sorted(set(chain.from_iterable(self._groups.get(kind, ()) for kind in kinds)))
+        self._unions[kinds] = made = groups, Union([self._tools[group] for group in groups])
+        self._held += len(groups)
+        while self._held > self._kept and len(self._unions) > 1:
+            _, (oldest, _) = self._unions.popitem(last=False)
+            self._held -= len(oldest)
+        return made
 
 
 COMPLETE = "complete"
@@ -156,6 +203,22 @@ class Links(Protocol):
         """Iterate over all links, by source, then target, then in the order of `types`."""
 
 
+class LinkColumns(NamedTuple):
+    """Links between tool numbers, as columns: 12 bytes for each link, rather than an object.
+
+    Attributes:
+        sources: The tool numbers of the sources.
+        targets: The tool numbers of the targets.
+        kinds: The numbers of the types in `names`.
+        names: The types, without repeats.
+    """
+
+    sources: Sequence[int] | np.ndarray
+    targets: Sequence[int] | np.ndarray
+    kinds: Sequence[int] | np.ndarray
+    names: Sequence[str]
+
+
 class ListedLinks:
     """Links that a file lists, as adjacency lists in sorted arrays: up to 16 bytes for each link.
 
@@ -164,34 +227,28 @@ class ListedLinks:
         links: The links. Self-links and repeats are left out.
     """
 
-    def __init__(self, size: int, links: Iterable[NumberedLink]) -> None:
+    def __init__(self, size: int, links: Iterable[NumberedLink] | LinkColumns) -> None:
         import numpy as np
 
-        sources, targets, kinds = array("i"), array("i"), array("i")
-        names: dict[str, int] = {}
-        for source, target, kind in links:
-            sources.append(source)
-            targets.append(target)
-            kinds.append(names.setdefault(kind, len(names)))
+        sources, targets, kinds, names = links if isinstance(links, LinkColumns) else _columns(links)
         self._size = size
         keys = np.asarray(sources, dtype=np.int64) * size + np.asarray(targets, dtype=np.int64)
-        numbers = np.asarray(kinds, dtype=np.int32)
+        kinds = np.asarray(kinds, dtype=np.int32)
         between_two = np.asarray(sources) != np.asarray(targets)
         if not between_two.all():
-            keys, numbers = keys[between_two], numbers[between_two]
+            keys, kinds = keys[between_two], kinds[between_two]
         order = np.argsort(keys, kind="stable")  # stable: the types of a pair stay in the order of the file
-        keys, numbers = keys[order], numbers[order]
+        keys, kinds = keys[order], kinds[order]
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         ends = np.append(starts[1:], len(keys))
         # Most pairs have one type. Those with several are given the number of a tuple of types.
         groups = {(number,): number for number in range(len(names))}
-        grouped, self._count = numbers[starts], len(starts)
+        grouped, self._count = kinds[starts], len(starts)
         for place in np.flatnonzero(ends - starts > 1).tolist():
-            group = tuple(dict.fromkeys(numbers[starts[place] : ends[place]].tolist()))
+            group = tuple(dict.fromkeys(kinds[starts[place] : ends[place]].tolist()))
             grouped[place] = groups.setdefault(group, len(groups))
             self._count += len(group) - 1
-        known = list(names)
-        self._groups = [tuple(known[number] for number in group) for group in groups]
+        self._groups = [tuple(names[number] for number in group) for group in groups]
         pairs = keys[starts]
         self._targets, self._kinds = _numbers(pairs % size), _numbers(grouped)
         self._rows = _numbers(np.searchsorted(pairs, np.arange(size + 1) * size))
@@ -229,6 +286,16 @@ class ListedLinks:
             for target, group in zip(self._targets[row], self._kinds[row], strict=True):
                 for kind in self._groups[group]:
                     yield NumberedLink(source, target, kind)
+
+
+def _columns(links: Iterable[NumberedLink]) -> LinkColumns:
+    sources, targets, kinds = array("i"), array("i"), array("i")
+    names: dict[str, int] = {}
+    for source, target, kind in links:
+        sources.append(source)
+        targets.append(target)
+        kinds.append(names.setdefault(kind, len(names)))
+    return LinkColumns(sources, targets, kinds, list(names))
 
 
 def _numbers(values: np.ndarray) -> array[int]:

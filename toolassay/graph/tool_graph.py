@@ -249,17 +249,17 @@ class ToolGraph:
             UsageError: The file is missing or malformed, or a link names an unknown tool (with its line).
             ToolFilesDiffer: `tools` are not the tools of the file.
         """
-        from toolassay.graph.graph_file import LinkReader
+        from toolassay.graph.graph_file import LinkReader, WrittenLinks, read_graph_file
 
         path = Path(path)
-        value = read_json(path, fix="make it with generate_graph.py")
+        value = read_graph_file(path, fix="make it with generate_graph.py")
         if not isinstance(value, dict) or "links" not in value:
             raise UsageError("has no links", file=path, fix="make the graph with generate_graph.py")
         # Implied links depend on the spelling of types with which the file was written.
         normalise_types = normalise_types and value.get("normalise_types") is not False
         library = ToolLibrary.from_json(value, path=path, normalise_types=normalise_types)
         links = value["links"]
-        if links is not None and not isinstance(links, list):
+        if links is not None and not isinstance(links, list | WrittenLinks):
             raise UsageError(
                 "'links' is not a list", file=path, fix="write a list, or null for implied links"
             )
@@ -271,6 +271,8 @@ class ToolGraph:
             return cls.build(library, kind)
         reader = LinkReader(path, library, resource=kind == "resource", normalise_types=normalise_types)
         if kind == "schema":
+            if isinstance(links, WrittenLinks):
+                links = read_json(path)["links"]  # the links may have further keys
             return cls.of_dependencies(
                 library, (reader.dependency(number, item) for number, item in enumerate(links, start=1))
             )
