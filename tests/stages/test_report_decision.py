@@ -15,7 +15,7 @@ from running import Capture, inside
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
 from toolassay.stages import report
 from toolassay.stages.leaderboard import leaderboard
-from toolassay.stages.report import build_report, write_report
+from toolassay.stages.report import ReportSettings, build_report, write_report
 
 
 def scored(folder: Path, model: str, right: Sequence[int], *, run: Mapping[str, Any] = {}) -> Path:
@@ -218,11 +218,11 @@ def test_a_baseline_covers_attacks_and_a_gain_is_better(tmp_path: Path) -> None:
 def test_built_in_programs_are_below_the_models_and_decide_nothing(tmp_path: Path) -> None:
     for name in ("offline", "random"):
         scored(tmp_path / "d", name, [1] * 100)
-    alone = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
+    alone = build_report(tmp_path / "d", ReportSettings(require=["accuracy>=70%"])).decision
     assert (alone.verdict.leader, alone.exit_code, alone.outcomes()) == (None, 3, {})
     assert "Only built-in programs were measured" in alone.verdict.sentences[0]
     scored(tmp_path / "d", "served", BAD)
-    decision = build_report(tmp_path / "d", require=["accuracy>=70%"]).decision
+    decision = build_report(tmp_path / "d", ReportSettings(require=["accuracy>=70%"])).decision
     assert decision.verdict.leader is not None and decision.verdict.leader.name == "served"
     assert decision.folders[0].models[0].name == "served"
     assert decision.outcomes() == {"served": "fail"}

@@ -17,6 +17,7 @@ from aiohttp import web
 
 from toolassay.episodes.agent_tools import HOST, bound
 from toolassay.errors import ToolassayError
+from toolassay.screen import Screen
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -86,6 +87,32 @@ class Loopback:
     async def close(self) -> None:
         """Stop the server."""
         await self.runner.cleanup()
+
+    @property
+    def address(self) -> str:
+        """Where a person finds the page."""
+        return self.base
+
+    async def show(self, port: int, screen: Screen, advice: str, *, open_browser: bool) -> None:
+        """Serve a page until interrupted.
+
+        Args:
+            port: As for `open`.
+            screen: Receives the address, and then the advice.
+            advice: What to do with the address.
+            open_browser: Open the page in the browser.
+        """
+        await self.open(port)
+        screen.show(self.address)
+        screen.say(advice)
+        if open_browser:
+            import webbrowser
+
+            await asyncio.to_thread(webbrowser.open, self.address)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await self.close()
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -66,7 +66,6 @@ from toolassay.gates.duplicate_gates import (
 from toolassay.gates.gate import Background, CheckedSample, Level, read_gates
 from toolassay.gates.gate_pipeline import (
     ExecutionGate,
-    GateFunnel,
     GateRecipe,
     SampleContext,
     funnel_page,
@@ -100,73 +99,43 @@ from toolassay.version import __version__
 from toolassay.writing.shown import MOST_OF_RESULT
 
 
-@dataclass
-class Choice:
-    """The requested gates.
+def requested_gates(
+    gating: GateSettings,
+    background: Background,
+    critics: Sequence[str],
+    solvers: Sequence[str],
+    *,
+    is_executed: bool,
+) -> tuple[str, ...]:
+    """The names of the requested gates, in order, before any file is read or any model is called.
 
     Args:
-        only: Names of the gates to run; None for all.
-        without: Names of the gates to skip.
+        gating: The gates and their options.
+        background: Of the samples.
         critics: Models that review the samples.
         solvers: Models that solve the requests.
-        other: Whether `--against` names another data set.
-        executed: Whether the plans of the set were executed.
+        is_executed: Whether the plans of the set were executed.
+
+    Raises:
+        UsageError: A gate is unknown, or an option is given whose gate is skipped.
     """
-
-    only: Sequence[str] | None
-    without: Sequence[str]
-    critics: Sequence[str] = ()
-    solvers: Sequence[str] = ()
-    other: bool = False
-    executed: bool = False
-
-    def names(self, background: Background) -> tuple[str, ...]:
-        """The names of the requested gates, in order, before any file is read or any model is called.
-
-        Raises:
-            UsageError: A gate is unknown, or an option is given whose gate is skipped.
-        """
-        opinion = SecondOpinionGate((), background) if self.solvers else None
-        whole_set = [RepeatGate(DUPLICATE, {})] + [RepeatGate(CONTAMINATION, {})] * self.other
-        execution = ExecutionGate((), background) if self.executed else None
-        known = SampleContext(execution=execution, second_opinion=opinion, whole_set=whole_set)
-        gates = select_gates(gate_pipeline(background, known), self.only, self.without)
-        names = tuple(gate.name for gate in gates)
-        for flag, given, gate in (
-            ("critic", self.critics, TeacherGate.name),
-            ("solver", self.solvers, SecondOpinionGate.name),
-            ("against", self.other, CONTAMINATION),
-        ):
-            if given and gate not in names:
-                raise UsageError(
-                    f"--{flag} needs the gate '{gate}', which is left out",
-                    fix=f"omit --{flag}, or run that gate",
-                )
-        return names
-
-
-def whole_set_gates(
-    names: Collection[str],
-    labels: LabelledSet,
-    other: LabelledSet | None,
-    bars: Thresholds,
-    engine: Engine,
-) -> list[RepeatGate]:
-    """The gates that compare samples with each other or with another set; they read the sets completely.
-
-    Args:
-        names: Names of the requested gates; the others read nothing.
-        labels: The samples.
-        other: The other set; None without one.
-        bars: Minimum similarity of near duplicates.
-        engine: Where requests are read and hashed.
-    """
-    gates: list[RepeatGate] = []
-    if DUPLICATE in names:
-        gates.append(DuplicateGate(labels, bars, engine))
-    if other is not None:
-        gates.append(ContaminationGate(labels, other, bars, engine))
-    return gates
+    is_compared = gating.against is not None
+    opinion = SecondOpinionGate((), background) if solvers else None
+    whole_set = [RepeatGate(DUPLICATE, {})] + [RepeatGate(CONTAMINATION, {})] * is_compared
+    execution = ExecutionGate((), background) if is_executed else None
+    known = SampleContext(execution=execution, second_opinion=opinion, whole_set=whole_set)
+    names = tuple(
+        gate.name for gate in select_gates(gate_pipeline(background, known), gating.gates, gating.without)
+    )
+    for flag, given, gate in (
+        ("critic", critics, TeacherGate.name),
+        ("solver", solvers, SecondOpinionGate.name),
+        ("against", is_compared, CONTAMINATION),
+    ):
+        if given and gate not in names:
+            fix = f"omit --{flag}, or run that gate"
+            raise UsageError(f"--{flag} needs the gate '{gate}', which is left out", fix=fix)
+    return names
 
 
 def worth_reviewing(
@@ -299,51 +268,6 @@ class FolderEvidence(Mapping[RequestId, Knowledge]):
 
     def __len__(self) -> int:
         return len(self._results)
-
-
-def ask_critics(
-    critics: Sequence[str],
-    golds: Selected,
-    background: Background,
-    evidence: Mapping[Any, Knowledge],
-    *,
-    out: Path,
-    data: Path,
-    run: RunSettings,
-) -> tuple[dict[str, Mapping[int, CriticVerdict]], bool]:
-    """Let several models review the same samples, one model after the other.
-
-    Args:
-        critics: Names of the models, all on the same server.
-        golds: The samples.
-        background: Their tools.
-        evidence: What is known beside each sample, by its id.
-        out: The runs and their usage are in its subfolder `critics/`.
-        data: File of the samples; its hash is in the manifest.
-        run: Endpoint, limits and choices.
-
-    Returns:
-        For each critic the verdicts by line number, and whether every critic answered every request.
-
-    Raises:
-        UsageError: The settings differ from those of an existing run.
-        ToolassayError: A model cannot be reached.
-    """
-    asked = {
-        name: ask_critic(
-            golds,
-            background,
-            evidence,
-            out=out,
-            data=data,
-            run=replace(run, model=replace(run.model, llm=name)),
-        )
-        for name in critics
-    }
-    if len(critics) > 1:
-        run.screen.say(f"used by all critics so far: {_used_together(out, critics)}")
-    verdicts = {name: found for name, (found, _) in asked.items()}
-    return verdicts, all(complete for _, complete in asked.values())
 
 
 def ask_critic(
@@ -549,7 +473,13 @@ def check(
     )
     refuse_unknown("check", keywords)
     folder = DataFolder(Path(data_dir)).require()
-    _refuse_others(folder)
+    benchmark = benchmark_of(folder)
+    if advice := benchmark.data.gold_advice:
+        raise UsageError(
+            f"is a {benchmark.about.title} folder, which has no gold plans",
+            file=folder.path,
+            fix=advice.format(folder.path),
+        )
     return check_into(
         CheckedFolder(Path(out), folder, force=force), folder, gating, critic, solvers, prediction_dir, run
     )
@@ -565,6 +495,8 @@ def check_into(
     run: RunSettings,
 ) -> Checked:
     """Run the samples of a folder through the gates into an output folder; arguments as for `check`."""
+    from toolassay.report.pictures import draw_funnel
+
     screen = run.screen
     against, threshold, repair = gating.against, gating.threshold, gating.repair
     with place.held(), open_engine(gating.engine) as engine:
@@ -577,34 +509,32 @@ def check_into(
         judges = dict.fromkeys([*_critics_of(folder), *critics])
         known_critics = standing(judges, map(Path, gating.calibration))
         executions = folder.path / EXECUTIONS
-        choice = Choice(
-            gating.gates,
-            gating.without,
-            critics=critics,
-            solvers=solvers,
-            other=other is not None,
-            executed=executions.exists(),
-        )
-        names = choice.names(background)
+        names = requested_gates(gating, background, critics, solvers, is_executed=executions.exists())
         if solvers and not folder.user_requests.exists():
             raise UsageError(
                 "no such file: --solver needs its requests",
                 file=folder.user_requests,
                 fix="make it with format_data.py",
             )
-        whole_set = whole_set_gates(names, labels, other, bars, engine)
+        whole_set: list[RepeatGate] = [DuplicateGate(labels, bars, engine)] if DUPLICATE in names else []
+        if other is not None:
+            whole_set.append(ContaminationGate(labels, other, bars, engine))
         known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
         recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
         complete = True
         if critics or solvers:
             worth = worth_reviewing(labels, known, recipe, engine, screen)
             place.claim()
-            if critics:
-                beside = FolderEvidence(folder)
-                verdicts, complete = ask_critics(
-                    critics, worth, background, beside, out=place.path, data=folder.data, run=run
+            evidence, verdicts = FolderEvidence(folder), dict[str, Mapping[int, CriticVerdict]]()
+            for name in critics:
+                asked = replace(run, model=replace(run.model, llm=name))
+                verdicts[name], answered = ask_critic(
+                    worth, background, evidence, out=place.path, data=folder.data, run=asked
                 )
-                known = replace(known, critics=verdicts)
+                complete = complete and answered
+            if len(critics) > 1:
+                screen.say(f"used by all critics so far: {_used_together(place.path, critics)}")
+            known = replace(known, critics=verdicts)
             if solvers:
                 where = place.path / PREDICTIONS if prediction_dir is None else folder.path / prediction_dir
                 files, answered = ask_solvers(
@@ -638,24 +568,11 @@ def check_into(
             value["rewriting"] = msgspec.to_builtins(rewriting)
         if known_critics:
             value["critics"] = known_critics
-        _write_funnel(place.path, funnel, value, rewriting)
+        draw_funnel(funnel.rows, place.path / FUNNEL_PICTURE)
+        write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"], rewriting))
+        write_json(place.path / FUNNEL, value)
         _report(ended, place, known_critics.values(), screen)
         return Checked(place.path, dict(funnel.levels), value, complete)
-
-
-def _refuse_others(folder: DataFolder) -> None:
-    """Refuse a folder of a benchmark without gold plans.
-
-    Raises:
-        UsageError: It is one; the message names the command to use instead.
-    """
-    benchmark = benchmark_of(folder)
-    if benchmark.data.gold_advice:
-        raise UsageError(
-            f"is a {benchmark.about.title} folder, which has no gold plans",
-            file=folder.path,
-            fix=benchmark.data.gold_advice.format(folder.path),
-        )
 
 
 def _critics(given: str | Sequence[str] | None) -> list[str]:
@@ -703,17 +620,6 @@ def _signature(settings: Mapping[str, Any]) -> str:
         f"against:{(settings['against_sha256'] or 'none')[:12]}",
     ]
     return "|".join(parts)
-
-
-def _write_funnel(
-    path: Path, funnel: GateFunnel, value: Mapping[str, Any], rewriting: RewritingGain | None
-) -> None:
-    from toolassay.report.pictures import draw_funnel
-
-    draw_funnel(funnel.rows, path / FUNNEL_PICTURE)
-    page = funnel_page(funnel, value["signature"], rewriting)
-    write_text(path / FUNNEL_PAGE, page)
-    write_json(path / FUNNEL, value)
 
 
 def _rewriting(folder: DataFolder) -> RewritingGain | None:

@@ -60,6 +60,7 @@ from toolassay.report.report_page import (
 from toolassay.report.requirements import Measured, Requirement, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
 from toolassay.runs.outcomes import TOOLS_MISSING
+from toolassay.runs.settings import gather, refuse_unknown
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.tables import Cell, Result, Table, csv_line
@@ -384,19 +385,37 @@ class AxesReport(Result):
         return self.decision.exit_code or (3 if self.missing else 0)
 
 
+@dataclass(frozen=True)
+class ReportSettings:
+    """What a report is about.
+
+    Attributes:
+        llm: One or several models; "all" is every model with metrics or predictions.
+        prediction_dir: Prediction folder, below each data folder or as a path; its name determines the
+            metrics folder.
+        metrics_dir: Metrics folder, below each data folder or as a path.
+        require: Requirements such as "accuracy>=80%"; the names are those of `report.decision.NAMES`.
+        baseline: Model of the report, or metrics file, that no model may be significantly worse than.
+        seed: Random seed of intervals and tests.
+    """
+
+    llm: str | Sequence[str] = EVERY_MODEL
+    prediction_dir: str | Path = "predictions"
+    metrics_dir: str | Path | None = None
+    require: Sequence[str] = ()
+    baseline: str | Path | None = None
+    seed: int = 0
+
+
 def write_report(
     data_dir: str | Path | Sequence[str | Path] = "data_huggingface",
     *,
-    llm: str | Sequence[str] = EVERY_MODEL,
-    prediction_dir: str | Path = "predictions",
-    metrics_dir: str | Path | None = None,
     out: str | Path = "report",
-    require: Sequence[str] = (),
-    baseline: str | Path | None = None,
     junit_file: str | Path | None = None,
     summary_file: str | Path | None = None,
-    seed: int = 0,
+    settings: ReportSettings | None = None,
     screen: Screen = DEFAULT,
+    **keywords: Any,
 ) -> AxesReport:
     """Decide which model may be trusted: ranking, requirements, and five axes on several benchmarks.
 
@@ -404,31 +423,20 @@ def write_report(
 
     Args:
         data_dir: One or several data folders of any benchmark.
-        llm: One or several models; "all" is every model with metrics or predictions.
-        prediction_dir: Prediction folder, below each data folder or as a path; its name determines the
-            metrics folder.
-        metrics_dir: Metrics folder, below each data folder or as a path.
         out: Output folder; or an HTML file, then only the page is written.
-        require: Requirements such as "accuracy>=80%"; the names are those of `report.decision.NAMES`.
-        baseline: Model of the report, or metrics file, that no model may be significantly worse than.
         junit_file: JUnit file for the requirements.
         summary_file: Markdown file for the decision.
-        seed: Random seed of intervals and tests.
+        settings: What is reported.
         screen: Receives messages, results and progress.
+        keywords: Fields of `settings`; they replace the fields of the given object.
 
     Raises:
+        TypeError: A keyword is unknown.
         UsageError: A data folder does not exist, there are no metrics at all, or a requirement is malformed.
     """
-    built = build_report(
-        data_dir,
-        llm=llm,
-        prediction_dir=prediction_dir,
-        metrics_dir=metrics_dir,
-        require=require,
-        baseline=baseline,
-        seed=seed,
-        screen=screen,
-    )
+    settings = gather(settings or ReportSettings(), keywords)
+    refuse_unknown("report", keywords)
+    built = build_report(data_dir, settings, screen)
     files = list(_written(built, Path(out)))
     for file, text in ((junit_file, junit), (summary_file, summary)):
         if file is not None:
@@ -439,13 +447,7 @@ def write_report(
 
 def build_report(
     data_dir: str | Path | Sequence[str | Path],
-    *,
-    llm: str | Sequence[str] = EVERY_MODEL,
-    prediction_dir: str | Path = "predictions",
-    metrics_dir: str | Path | None = None,
-    require: Sequence[str] = (),
-    baseline: str | Path | None = None,
-    seed: int = 0,
+    settings: ReportSettings = ReportSettings(),
     screen: Screen = DEFAULT,
 ) -> AxesReport:
     """Everything that `write_report` writes; the arguments are the same.
@@ -453,14 +455,16 @@ def build_report(
     Raises:
         UsageError: As `write_report`.
     """
-    requirements = [Requirement.parse(text) for text in require]
+    requirements = [Requirement.parse(text) for text in settings.require]
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
-    places = [ScoredFolder.at(one, prediction_dir, metrics_dir) for one in dict.fromkeys(map(Path, given))]
+    where = settings.prediction_dir, settings.metrics_dir
+    places = [ScoredFolder.at(one, *where) for one in dict.fromkeys(map(Path, given))]
     names = [place.name for place in places]
     places = [
         place if names.count(place.name) == 1 else replace(place, name=place.folder.path.as_posix())
         for place in places
     ]
+    llm, seed = settings.llm, settings.seed
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
     by_place = [place.models if EVERY_MODEL in wanted else wanted for place in places]
     known_models = dict.fromkeys(model for models in by_place for model in models)
@@ -513,8 +517,9 @@ def build_report(
         for model, items in content.models.items()
     }
     decision = replace(decide(folders, requirements, harmful_tools=harmful, seed=seed), warnings=remarks)
-    if baseline is not None:
-        found = [one for folder in folders for one in regressions(folder, str(baseline), seed=seed)]
+    if settings.baseline is not None:
+        base = str(settings.baseline)
+        found = [one for folder in folders for one in regressions(folder, base, seed=seed)]
         decision = replace(decision, regressions=found)
     pages = [
         PageFolder(

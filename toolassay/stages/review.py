@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,19 +149,10 @@ def start_review(
         from toolassay.review.server import ReviewServer
 
         server = ReviewServer(session, reviewer=reviewer, queue=chosen)
-        await server.open(port)
-        screen.show(server.address)
-        screen.say(
+        advice = (
             "open that address in a browser on this machine; Ctrl-C ends the review, all decisions are saved"
         )
-        if open_browser:
-            import webbrowser
-
-            await asyncio.to_thread(webbrowser.open, server.address)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await server.close()
+        await server.show(port, screen, advice, open_browser=open_browser)
 
     run_coroutine(run())
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 import time
 from collections import Counter
@@ -24,7 +23,7 @@ from toolassay.runs.manifest import LEDGER
 from toolassay.runs.recorded_usage import recorded_usage
 from toolassay.screen import DEFAULT, SILENT, Screen
 from toolassay.stages.evaluate import evaluate
-from toolassay.stages.report import build_report
+from toolassay.stages.report import ReportSettings, build_report
 
 ACTIVE = 60.0
 """Seconds since the last answer within which a run counts as in progress."""
@@ -71,17 +70,8 @@ def view(
         from toolassay.serving.loopback import PageServer
 
         server = PageServer(LivePage(folder, predictions, llm, place).current)
-        await server.open(port)
-        screen.show(server.base)
-        screen.say("open that address in a browser on this machine; Ctrl-C ends")
-        if open_browser:
-            import webbrowser
-
-            await asyncio.to_thread(webbrowser.open, server.base)
-        try:
-            await asyncio.Event().wait()
-        finally:
-            await server.close()
+        advice = "open that address in a browser on this machine; Ctrl-C ends"
+        await server.show(port, screen, advice, open_browser=open_browser)
 
     with temporary_folder() as place:
         run_coroutine(run(place))
@@ -172,13 +162,8 @@ class LivePage:
         except ToolassayError as error:  # also if some models cannot be scored: the others are shown
             notes = [str(error)]
         try:
-            built = build_report(
-                self._folder.path,
-                llm=self._llm,
-                prediction_dir=self._predictions,
-                metrics_dir=metrics.resolve(),
-                screen=SILENT,
-            )
+            settings = ReportSettings(self._llm, self._predictions, metrics.resolve())
+            built = build_report(self._folder.path, settings, SILENT)
             pages = built.pages
             decision = replace(built.decision, warnings=[*notes, *built.decision.warnings])
         except ToolassayError as error:
