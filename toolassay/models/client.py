@@ -106,12 +106,13 @@ class Client:
         keys = (text for text in options.credentials if text not in pairs)
         self._credentials = [*(text for text in keys if len(text) >= _SURELY_NO_WORD), *pairs]
         self._meter = meter or NoMeter()
-        if transport is None and (make := options.make_transport) is not None:
-            transport = make(name, options)
-        if transport is None:
+        if transport is None and options.make_transport is not None:
+            transport = options.make_transport(name, options)
+        elif transport is None:
             from toolassay.models.transports import AiohttpTransport, OpenAITransport
 
-            transport = (OpenAITransport if options.client == "openai" else AiohttpTransport)(name, options)
+            over_http = OpenAITransport if options.client == "openai" else AiohttpTransport
+            transport = over_http(name, options)
         self._transport: Transport = transport
         self._breaker = breaker or retry.Breaker()
         self._sleep = sleep
