@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
 from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
@@ -363,7 +364,7 @@ class CallWork(PlanWork):
             )
         if run.model.structured and own.ask != "react":
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
-        self._executor = executor_named(own.executor)
+        self._executor = executor_named(own.executor, benchmark_executors())
 
     def check_size(self, screen: Screen) -> None:
         """Warn of more tools in a request than OpenAI's API takes.
@@ -430,7 +431,7 @@ class CallWork(PlanWork):
         written = super().write(output, journal)
         if written.lines and self._own.ask != "calls":
             path, items = output.parent / "executions" / f"{output.stem}.jsonl", self.items
-            write_json_lines(path, self._executions(items, journal))
+            write_json_lines(path, map(msgspec.to_builtins, self._executions(items, journal)))
         return written
 
     def _executions(self, items: CallItems, journal: Journal) -> Iterator[Execution]:
