@@ -3,9 +3,9 @@
     python -m measurements.workbench_over_mcp [WORKPLACE] [--tasks N]
 
 The tools of WORKPLACE (`data_workbench`) become a folder of imported tools. For each task an agent makes
-calls through the MCP server of `infer(agent=…)`, in an environment of its own: the ground truth; all of it but
-the last call; the calls of the next task. What the server recorded is judged by both judges of WorkBench, as
-are the same calls as text, and by the outcome, which is compared with the strict verdict.
+calls through the MCP server of `infer(agent=…)`, in an environment of its own: the ground truth; all of it
+but the last call; the calls of the next task. What the server recorded is judged by both judges of WorkBench,
+as are the same calls as text, and by the outcome, which is compared with the strict verdict.
 """
 
 from __future__ import annotations
