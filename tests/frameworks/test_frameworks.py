@@ -100,8 +100,8 @@ def test_an_agent_on_an_mcp_server_gets_the_verdicts_of_the_built_in_loop(
                 "n_tools": len(gold),
                 "task_steps": [name for name, _ in gold],
                 "task_nodes": [
-                    {"task": name, "arguments": [{"name": key, "value": value} for key, value in made.items()]}
-                    for name, made in gold
+                    {"task": tool, "arguments": [{"name": name, "value": made[name]} for name in made]}
+                    for tool, made in gold
                 ],
                 "task_links": [],
             }
