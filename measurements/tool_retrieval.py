@@ -1,6 +1,6 @@
 """Recall@K of `--tools_in_context retrieved:K` in a library of many tools.
 
-    python -m measurements.tool_retrieval FOLDER [--tools 10000] [--more FILE ...] [--requests 1000] [--seed 0]
+    python -m measurements.tool_retrieval FOLDER [--tools 10000] [--more FILE ...] [--requests 1000]
 
 FOLDER has `tool_desc.json` and `data.json`. Its library is filled up to `--tools` with the tools of `--more`
 (JSON or JSON Lines, in which each object with `name` and `description` is one), then with recombined ones,
