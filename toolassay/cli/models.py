@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, infer_sections, notes, security_modes
 from toolassay.cli.executor_options import (
+    EVERY,
     HELP,
     NAMES,
     executor_flags,
@@ -21,7 +22,6 @@ from toolassay.cli.executor_options import (
 )
 from toolassay.cli.options import SectionedCommand
 from toolassay.cli.screen import SCREEN
-from toolassay.executors import executors
 from toolassay.serving.faults import KINDS
 
 
@@ -108,8 +108,8 @@ class Attacks(click.ParamType[bool | int | str]):
 @infer_sections()
 @options.section(
     "Executors (--ask tools, --ask react, --agent_command)",
-    options.choice("executor", [one.name for one in executors()], "Where calls run.", default="simulate"),
-    *executor_flags(executors()),
+    options.choice("executor", NAMES, "Where calls run.", default="simulate"),
+    *executor_flags(EVERY),
 )
 def infer_command(data_dir: Path, **settings: Any) -> int:
     """Run a model on every item of a data folder and write its predictions.

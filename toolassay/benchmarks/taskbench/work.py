@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.benchmarks.taskbench.asking import PARAMETERS as CALL_PARAMETERS
 from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
@@ -363,7 +364,7 @@ class CallWork(PlanWork):
             )
         if run.model.structured and own.ask != "react":
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
-        self._executor = executor_named(own.executor)
+        self._executor = executor_named(own.executor, benchmark_executors())
 
     def check_size(self, screen: Screen) -> None:
         """Warn of more tools in a request than OpenAI's API takes.
