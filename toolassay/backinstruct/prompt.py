@@ -52,6 +52,9 @@ class BackInstructPrompt:
         self._library = library
         self._check = check
         self._wording: Wording = wording
+        # All texts by which answers are read are recorded here, in whichever process they are read.
+        for name in (dependency_type, f"example_{dependency_type}"):
+            built_in(name)
         text = template or built_in(template_name(dependency_type, wording))
         # Replaced at once, so that `text` is that of earlier versions for a published library.
         self.text = text.replace("$typed", typed_note(library))

@@ -408,10 +408,10 @@ def multiworker(*more: str) -> Callable[[Function], Function]:
     """`--multiworker`; `more` are further flags with the same meaning."""
     return option(
         "multiworker",
+        "Maximum concurrent requests [default: adaptive].",
         *more,
         type=click.IntRange(1),
         default=None,
-        help="Maximum concurrent requests [default: adaptive].",
     )
 
 

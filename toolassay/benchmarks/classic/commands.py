@@ -492,10 +492,10 @@ command.add_command(build)
 @options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
 @options.option(
     "folder",
+    "Local folder with the files of the data set, instead of the hub.",
     "--from",
     type=options.PATH,
     default=None,
-    help="Local folder with the files of the data set, instead of the hub.",
 )
 def import_command(data_dir: Path, **settings: Any) -> None:
     """Import the four tables of CLASSic, CSV or Parquet.
