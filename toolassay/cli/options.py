@@ -153,7 +153,7 @@ def models(name: str, text: str, **settings: Any) -> Callable[[Function], Functi
 
 def flag(name: str, text: str, *more: str, default: bool = False) -> Callable[[Function], Function]:
     """A true/false option: `--name` and `--name true` mean true, as in the published scripts."""
-    return option(name, *more, type=bool, default=default, is_flag=False, flag_value=True, help=text)
+    return option(name, text, *more, type=bool, default=default, is_flag=False, flag_value=True)
 
 
 def names(*lists: str) -> list[str]:
