@@ -139,15 +139,16 @@ async def test_batches_in_progress_are_bounded(
         return caught.value.status_code
 
     module = "toolassay.serving.batch_service"
-    file = await sdk.files.create(file=("a", b"x" * 500), purpose="batch")
+    file = await sdk.files.create(file=("a.jsonl", jsonl(line("a"))), purpose="batch")
     batch = {"input_file_id": file.id, "endpoint": URL, "completion_window": "24h"}
     monkeypatch.setattr(f"{module}._MOST_AT_ONCE", 1)
+    fake_server.batches.working.clear()
     await sdk.post("/batches", body=batch, cast_to=object)
-    fake_server.batches.batches[0].status = "in_progress"
     assert await refused(sdk.post("/batches", body=batch, cast_to=object)) == 429
     odd_bodies: list[Any] = [[], "x", {"input_file_id": 10**400}]
     for body in odd_bodies:
         assert await refused(sdk.post("/batches", body=body, cast_to=object)) == 400
+    fake_server.batches.working.set()
     monkeypatch.undo()
     headers = {"Content-Type": "multipart/form-data; boundary=a"}
     odd = b'--a\r\nContent-Disposition: form-data; name="file"\r\nContent-Transfer-Encoding: x\r\n\r\n--a--'

@@ -181,7 +181,7 @@ class TaskBench(Benchmark):
     data = FolderFacts(domain=_domain, made_from=_labels)
     items = late("item_details:ITEMS")
     scores = late("evaluation:SCORES")
-    work = late("work:work_of")
+    work = late("ways:work_of")
     evaluate = late("evaluation:evaluate_plans")
 
     def place(self, run: RunSettings, own: PlanOptions) -> str:
@@ -197,7 +197,8 @@ class TaskBench(Benchmark):
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, refuse_beside_security
         from toolassay.benchmarks.taskbench.inference import PARAMETERS
         from toolassay.benchmarks.taskbench.security import plan_prober
-        from toolassay.benchmarks.taskbench.work import CallWork, PlanSource, work_of
+        from toolassay.benchmarks.taskbench.ways import work_of
+        from toolassay.benchmarks.taskbench.work import CallWork, PlanSource
         from toolassay.models.refused_parameters import without_default
 
         refuse_beside_security(

@@ -63,7 +63,7 @@ from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.wording import Wording as RecordedWording
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
 from toolassay.schemas import plan_schema
-from toolassay.screen import SILENT, WARNING, Screen
+from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
 
@@ -446,25 +446,6 @@ class CallWork(PlanWork):
         if self._own.ask == "calls":
             return (estimate.expected(price),)
         return estimate.expected(price), estimate.expected(price, self._own.max_steps)
-
-
-def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> Work:
-    """The work of a run with its way of asking.
-
-    Raises:
-        UsageError: files missing or malformed, or options that do not fit.
-    """
-    screen = SILENT if trial else run.screen  # notices are shown once
-    source = PlanSource.read(folder, own, screen)
-    if own.ask == AGENTS:
-        from toolassay.benchmarks.taskbench.agents import AgentWork
-
-        return AgentWork(folder, source, run, own)
-    if own.ask == "plan":
-        return PlanWork(folder, source, run, own)
-    work = CallWork(folder, source, run, own)
-    work.check_size(screen)
-    return work
 
 
 def requests_of(folder: DataFolder, screen: Screen) -> Requests:
