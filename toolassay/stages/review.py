@@ -31,7 +31,7 @@ from toolassay.text_formatting import count_of
 
 @dataclass(frozen=True)
 class ReviewSettings:
-    """Which samples are reviewed, and by whom.
+    """Which samples are reviewed, and who reviews them.
 
     Attributes:
         gates: A `gates.jsonl`; None for that of the folder. Without one, the gates check each sample when it
@@ -60,7 +60,7 @@ def review_session(
 
     Args:
         data_dir: Folder with `data.json` and the tools.
-        settings: Which samples, and by whom.
+        settings: Which samples, and who reviews them.
         screen: Receives messages, results and progress.
         keywords: Fields of `settings`; they replace the fields of the given object.
 
@@ -127,7 +127,7 @@ def start_review(
         queue: "all", or "conflicts": samples with differing decisions, for an adjudicator.
         port: Port; 0 selects a free one.
         open_browser: Open the page in the browser.
-        settings: Which samples, and by whom.
+        settings: Which samples, and who reviews them.
         screen: Receives the address once the server listens.
         keywords: Fields of `settings`; they replace the fields of the given object.
 

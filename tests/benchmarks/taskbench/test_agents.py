@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import aiohttp
 import msgspec
@@ -24,6 +24,8 @@ from toolassay import build_graph, evaluate, infer, verify
 from toolassay.benchmarks.taskbench.agents import AgentSession
 from toolassay.episodes.model_relay import WireExchange
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.executors.executor import EnvironmentFailure
+from toolassay.executors.plan_run import CallPlace
 from toolassay.files import write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
@@ -176,6 +178,22 @@ def test_how_an_agent_ends_is_its_outcome(
         assert again.summary.outcomes == {outcome: 1}
     elif outcome == "malformed":
         assert predictions(folder)[0]["result"] is None
+
+
+def test_an_environment_that_cannot_be_read_at_the_end_is_no_fault_of_the_agent(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def agent(request: str, session: AgentSession) -> str:
+        await session.call("create_room", {"title": "Blue"})
+        return "Made it."
+
+    async def unreadable(place: CallPlace) -> NoReturn:
+        raise EnvironmentFailure("it is gone")
+
+    monkeypatch.setattr(CallPlace, "recorded_states", unreadable)
+    assert infer(folder, llm="mine", agent=agent, ids=["a"]).summary.outcomes == {"provider error": 1}
+    monkeypatch.undo()
+    assert infer(folder, llm="mine", agent=agent, ids=["a"]).summary.outcomes == {"answered": 1}
 
 
 def test_an_agent_sees_no_key(

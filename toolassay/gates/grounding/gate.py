@@ -184,7 +184,8 @@ class GroundingGate:
     >>> plan = [{"task": "fly", "arguments": [{"name": "to", "value": "Rome"}]}]
     >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to rome", "task_nodes": plan}))
     []
-    >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to Oslo", "task_nodes": plan}))[0][1:3]
+    >>> (found,) = gate.check(Gold.of({"id": 1, "user_request": "Get me to Oslo", "task_nodes": plan}))
+    >>> found.state, found.reason
     ('quarantine', "'to': 'Rome' is not in the request")
     """
 

@@ -50,7 +50,7 @@ def test_the_prompt_shows_the_list_and_the_chat_and_nothing_of_the_labels() -> N
         (
             "{'thinking': 'a', 'workflow': '2. Track Parcel',}",
             "w1",
-            "its JSON had to be mended; read as the name",
+            "its JSON had to be repaired; read as the name",
         ),
         ('<think>{"workflow": "none"}</think>{"workflow": "Track Parcel"}', "w1", ""),
         ('{"workflow": "Track Parcel"}\n{"workflow": "a name of the list, or none"}', "w1", ""),

@@ -131,7 +131,7 @@ def read_choice(response: ChatResponse, candidates: tuple[Workflow, ...], nothin
     if not match.known:
         return malformed(f"names what was not offered: {said[:100]!r}")
     notes = [
-        *(["its JSON had to be mended"] if answer.repaired else []),
+        *(["its JSON had to be repaired"] if answer.repaired else []),
         *([match.note] if match.note else []),
     ]
     return WorkflowChoice(match.workflow.id if match.workflow else None, note="; ".join(notes))
