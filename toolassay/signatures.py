@@ -18,6 +18,7 @@ from toolassay.argument_schemas import (
     Property,
     Schema,
     items_of,
+    kinds_of,
     notation,
     properties_at,
     properties_of,
@@ -30,7 +31,7 @@ _MOST_WITH_PATHS = 1_500  # of a result to whose parts plans refer; the longest 
 _MOST_NAMES = 200  # parameters that a signature names
 _MOST_DESCRIPTION = 2_000  # characters of a description in a prompt, of which the last
 _END = 500
-_MOST_OF_ARGUMENT = 600  # characters of the description of an argument
+_MOST_OF_ARGUMENT = 600  # characters of the description of an argument or a result
 _MOST_DESCRIBED = 200  # arguments of a tool
 _DESCRIBED = 3  # levels of arguments below the first that are described
 _DEPTHS = (5, 4, 3, 2, 1)
@@ -48,7 +49,7 @@ def signature(schema: Schema, most: int = _MOST) -> str:
     '{day: date, n?: integer}'
     """
     properties = properties_of(schema)
-    if not properties and schema.get("type", "object") == "object":
+    if not properties and kinds_of(schema, schema) <= {"object"}:
         return "object" if schema.get("additionalProperties") else "{}"
     text = ""
     for depth in _DEPTHS:
@@ -85,6 +86,8 @@ def shown_tool(tool: Tool, *, with_paths: bool = False) -> dict[str, Any]:
 
     >>> shown_tool(Tool("now", "Tells the time.", input_schema={"type": "object"}))
     {'id': 'now', 'desc': 'Tells the time.', 'parameters': '{}'}
+    >>> shown_tool(Tool("now", input_schema={}, output_schema={"type": "number", "description": "In hours."}))
+    {'id': 'now', 'desc': '', 'parameters': '{}', 'returns': 'number', 'result': 'In hours.'}
     """
     if tool.input_schema is None:
         return tool.to_json()
@@ -92,7 +95,21 @@ def shown_tool(tool: Tool, *, with_paths: bool = False) -> dict[str, Any]:
     shown: dict[str, Any] = {"id": tool.id, "desc": description}
     if tool.is_resource:
         shown |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
-    return shown | {"parameters": takes} | ({} if gives is None else {"returns": gives})
+    shown |= {"parameters": takes} | ({} if gives is None else {"returns": gives})
+    return shown | ({"result": about} if (about := said_of_result(tool)) else {})
+
+
+def said_of_result(tool: Tool) -> str:
+    """What a tool says of its result, in at most 600 characters; often the only word on what a bare text is.
+
+    >>> said_of_result(Tool("add", output_schema={"type": "string", "description": "The id of the entry."}))
+    'The id of the entry.'
+    """
+    return _cut(str((tool.output_schema or {}).get("description") or ""))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_OF_ARGUMENT else f"{text[: _MOST_OF_ARGUMENT - 1]}…"
 
 
 def argument_descriptions(schema: Schema) -> dict[str, str]:
@@ -108,8 +125,7 @@ def argument_descriptions(schema: Schema) -> dict[str, str]:
             place, own = f"{path}{one.name}", one.schema
             listed = own.get("enum")
             values = listed if isinstance(listed, list) and len(listed) > MOST_SHOWN else []
-            text = str(own.get("description") or "")
-            text = text if len(text) <= _MOST_OF_ARGUMENT else f"{text[: _MOST_OF_ARGUMENT - 1]}…"
+            text = _cut(str(own.get("description") or ""))
             if values:
                 text = f"{text} One of: {json.dumps(values, ensure_ascii=False)}".strip()
             if text:
@@ -150,11 +166,12 @@ def read_shown(shown: Any) -> Any:
     """
     if not isinstance(shown, Mapping) or not any(isinstance(shown.get(key), str) for key in _NOTATIONS):
         return shown
-    tool = {key: item for key, item in shown.items() if key not in (*_NOTATIONS, "arguments")}
+    tool = {key: item for key, item in shown.items() if key not in (*_NOTATIONS, "arguments", "result")}
     if isinstance(shown.get("parameters"), str):
         tool["input_schema"] = {"type": "object", **read_notation(shown["parameters"])}
     if isinstance(shown.get("returns"), str):
-        tool["output_schema"] = read_notation(shown["returns"])
+        said = {"description": shown["result"]} if shown.get("result") else {}
+        tool["output_schema"] = read_notation(shown["returns"]) | said
     return tool
 
 

@@ -309,3 +309,22 @@ def test_a_source_that_does_not_exist_is_one_line(source: str, message: str) -> 
     with pytest.raises(UsageError) as caught:
         IMPORTER.read(source, ALLOWED)
     assert message in str(caught.value)
+
+
+def test_listed_keys_of_a_dict_are_fields_and_words_on_an_untyped_result_are_kept(read: Read) -> None:
+    place, zone = read("""
+        from typing import Literal
+
+        def place() -> dict[Literal["latitude", "longitude"], float]:
+            "Where we are."
+
+        def zone(city: str):
+            \"""The time zone.
+
+            Returns:
+                Its name in the IANA list.
+            \"""
+        """).tools
+    fields = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
+    assert place.output_schema == {"type": "object", "properties": fields}
+    assert zone.output_schema == {"description": "Its name in the IANA list."}

@@ -118,8 +118,8 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
             output = TypeAdapter(hint).json_schema(mode="serialization", schema_generator=_generator())
         except Exception as error:
             losses.append(Note("return", f"its type has no JSON Schema: {in_one_line(error)}"))
-    if output is not None and docstring.returns:
-        output = {**output, "description": docstring.returns}
+    if docstring.returns and (output is not None or hint is Any):
+        output = {**(output or {}), "description": docstring.returns}
     elif docstring.returns:
         losses.append(Note("docstring.returns", "without a type of the result it has no place"))
     return IncomingTool(
@@ -195,10 +195,17 @@ def _generator() -> Any:
     from pydantic.json_schema import GenerateJsonSchema
 
     class Generator(GenerateJsonSchema):
-        """Without the titles that pydantic makes of the names of fields."""
+        """Without the titles that pydantic makes of the names of fields; listed keys of a dict are fields."""
 
         def field_title_should_be_set(self, schema: Any) -> bool:
             return False
+
+        def dict_schema(self, schema: Any) -> dict[str, Any]:
+            found = super().dict_schema(schema)
+            keys = found.get("propertyNames", {})
+            names = keys.get("enum", [keys["const"]] if "const" in keys else [])
+            fields = {name: found.get("additionalProperties", {}) for name in names}
+            return {"type": "object", "properties": fields} if names else found
 
     return Generator
 

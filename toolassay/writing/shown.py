@@ -13,7 +13,7 @@ from toolassay.dataset import Sample
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.live_values.results import SeenCall
-from toolassay.signatures import signature
+from toolassay.signatures import said_of_result, signature
 from toolassay.tools import Tool, ToolLibrary
 
 _MOST_OF_SERVICE = 3_000  # characters
@@ -98,7 +98,8 @@ def shown_whole(tool: Tool) -> dict[str, Any]:
     hints = {name: True for name in _HINTS if tool.annotations.get(name) is True}
     shape = shape_of_result(tool)
     returns = "probably_returns" if tool.source.get("output_schema") == "proposed" else "returns"
-    return shown | ({"annotations": hints} if hints else {}) | ({returns: shape} if shape else {})
+    further = {"annotations": hints, returns: shape, "result": said_of_result(tool)}
+    return shown | {name: value for name, value in further.items() if value}
 
 
 def shape_of_result(tool: Tool) -> str:

@@ -118,6 +118,16 @@ def test_a_field_fills_one_argument() -> None:
     assert link.reasons[-1] == "`to_account_id` must come from elsewhere"
 
 
+def test_a_search_that_may_be_narrowed_finds_what_a_change_needs_but_not_what_it_sets() -> None:
+    person = record("person_id", "phone_number")
+    search = mcp_tool("search_contacts", many(person), takes={"person_id": TEXT, "phone_number": TEXT})
+    change = mcp_tool("modify_contact", needs={"person_id": TEXT}, takes={"phone_number": TEXT})
+    text = mcp_tool("send_text", needs={"phone_number": TEXT, "content": TEXT})
+    links = links_of(search, change, text)
+    assert pairs_of(links["search_contacts", "modify_contact"]) == [("[].person_id", "person_id")]
+    assert pairs_of(links["search_contacts", "send_text"]) == [("[].phone_number", "phone_number")]
+
+
 def test_a_list_of_ids_is_filled_by_the_ids_of_a_list() -> None:
     genres = operation("GET /genres", many(record(id=NUMBER)))
     discover = operation("GET /discover", needs={"genre_ids": many(NUMBER)})

@@ -163,7 +163,7 @@ class Derivation:
         found = [
             (target, chosen)
             for target, matches in self._matches(number).items()
-            if (chosen := _chosen(matches))
+            if (chosen := _chosen(matches, self.tools[target]))
         ]
         scores = self._scores(number, found)
         best = heapq.nsmallest(
@@ -288,7 +288,8 @@ class Derivation:
             return derived
         # Weak matches only if there are no others: they are not part of a derived link.
         found = self._matches(first, only=second).get(second)
-        chosen = _chosen(found or self._matches(first, only=second, least=0.0).get(second, {}))
+        found = found or self._matches(first, only=second, least=0.0).get(second, {})
+        chosen = _chosen(found, self.tools[second])
         if not chosen:
             return None
         (score,) = self._scores(first, [(second, chosen)])
@@ -322,10 +323,11 @@ class Derivation:
         return lines
 
 
-def _chosen(matches: dict[str, Match]) -> list[Match]:
+def _chosen(matches: dict[str, Match], target: ToolFields) -> list[Match]:
     """The matches of a link, the best first, without weak ones and without a field for two arguments.
 
-    Numbers without an attribute come together: a latitude with the longitude of the same object.
+    Numbers without an attribute come together: a latitude with the longitude of the same object. What a thing
+    has is not what it is changed to.
     """
     together = Counter(one.given.path.rpartition(".")[0] for one in matches.values() if one.given.is_measure)
     usable = (
@@ -341,7 +343,8 @@ def _chosen(matches: dict[str, Match]) -> list[Match]:
             one.given.is_described or one.given.path != other.given.path for other in chosen
         ):
             chosen.append(one)
-    return chosen
+    is_changed = target.verb == "change" and any(one.taken.required and one.flows for one in chosen)
+    return [one for one in chosen if one.taken.required or not is_changed]
 
 
 _MOST_NAMED = 12

@@ -228,6 +228,7 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
     An item of a list has an id of its own: the films similar to a film are others. An email address of a user
     is news to who asked with the user's id; another name of the user is not.
     """
+    is_item = given.listed and not given.depth
     if given.own and given.listed and not given.is_described:
         # Unless the items are those whose ids were given.
         return any(one.listed and one.required and same_thing(owner.thing, one.thing) for one in source.taken)
@@ -240,7 +241,8 @@ def is_echo(source: ToolFields, given: Given, owner: Owner, taken: Taken) -> boo
             or attribute_fit(given.attribute, one.attribute) >= 0.5
         )
         for one in source.taken
-        if (one.required or not given.own) and (given.is_described or not one.listed)
+        # A search that may be narrowed to a person finds others, too.
+        if (one.required or not (given.own or is_item)) and (given.is_described or not one.listed)
     )
 
 
