@@ -67,6 +67,15 @@ def test_what_was_created_can_be_read_and_deleted_but_not_used_after() -> None:
     assert pairs_of(links[CREATE["id"], read["id"]]) == [("id", "order_id")]
 
 
+def test_an_operation_with_a_bare_result_says_the_order_of_reading_making_and_changing() -> None:
+    bare = {"type": "object"}
+    make = operation("POST /pages", bare, needs={"title": TEXT})
+    read, change = (operation(f"{verb} /pages/{{page_id}}", bare) for verb in ("GET", "PATCH"))
+    links = links_of(make, read, change)
+    assert set(links) == {(make["id"], read["id"]), (make["id"], change["id"]), (read["id"], change["id"])}
+    assert not any(map(pairs_of, links.values()))
+
+
 def test_a_removal_gives_nothing() -> None:
     archive = mcp_tool("archive_order", record("order_id"), needs={"day": TEXT})
     assert not links_of(archive, mcp_tool("get_order", needs=ORDER))

@@ -182,10 +182,10 @@ class Derivation:
     def _follow_ups(self, number: int) -> Iterator[tuple[int, str]]:
         """The tools that work on what a tool reads or lists, where no field is known to lead there; and why.
 
-        Those of operations are not listed: their schemas and paths say what leads where.
+        Those of operations are not listed where schemas say what leads where.
         """
         source = self.tools[number]
-        if source.route is not None or source.verb not in ("find", "search"):
+        if (source.route and source.is_informative) or source.verb not in ("find", "search"):
             return
         for one in source.needs if not source.lists else ():
             if one.thing not in source.about:

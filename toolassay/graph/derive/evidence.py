@@ -514,7 +514,7 @@ def described_fields(one: ToolFields, wanted: frozenset[str]) -> list[Given]:
     """What a tool may give by its name and description; nothing if its schema says what it gives."""
     if one.is_informative or one.verb in ("remove", "change"):
         return []
-    if one.route is not None and one.verb not in ("search", "find"):
+    if one.route is not None and one.verb == "":
         return []
     if one.route is not None and one.route.ends_in_parameter and is_control(one.route.parts[-1].strip("{}")):
         return []  # "/cards/{id}/board/{field}" returns one property
