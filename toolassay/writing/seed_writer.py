@@ -135,7 +135,7 @@ def seed_wording() -> str:
 def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """The links of a plan: what its references say, and orders that the graph knows.
 
-    A link names tools. Of a tool that is called twice, each call has its own link, so one may be listed twice.
+    A link names tools. Of a tool that is called twice, each call has a link of its own.
     """
     ids = [node["id"] for node in nodes]
     pairs = [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from toolassay.benchmarks.benchmark import published_rows
-from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
@@ -129,31 +129,34 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
     return Standing.of_shares(numbers, judged, ColumnScores(samples, share, published))
 
 
-def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> ScoringChoices:
-    """The choices that give (at least) these groups again, from the signature that all of them share.
+def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> PlanScoring:
+    """The options that give (at least) these groups again, without BERTScore.
+
+    They are in the signature that all groups share.
 
     Raises:
         UsageError: there is no signature, or it cannot be read.
     """
-    parts = signature_of(next(iter(groups.values())))
+    first = next(iter(groups.values()))
+    parts = signature_of(first)
     pairs = [key.partition("_")[::2] for key in groups]
     is_sum = all(OVERALL in pair for pair in pairs)
-    splits = [split for split, size in pairs if size == OVERALL or not is_sum]
-    sizes = [size for split, size in pairs if split == OVERALL or not is_sum]
     try:
         resamples, seed = parts["bootstrap"].split("@")
-        return ScoringChoices(
-            tuple(name for name in parts["metrics"].split("+") if name),
-            tuple(dict.fromkeys(splits)),
-            tuple(dict.fromkeys(sizes)),
-            "add" if is_sum else "mul",
+        return PlanScoring(
             None if parts["alignment"] == "none" else parts["alignment"].partition("@")[0],
+            list(dict.fromkeys(split for split, size in pairs if size == OVERALL or not is_sum)),
+            list(dict.fromkeys(size for split, size in pairs if split == OVERALL or not is_sum)),
+            "add" if is_sum else "mul",
+            tuple(name for name in parts["metrics"].split("+") if name),
+            parts.get("links"),
             keep=cast("Keep", parts["keep"]),
+            rouge_median=any(key.endswith("_bootstrap_median") for key in first),
+            compat="published" if "compat" in parts else None,
+            with_bertscore=False,
             resamples=int(resamples),
             seed=int(seed),
-            compat="published" if "compat" in parts else None,
             rouge_backend="rouge-score" if "rouge" in parts else "builtin",
-            rouge_median=any(key.endswith("_bootstrap_median") for key in next(iter(groups.values()))),
         )
     except (KeyError, ValueError):
         raise UsageError("has no signature that says how it was made", file=path, fix=FIX) from None
