@@ -15,6 +15,7 @@ from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
 from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, signature_of
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.tools import ToolLibrary
 
 # The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
 _TOOLS = {
@@ -52,37 +53,32 @@ def published_plans(folder: DataFolder, domain: str | None) -> dict[str, dict[st
 
 
 def domain_of_tools(ids: Iterable[str]) -> str | None:
-    """The published domain whose tools have exactly these ids.
-
-    >>> domain_of_tools(["a", "b"]) is None
-    True
-    """
+    """The published domain whose tools have exactly these ids."""
     return _TOOLS.get(hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()[:16])
 
 
+def known_domain(folder: DataFolder) -> str | None:
+    """The published domain of a folder, as `benchmark.json` states it, or whose tools have exactly its ids.
+
+    Raises:
+        UsageError: nothing states it, and there are no tools.
+    """
+    if (stated := folder.benchmark.domain) in DOMAINS:
+        return stated
+    return domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+
+
 def domain_of(folder: DataFolder, given: str | None) -> str:
-    """The published domain of a folder: as given, as `benchmark.json` or its name says, or by its tools.
+    """The published domain of a folder: as given, as its files say, or as its name says.
 
     Raises:
         UsageError: an unknown domain, or nothing says which it is.
     """
-    if given is not None:
-        if given not in DOMAINS:
-            raise UsageError(f"unknown published domain '{given}'", fix=f"choose from {', '.join(DOMAINS)}")
-        return given
-    stated = folder.benchmark.domain
-    if stated in DOMAINS:
-        return stated
-    named = folder.path.resolve().name.removeprefix("data_")
-    if named in DOMAINS:
-        return named
-    if folder.tool_desc.exists():
-        found = domain_of_tools(folder.library().ids)
-        if found is not None:
-            return found
-    raise UsageError(
-        f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
-    )
+    known = known_domain(folder) if folder.tool_desc.exists() else folder.benchmark.domain
+    found = given or known or folder.path.resolve().name.removeprefix("data_")
+    if found not in DOMAINS:
+        raise UsageError(f"unknown published domain '{found}'", fix=f"say --published {'|'.join(DOMAINS)}")
+    return found
 
 
 class Column(NamedTuple):
