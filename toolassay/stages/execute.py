@@ -37,7 +37,7 @@ from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
 from toolassay.runs.runner import Loop
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.runs.trials import same_settings, trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
@@ -133,9 +133,8 @@ def execute(
             differ from those of earlier executions.
     """
     chosen = executor_named(executor, benchmark_executors())
-    own = gather(options if options is not None else chosen.options(), keywords)
-    rules = gather(settings or ExecutionSettings(), keywords)
-    refuse_unknown("execute", keywords)
+    own = options if options is not None else chosen.options()
+    own, rules = options_of("execute", keywords, own, settings or ExecutionSettings())
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
     title = benchmark.about.title

@@ -33,7 +33,7 @@ from toolassay.exporters.formats import (
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
 from toolassay.files import write_text
 from toolassay.gates.gate import Level, read_gates
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.runs.trials import trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
@@ -135,8 +135,7 @@ def export(
         UsageError: A file is missing or malformed, the folder must not be replaced, or a package is missing.
         ToolassayError: No sample can be exported; nothing is written then.
     """
-    form = gather(chats or ChatForm(), keywords)
-    refuse_unknown("export", keywords)
+    form = options_of("export", keywords, chats or ChatForm())[0]
     if to not in FORMATS:
         raise UsageError(f"unknown format '{to}'", fix=f"use one of {', '.join(FORMATS)}")
     if to == "hf":

@@ -38,7 +38,7 @@ from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.run import Run
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.runs.trials import Trial
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
@@ -181,17 +181,11 @@ def generate(
         TypeError: A keyword is unknown.
         ToolassayError: The model cannot be reached.
     """
-    run = RunSettings(
-        gather(model or MODEL, keywords),
-        gather(limits or Limits(), keywords),
-        gather(choices or RunChoices(), keywords),
-        command,
-        screen,
-    )
-    samples = gather(samples or SampleSettings(), keywords)
-    writing = gather(writing or WritingSettings(), keywords)
-    refuse_unknown("generate", keywords)
-    llm, model = run.model.llm, run.model
+    of_run = (model or MODEL, limits or Limits(), choices or RunChoices())
+    of_samples = (samples or SampleSettings(), writing or WritingSettings())
+    found = options_of("generate", keywords, *of_run, *of_samples)
+    model, limits, choices, samples, writing = found
+    run, llm = RunSettings(model, limits, choices, command, screen), model.llm
     model.check()
     check_wording(writing.prompt, with_template=writing.prompt_template is not None, say=screen.say)
     refuse_baseline(llm, "--llm")

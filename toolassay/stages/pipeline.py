@@ -28,7 +28,7 @@ from toolassay.models import ModelOptions
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE
-from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
@@ -102,11 +102,10 @@ def pipeline(
         TypeError: A keyword is unknown.
         ToolassayError: A model cannot be reached, or the budget allows no request.
     """
-    limits = gather(limits or Limits(), keywords)
-    samples = gather(samples or _SAMPLING, keywords)
+    found = options_of("pipeline", keywords, limits or Limits(), samples or _SAMPLING)
+    limits, samples = found
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
-    refuse_unknown("pipeline", keywords)
     step = _Steps(screen, 4 + 2 * len(llm))
     folder, place = f"--data_dir {data_dir}", DataFolder(Path(data_dir))
     _check_tools(place, tool_desc)
@@ -328,10 +327,8 @@ def make_set(
         UsageError: A file is missing or malformed, or the server cannot be used as given.
         ToolassayError: A model or the server does not work, or no sample was written.
     """
-    model = gather(model or MODEL, keywords)
-    samples = gather(samples or SampleSettings(seed=0), keywords)
-    limits = gather(limits or Limits(), keywords)
-    refuse_unknown("pipeline", keywords)
+    found = options_of("pipeline", keywords, model or MODEL, samples or _SAMPLING, limits or Limits())
+    model, samples, limits = found
     standing(critic, map(Path, calibration))
     folder = DataFolder(Path(data_dir))
     step = _Steps(screen)

@@ -18,7 +18,7 @@ from toolassay.files import copy_file
 from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.locks import exclusive_folder
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked, GateSettings, check_into
 from toolassay.stages.execute import RUN, ExecutionSettings, execute
@@ -129,9 +129,7 @@ def release(
             under way.
         ToolassayError: No sample can be formatted, or a critic cannot be reached.
     """
-    given = gather(model or ModelSettings(), keywords)
-    bounds = gather(limits or Limits(), keywords)
-    refuse_unknown("release", keywords)
+    given, bounds = options_of("release", keywords, model or ModelSettings(), limits or Limits())
     folder = DataFolder(Path(data_dir)).require()
     run = RunSettings(given, bounds, RunChoices(force=force), command, screen)
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
