@@ -65,7 +65,7 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
-from toolassay.stages.live_values import read_results, read_values, sampled_graph, unusable_tools
+from toolassay.stages.live_values import Collected, read_results, read_values
 from toolassay.tables import printable
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -558,10 +558,13 @@ def generation_work(
         seed = _recorded_seed(run_folder, folder.data_raw)
         if not run.choices.dry_run:
             screen.say(f"seed {seed}")
-    offline, sampled = llm == "offline", sampled_graph(folder, graph)
+    offline, sampled, collected = llm == "offline", graph, Collected.of(folder)
+    if idle := collected.idle_links:
+        known = (link for link in graph.dependencies() if (link.source, link.target) not in idle)
+        sampled = ToolGraph.of_dependencies(graph.library, known)
     left_out: Mapping[str, str] = {}
     if offline:
-        sampled, left_out = fillable(sampled, screen.say, values or None, unusable_tools(folder))
+        sampled, left_out = fillable(sampled, screen.say, values or None, collected.unusable)
     cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, tuple(rounds))
     count = samples.number_of_samples or (
         PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least

@@ -117,13 +117,25 @@ def pipeline(
         visualize(data_dir, screen=screen)
     except UsageError as error:  # thousands of tools
         screen.say(f"{WARNING}no pictures: {error}")
-    flags = _flags(limits)
+    budget = limits.budget or Budget()
+    flags = _flags(
+        multiworker=limits.multiworker,
+        max_cost=budget.cost,
+        max_tokens_total=budget.tokens,
+        max_requests=budget.requests,
+    )
+    sampling = _flags(
+        seed=samples.seed,
+        number_of_samples=samples.number_of_samples,
+        by_score=None if samples.by_score else "false",
+        cover=samples.cover,
+        at_least=samples.at_least if samples.at_least > 1 else None,
+        until=samples.until,
+    )
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     rewrite = None if generator == "offline" else _REWRITES if rewrite is None else rewrite
-    again = "" if rewrite is None else f"--rewrite {rewrite}"
-    step.command(
-        "data_engine.py", folder, f"--llm {generator} --check true", again, _sample_flags(samples), flags
-    )
+    again = _flags(llm=generator, check="true", rewrite=rewrite)
+    step.command("data_engine.py", folder, again, sampling, flags)
     complete = _write(data_dir, generator, check=True, samples=samples, rewrite=rewrite, **shared)
     step.command("-m toolassay release", folder, "--critic " + " --critic ".join(critic) if critic else "")
     released = release(
@@ -179,29 +191,9 @@ def _worst(released: Checked) -> str:
     return f"no sample passes; the gate '{worst['gate']}' holds back {held:,} of {released.funnel['input']:,}"
 
 
-def _sample_flags(samples: SampleSettings) -> str:
-    """What differs from the defaults of `generate`, as command-line flags."""
-    flags = {
-        "seed": samples.seed,
-        "number_of_samples": samples.number_of_samples,
-        "by_score": None if samples.by_score else "false",
-        "cover": samples.cover,
-        "at_least": samples.at_least if samples.at_least > 1 else None,
-        "until": samples.until,
-    }
-    return " ".join(f"--{name} {value}" for name, value in flags.items() if value is not None)
-
-
-def _flags(limits: Limits) -> str:
-    """The limits as command-line flags."""
-    budget = limits.budget or Budget()
-    flags = {
-        "multiworker": limits.multiworker,
-        "max_cost": budget.cost,
-        "max_tokens_total": budget.tokens,
-        "max_requests": budget.requests,
-    }
-    return " ".join(f"--{name} {value}" for name, value in flags.items() if value is not None)
+def _flags(**values: Any) -> str:
+    """Values as command-line flags, without those that are None."""
+    return " ".join(f"--{name} {value}" for name, value in values.items() if value is not None)
 
 
 def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:

@@ -305,7 +305,7 @@ def _up_to_date(target: Path, evaluator: PlanEvaluator) -> Evaluation | None:
     try:
         groups = read_json(target)
         signature = evaluator.signature().with_items(items_path(target))
-        fits = list(groups) == evaluator.group_keys and all(
+        fits = list(groups) == [group.key for group in evaluator.job.groups] and all(
             numbers["strict"]["signature"].startswith(f"{signature.text}|") for numbers in groups.values()
         )
     except (UsageError, AttributeError, TypeError, KeyError):

@@ -138,11 +138,6 @@ class PlanEvaluator:
             ask=ask,
         )
 
-    @property
-    def group_keys(self) -> list[str]:
-        """The groups asked for, by their key in the metrics file."""
-        return [group.key for group in self.job.groups]
-
     def signature(self) -> Signature:
         """What the scores are made with: version, choices, and hashes of everything read.
 
@@ -150,6 +145,7 @@ class PlanEvaluator:
             UsageError: a file is missing, or the package of a backend is not installed.
         """
         job, choices = self.job, self.choices
+        by_reference = "rouge" in job.metrics and job.rouge_backend == "rouge-score"
         parts = {
             "toolassay": __version__,
             "mode": "strict-2",  # "strict" until calls with the same meaning were equal
@@ -163,7 +159,7 @@ class PlanEvaluator:
             "data": self._hashes["data"],
             "tools": self._hashes["tools"],
             "graph": self._hashes["graph"],
-            **({"rouge": rouge_score_release()} if self._with_reference_rouge else {}),
+            **({"rouge": rouge_score_release()} if by_reference else {}),
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.ask == "plan" else {"ask": job.ask}),
@@ -173,10 +169,6 @@ class PlanEvaluator:
             "predictions": self._hashes["predictions"],
         }
         return Signature(parts)
-
-    @property
-    def _with_reference_rouge(self) -> bool:
-        return "rouge" in self.job.metrics and self.job.rouge_backend == "rouge-score"
 
     @cached_property
     def _hashes(self) -> dict[str, str]:
