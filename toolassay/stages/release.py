@@ -13,7 +13,7 @@ from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import DataFolder
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.files import copy_file
 from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.graph import DependencyType, check_dependency_type
@@ -164,17 +164,10 @@ def _candidates(folder: DataFolder) -> DataFolder:
     """A folder below the data folder with links to its tools, graph and samples."""
     place = folder.path / CANDIDATES
     shutil.rmtree(place, ignore_errors=True)
-    try:
-        place.mkdir()
-        for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
-            if path.exists():
-                (place / path.name).symlink_to(path.resolve())
-        if folder.benchmark_file.exists():
-            copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
-    except OSError as error:
-        raise ToolassayError(
-            f"cannot write: {error.strerror or error}",
-            file=place,
-            fix="check the folder's permissions and space",
-        ) from error
+    place.mkdir()
+    for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
+        if path.exists():
+            (place / path.name).symlink_to(path.resolve())
+    if folder.benchmark_file.exists():
+        copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
     return DataFolder(place)
