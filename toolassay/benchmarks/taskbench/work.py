@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -380,13 +380,13 @@ class CallWork(PlanWork):
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
-        own, items, folder = self._own, self.items, self._folder
+        own, items, facts = self._own, self.items, super().facts
         shown = [items.system(items.tools), *(tool.to_openai() for tool in items.tools)]
         prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
-        return WorkFacts(
-            "request",
-            {
+        return replace(
+            facts,
+            settings={
                 "llm": self._run.model.llm,
                 **without_default(self._parameters, CALL_PARAMETERS),
                 "dependency_type": "schema",
@@ -396,13 +396,9 @@ class CallWork(PlanWork):
                 "prompt_sha256": prompt_hash,
                 **self._offered,
             },
-            {**CALL_PARAMETERS, **self._parameters},
-            len(self._source.requests),
-            len(self._chosen),
-            {**hashes(folder.user_requests, folder.tool_desc, folder.graph_desc), "prompt": prompt_hash},
+            parameters={**CALL_PARAMETERS, **self._parameters},
+            hashes={**facts.hashes, "prompt": prompt_hash},
             not_counted="" if own.ask == "calls" else "; the further answers to each request",
-            conflict_fix=CONFLICT_FIX,
-            adopts=True,
             in_steps=own.ask != "calls",
         )
 
