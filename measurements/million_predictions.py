@@ -21,8 +21,11 @@ import time
 from pathlib import Path
 
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.data_folder import DataFolder
 from toolassay.engines import OneProcess
+from toolassay.evaluation.evaluation import ScoringSettings
+from toolassay.screen import SILENT
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
 MOST_SECONDS, MOST_MEGABYTES = 300, 2000
@@ -50,10 +53,15 @@ def make_folder(folder: Path, predictions: int) -> None:
 def one_run(folder: Path, *, in_one_process: bool) -> None:
     """Score; say seconds and the peak memory of this process and of its largest child."""
     began = time.perf_counter()
-    choices = ScoringChoices(
+    choices = PlanScoring(
         metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",), mode="add"
     )
-    result = evaluate_folder(folder, "m", choices, engine=OneProcess() if in_one_process else None)
+    result = evaluate_folder(
+        DataFolder(folder),
+        "m",
+        choices,
+        ScoringSettings(engine=OneProcess() if in_one_process else None, screen=SILENT),
+    )
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     own, child = (usage.ru_maxrss / 1024 for usage in usages)
     strict = result.evaluation.groups["overall_overall"]["strict"]

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator, ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.tools import ToolLibrary
@@ -74,7 +75,7 @@ def evaluate(folder: Path, items: Path) -> Evaluation:
     (predictions,) = (folder / "predictions").glob("*.json")
     kind = kind_of(folder)
     library = ToolLibrary.load(folder / "tool_desc.json", normalise_types=False)
-    choices = ScoringChoices(metrics=METRICS, splits=("all",), n_tools=("all",), resamples=0)
+    choices = PlanScoring(metrics=METRICS, splits=("all",), n_tools=("all",), resamples=0)
     graph = ToolGraph.load(folder / "graph_desc.json", dependency_type=kind)
     evaluator = PlanEvaluator(folder / "data.json", predictions, library, kind, choices, graph=graph)
     return evaluator.evaluate(items=items)

@@ -6,7 +6,8 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator, ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.tools import ToolLibrary
@@ -23,8 +24,8 @@ def evaluate_predictions(
     exclude_ids: Collection[str | int] = (),
     **choices: Any,
 ) -> Evaluation:
-    """`PlanEvaluator`, with `choices` as those of `ScoringChoices`."""
-    chosen, ids = ScoringChoices(**choices), {"alignment_ids": alignment_ids, "exclude_ids": exclude_ids}
+    """`PlanEvaluator`, with `choices` as those of `PlanScoring`."""
+    chosen, ids = PlanScoring(**choices), {"alignment_ids": alignment_ids, "exclude_ids": exclude_ids}
     return PlanEvaluator(
         labels,
         predictions,

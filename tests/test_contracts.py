@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -170,3 +171,12 @@ def test_what_runs_at_import_time_is_found(root: Path, planted: str) -> None:
     files = (root / "toolassay" / "files.py").read_text(encoding="utf-8")
     assert not heavy_imports(files)
     assert [found.split()[-1] for found in heavy_imports(f"{files}\n{planted}\n")] == ["torch"]
+
+
+def test_no_two_public_classes_have_one_name(root: Path) -> None:
+    files: dict[str, list[str]] = defaultdict(list)
+    for path in (root / "toolassay").rglob("*.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                files[node.name].append(str(path.relative_to(root)))
+    assert {name: sorted(paths) for name, paths in files.items() if len(paths) > 1} == {}

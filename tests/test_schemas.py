@@ -5,10 +5,12 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from builders import difficult_tools, workshop_tools
 
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import read_labels
@@ -16,6 +18,7 @@ from toolassay.files import read_json_lines
 from toolassay.schemas import MOST_NODES, plan_schema, sample_schema
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
+IMPORTED = {"workshop": workshop_tools, "difficult": difficult_tools}
 NAMES = ("huggingface", "multimedia", "dailylifeapis")
 APIS = [Tool(name, parameters=(Parameter("city"), Parameter("date"))) for name in ("book", "cancel")]
 
@@ -65,8 +68,11 @@ def test_every_generated_sample_fits_the_schema_of_its_subgraph(folder: DataFold
         assert not fitting({**record["result"], "check_by_teacher": 7}, schema)
 
 
-def test_the_schemas_keep_to_strict_mode_and_to_what_all_servers_take(folder: DataFolder) -> None:
-    library, dependency_type = folder.library(), folder.dependency_type(None)
+@pytest.mark.parametrize("name", [*NAMES, *IMPORTED])
+def test_the_schemas_keep_to_strict_mode_and_to_what_all_servers_take(name: str, root: Path) -> None:
+    is_imported, folder = name in IMPORTED, DataFolder(root / f"data_{name}")
+    library = ToolLibrary.from_json(IMPORTED[name]()) if is_imported else folder.library()
+    dependency_type = "temporal" if is_imported else folder.dependency_type(None)
     for schema in (
         plan_schema(library, dependency_type),
         sample_schema(library.tools[:3], 2, dependency_type, check=True),
@@ -74,6 +80,7 @@ def test_the_schemas_keep_to_strict_mode_and_to_what_all_servers_take(folder: Da
         jsonschema.Draft202012Validator.check_schema(schema)
         assert schema["type"] == "object"
         for part in objects(schema):
+            assert part.keys() == {"type", "properties", "required", "additionalProperties"}
             assert part["required"] == list(part["properties"]) and part["additionalProperties"] is False
         text = json.dumps(schema)
         assert not any(f'"{word}"' in text for word in ("pattern", "minItems", "maxLength", "$ref", "oneOf"))

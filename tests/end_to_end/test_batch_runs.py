@@ -234,19 +234,6 @@ def test_a_batch_is_cancelled_and_its_answers_are_kept(
     assert "this run has no open batch" in done.err
 
 
-def test_no_key_is_in_any_file(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    folder, headers = data_folder(tmp_path / "data", 4), tmp_path / "headers.json"
-    headers.write_text(json.dumps({"X-Token": f"header-{KEY}"}))
-    fake_server.behaviour = lambda prompt, number: ("echo", "400-echo", "500-echo", "whole")[number % 4]
-    more = ("--api_key", KEY, "--extra_headers", headers, "--max_tries", "1")
-    done = batched(capsys, fake_server, folder, *more)
-    assert done.code == 3
-    assert {received.key for received in fake_server.received} == {KEY}
-    assert KEY not in done.out + done.err
-    left = {name: text for name, text in files_below(folder).items() if KEY.encode() in text}
-    assert not left
-
-
 def test_the_result_file_of_a_killed_run_has_no_key(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", 3)
     (tmp_path / "extra.json").write_text(json.dumps({"purpose": "text of the extra fields"}))

@@ -11,10 +11,12 @@ from builders import chain, scored_folder
 from dask_workers import DaskWorkers, KillsAWorker
 
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring import scorer
-from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import ToolassayError, UsageError
+from toolassay.evaluation.evaluation import ScoringSettings
 
 pytest.importorskip("distributed")
 dask_cluster = pytest.importorskip("toolassay.engines.dask_cluster")
@@ -75,8 +77,8 @@ def build_folder(path: Path) -> Path:
 
 def scored_files(folder: Path, engine: Engine | None) -> list[bytes]:
     """The metrics and the items that an evaluation writes."""
-    choices = ScoringChoices(splits=("all",), n_tools=("all",), resamples=100)
-    evaluate_folder(folder, "m", choices, engine=engine)
+    choices = PlanScoring(splits=("all",), n_tools=("all",), resamples=100)
+    evaluate_folder(DataFolder(folder), "m", choices, ScoringSettings(engine=engine))
     return [(folder / "metrics" / f"m.{ending}").read_bytes() for ending in ("json", "items.jsonl")]
 
 

@@ -62,22 +62,6 @@ def test_the_published_form_of_a_record(tmp_path: Path) -> None:
     assert record["critics"] == {"node": True, "link": True, "both": True, "llm": "unknown"}
 
 
-def test_what_is_sent(tmp_path: Path) -> None:
-    model = Answering(written_for)
-    run(folder_at(tmp_path), model, temperature=1.0, top_p=0.5, number_of_samples=1)
-    (request,) = model.asked
-    parameters = dict(request.parameters)
-    assert parameters.pop("response_format")["type"] == "json_schema"
-    assert parameters == {
-        "frequency_penalty": 0,
-        "presence_penalty": 0,
-        "max_tokens": 2500,
-        "temperature": 1.0,
-        "top_p": 0.5,
-    }
-    assert request.timeout is None
-
-
 def test_check_asks_for_the_review(tmp_path: Path) -> None:
     for check in (False, True):
         model = Answering(written_for)

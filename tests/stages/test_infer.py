@@ -194,14 +194,6 @@ def test_the_worked_example_is_a_recorded_setting(tmp_path: Path) -> None:
     assert [turn["role"] for turn in model.asked[-1].messages] == ["user", "assistant", "user"]
 
 
-def test_what_is_sent(tmp_path: Path) -> None:
-    model = Answering(lambda request: ChatResponse(PLAN))
-    run(folder_at(tmp_path, ["x"]), model, temperature=0.3, top_p=0.4)
-    (request,) = model.asked
-    sent = {"presence_penalty": 1.05, "max_tokens": 2000, "temperature": 0.3, "top_p": 0.4}
-    assert (request.parameters, request.timeout, model.closed) == (sent, None, 1)
-
-
 def test_the_gold_is_never_shown(tmp_path: Path) -> None:
     folder = folder_at(tmp_path, ["x", "y"])
     label = {"id": 0, "user_request": "x", "task_steps": ["GOLD"], "task_nodes": [{"task": "A"}]}

@@ -45,14 +45,6 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     assert (compared.n_compared, compared.n_labels, compared["correct"].difference.value) == (30, 690, 0)
 
 
-def test_react_and_native_end_alike(folder: Path) -> None:
-    ids = ["email-001", "calendar-001", "analytics-025"]
-    infer(folder, llm="offline", ids=ids)
-    infer(folder, llm="offline", ids=ids, agent="react", prediction_dir="r")
-    native, react = lines_of(folder / "predictions/offline.json"), lines_of(folder / "r/offline.json")
-    assert [line["function_calls"] for line in native] == [line["function_calls"] for line in react]
-
-
 def test_a_real_server_calls_tools(folder: Path) -> None:
     async def answer(received: Received) -> Reply:
         if received.body["messages"][-1]["role"] == "tool":

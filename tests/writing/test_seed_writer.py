@@ -16,11 +16,14 @@ from bench_bookings import GRAPH, bookings_folder
 from toolassay import generate
 from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
+from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
+from toolassay.normalised_plan import PlanReader
 from toolassay.sampling import Sampler
+from toolassay.stages.execute import execute
 from toolassay.stages.generation_work import judge_of
 from toolassay.stages.release import release
 from toolassay.writing.seed_writer import SeedItems
@@ -105,6 +108,27 @@ def test_a_plan_of_its_own_then_the_words(tmp_path: Path) -> None:
     assert [node["task"] for node in label.record["sampled_nodes"]] == list(sample.nodes), "of the seed"
     shown = writer.last(0)
     assert all(name in shown for name in offered_tools(GRAPH, sample))
+
+
+def test_a_tool_is_called_for_two_things(tmp_path: Path) -> None:
+    benches = ["<node-0>.benches[0].id", "<node-1>.benches[0].id"]
+    invite = ("invite_guests", {"booking_id": "k-12", "filter": {"bench_ids": benches}})
+    text = f"Invite to k-12 those who have the first bench that is free on {DAY} or on 2031-04-03."
+    twice = plan(FIND, ("find_benches", {"day": "2031-04-03"}), invite)
+    (record,) = written(
+        tmp_path, Scripted(twice, words(text, "find_benches", "find_benches", "invite_guests"))
+    )
+    link = {"source": "find_benches", "target": "invite_guests"}
+    assert record["result"]["invoking_graph"]["links"] == [link, link], "one of each call"
+    assert release(tmp_path, force=True).levels["pass"] == 1
+    assert execute(tmp_path, executor="simulate").counts == {"ran": 1}
+    (label,) = [line for _, line in read_json_lines(tmp_path / "data.json")]
+    reader = PlanReader(GRAPH.library, "schema")
+    gold = reader.plan(label)
+    assert gold is not None and score_plan(gold, gold).is_exact
+    wrong = json.loads(json.dumps(label).replace("<node-1>", "<node-0>"))
+    other = reader.plan(wrong)
+    assert other is not None and not score_plan(gold, other).is_exact, "both from the first call"
 
 
 def test_what_gates_find_goes_back_to_the_plan(tmp_path: Path) -> None:

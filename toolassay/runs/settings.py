@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     Options = TypeVar("Options", bound=DataclassInstance)
+Given = TypeVarTuple("Given")
 
 PREDICTIONS = "predictions"
 """Default prediction folder, below the data folder."""
@@ -180,6 +181,17 @@ def gather(given: Options, keywords: dict[str, Any]) -> Options:
     """
     names = {one.name for one in fields(given)}
     return replace(given, **{name: keywords.pop(name) for name in list(keywords) if name in names})
+
+
+def options_of(function: str, keywords: dict[str, Any], *given: *Given) -> tuple[*Given]:
+    """Options objects with the fields that the keywords of a function replace (`gather`).
+
+    Raises:
+        TypeError: A keyword is a field of none of them.
+    """
+    found = [gather(one, keywords) for one in cast("tuple[Any, ...]", given)]
+    refuse_unknown(function, keywords)
+    return cast("tuple[*Given]", tuple(found))
 
 
 def refuse_unknown(function: str, keywords: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from toolassay.gates.calibration import Calibration, Pair, agreement, answers_of
 from toolassay.gates.critic import template
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import LabelledSet, Selected
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.check import FolderEvidence, ask_critic
 
@@ -60,14 +60,12 @@ def calibrate(
         ToolassayError: The model cannot be reached.
     """
     labels, out = Path(labels), Path(out)
-    settings = gather(model or ModelSettings(), keywords)
-    limits = gather(limits or Limits(), keywords)
-    refuse_unknown("calibrate", keywords)
+    settings, bounds = options_of("calibrate", keywords, model or ModelSettings(), limits or Limits())
     folder = DataFolder(labels.parent if data_dir is None else Path(data_dir)).require()
     graph = graph_of(folder, None, say=screen.say)
     judged = LabelledSet(labels)
     people = {gold.line: answers_of(gold.record, f"{labels}:{gold.line}") for gold in judged}
-    run = RunSettings(replace(settings, llm=critic), limits, RunChoices(force=force), command, screen)
+    run = RunSettings(replace(settings, llm=critic), bounds, RunChoices(force=force), command, screen)
     verdicts, complete = ask_critic(
         Selected(judged, frozenset(people)),
         Background(graph.library, graph.dependency_type, graph),

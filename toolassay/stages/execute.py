@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +26,18 @@ from toolassay.executors.executor import CallLimits, ExecutionContext, Executor,
 from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import (
     ExecutionWork,
-    PlannedItem,
-    PlanSet,
     RunRules,
     compared,
     recorded_execution,
     run_plans,
 )
-from toolassay.files import atomic_writer, sha256_of, write_json
+from toolassay.files import sha256_of, write_json, write_json_lines
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
 from toolassay.runs.runner import Loop
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.runs.trials import same_settings, trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
@@ -134,9 +133,8 @@ def execute(
             differ from those of earlier executions.
     """
     chosen = executor_named(executor, benchmark_executors())
-    own = gather(options if options is not None else chosen.options(), keywords)
-    rules = gather(settings or ExecutionSettings(), keywords)
-    refuse_unknown("execute", keywords)
+    own = options if options is not None else chosen.options()
+    own, rules = options_of("execute", keywords, own, settings or ExecutionSettings())
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
     title = benchmark.about.title
@@ -158,16 +156,35 @@ def execute(
         plans = benchmark.items.predicted_plans(folder, file, screen.say)
         path = file.parent / "executions" / f"{file.stem}.jsonl"
     gold = None if file is None else _gold(folder)
-    context = ExecutionContext(
-        folder,
-        plans.library,
-        CallLimits(rules.max_seconds, rules.max_result, rules.max_memory * 2**20),
-        rules.allow_tools,
-        rules.seed,
-    )
-    items = _selected(plans, gold, rules.limit)
-    run = _Run(chosen, own, context, rules, place, folder.path / RUN, predictions, screen)
-    stop, affected = run_coroutine(interruptible(run.carry_out(items, path)))
+    limits = CallLimits(rules.max_seconds, rules.max_result, rules.max_memory * 2**20)
+    context = ExecutionContext(folder, plans.library, limits, rules.allow_tools, rules.seed)
+    every = (item for item in plans.items() if gold is None or item.id in gold)
+    items = list(islice(every, rules.limit))
+
+    async def carry_out() -> tuple[str | None, int]:
+        """Why it stopped early, if it did, and the number of plans that state of others may have affected."""
+        async with chosen.open(context, own) as opened:
+            _open_run(folder, place, chosen, opened, rules, screen)
+            run_rules = RunRules(
+                rules.allow_writes or chosen.is_harmless,
+                rules.twice and gold is None,
+                rules.wrong_calls if gold is None else 0.0,
+                rules.ignore,
+                rules.seed,
+            )
+            work = ExecutionWork(opened, chosen.name, plans.library, run_rules)
+            with Journal(place / JOURNAL) as journal:
+                try:
+                    with screen.progress("executing plans", len(items) * run_rules.passes) as advance:
+                        loop = Loop(rules.workers, advance, screen.interrupted)
+                        await run_plans(work, items, journal, loop)
+                finally:  # also after an interrupt: what was done is there to see
+                    made = (recorded_execution(journal, item) for item in items)
+                    write_json_lines(path, (msgspec.to_builtins(one) for one in made if one is not None))
+        return loop.summary.stop, len(work.affected)
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    stop, affected = run_coroutine(interruptible(carry_out()))
     if stop:
         screen.say(f"{WARNING}stopped: {stop}. The same command goes on")
     if affected:
@@ -175,16 +192,13 @@ def execute(
             f"{WARNING}{count_of(affected, 'plan')} ran on a server with state of earlier plans: "
             "results depend on the order. --fresh plan starts a new server for each plan"
         )
-    counts = Counter[str](one.outcome for one in read_executions(path))
-    _report(path, counts, screen)
-    is_complete = not stop and not counts["provider_error"]
-    if gold is None or file is None:
-        return Executed(path, counts, is_complete)
-    metrics = metrics_folder(folder.path, file.parent) / file.name
-    made = list(read_executions(path))
-    return Executed(
-        path, counts, is_complete, _judged(folder, gold, [made], file, metrics, chosen.name, screen)
-    )
+    counts = _report(path, screen)
+    outcome = None
+    if gold is not None and file is not None:
+        metrics = metrics_folder(folder.path, file.parent) / file.name
+        made = list(read_executions(path))
+        outcome = _judged(folder, gold, [made], file, metrics, chosen.name, screen)
+    return Executed(path, counts, not stop and not counts["provider_error"], outcome)
 
 
 def _own_calls(predictions: Path) -> str:
@@ -250,105 +264,45 @@ def _gold(folder: DataFolder) -> dict[Any, Execution]:
     return {one.id: one for one in read_executions(path) if one.outcome == "ran"}
 
 
-def _selected(
-    plans: PlanSet, gold: Mapping[Any, Execution] | None, limit: int | None
-) -> Sequence[PlannedItem]:
-    every = (item for item in plans.items() if gold is None or item.id in gold)
-    return [item for number, item in enumerate(every) if limit is None or number < limit]
+def _open_run(
+    folder: DataFolder,
+    place: Path,
+    executor: Executor,
+    opened: OpenExecutor,
+    rules: ExecutionSettings,
+    screen: Screen,
+) -> None:
+    """Create or continue a run in `place`.
 
-
-@dataclass(frozen=True)
-class _Run:
-    """One start of the command.
-
-    Attributes:
-        executor: The executor.
-        own: Its options.
-        context: What it is opened for.
-        settings: Options of the command.
-        place: Folder of journal and manifest.
-        gold_place: That of the gold plans.
-        predictions: Name of the model; None for gold.
-        screen: Receives messages and progress.
+    Raises:
+        UsageError: The settings differ from those of earlier executions, or from those of the gold plans.
     """
-
-    executor: Executor
-    own: Any
-    context: ExecutionContext
-    settings: ExecutionSettings
-    place: Path
-    gold_place: Path
-    predictions: str | None
-    screen: Screen
-
-    async def carry_out(self, items: Sequence[PlannedItem], path: Path) -> tuple[str | None, int]:
-        """Execute the plans and write what is known of them to `path`.
-
-        Returns:
-            Why it stopped early, if it did, and the number of plans that state of others may have affected.
-        """
-        async with self.executor.open(self.context, self.own) as opened:
-            self._open_run(opened)
-            rules = self.settings
-            run_rules = RunRules(
-                rules.allow_writes or self.executor.is_harmless,
-                rules.twice and self.predictions is None,
-                rules.wrong_calls if self.predictions is None else 0.0,
-                rules.ignore,
-                rules.seed,
+    identity = {
+        "executor": executor.name,
+        "journal_format": 2,
+        **opened.identity,
+        "ignore": list(rules.ignore),
+        "allow_writes": rules.allow_writes,
+    }
+    settings, gold = json.loads(json.dumps(identity)), folder.path / RUN
+    if place != gold:
+        before = recorded_settings(gold)
+        if before is None or {**before, "allow_writes": rules.allow_writes} != settings:
+            raise UsageError(
+                "the gold plans were executed with another executor, server, workspace or --ignore",
+                file=gold,
+                fix="use the same options, or execute the gold plans again",
             )
-            work = ExecutionWork(opened, self.executor.name, self.context.library, run_rules)
-            with Journal(self.place / JOURNAL) as journal:
-                try:
-                    with self.screen.progress("executing plans", len(items) * run_rules.passes) as advance:
-                        loop = Loop(rules.workers, advance, self.screen.interrupted)
-                        await run_plans(work, items, journal, loop)
-                finally:  # also after an interrupt: what was done is there to see
-                    _write(path, journal, items)
-        return loop.summary.stop, len(work.affected)
-
-    def _open_run(self, opened: OpenExecutor) -> None:
-        """Create or continue the run of the folder.
-
-        Raises:
-            UsageError: The settings differ.
-        """
-        rules = self.settings
-        identity = {
-            "executor": self.executor.name,
-            "journal_format": 2,
-            **opened.identity,
-            "ignore": list(rules.ignore),
-            "allow_writes": rules.allow_writes,
-        }
-        settings = json.loads(json.dumps(identity))
-        if self.predictions is not None:
-            before = recorded_settings(self.gold_place)
-            same = {**(before or {}), "allow_writes": rules.allow_writes}
-            if before is None or same != settings:
-                raise UsageError(
-                    "the gold plans were executed with another executor, server, workspace or --ignore",
-                    file=self.gold_place,
-                    fix="use the same options, or execute the gold plans again",
-                )
-        kept = open_run(self.place, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
-        if kept is not None:
-            self.screen.say(f"kept the earlier executions in {kept}")
+    kept = open_run(place, settings, force=rules.force, conflict_fix=_CONFLICT_FIX)
+    if kept is not None:
+        screen.say(f"kept the earlier executions in {kept}")
 
 
-def _write(path: Path, journal: Journal, items: Sequence[PlannedItem]) -> None:
-    """Write the executions in the order of the plans."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_writer(path) as stream:
-        for item in items:
-            if (execution := recorded_execution(journal, item)) is not None:
-                stream.write(json.dumps(msgspec.to_builtins(execution), ensure_ascii=False) + "\n")
-
-
-def _report(path: Path, counts: Mapping[str, int], screen: Screen) -> None:
-    total = sum(counts.values())
+def _report(path: Path, screen: Screen) -> Counter[str]:
+    """Show how the plans ended; returns their number by outcome."""
+    counts = Counter[str](one.outcome for one in read_executions(path))
     text = ", ".join(f"{counts[name]:,} {name.replace('_', ' ')}" for name in counts) or "nothing"
-    screen.show(f"{path}: {count_of(total, 'plan')}: {text}")
+    screen.show(f"{path}: {count_of(counts.total(), 'plan')}: {text}")
     reasons = Counter(f"{one.outcome}: {_kind(one)}" for one in read_executions(path) if one.reason)
     if reasons:
         table = Table(("plans", "reason"), [(f"{n:,}", why) for why, n in reasons.most_common(_MOST_REASONS)])
@@ -359,6 +313,7 @@ def _report(path: Path, counts: Mapping[str, int], screen: Screen) -> None:
         screen.say(
             f"{WARNING}{counts['provider_error']:,} without a result: the same command tries them again"
         )
+    return counts
 
 
 def _kind(execution: Execution) -> str:
@@ -398,9 +353,8 @@ def _judged(
     write_json(
         target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged, **stability}
     )
-    with atomic_writer(items_path(target)) as stream:
-        for name, verdict in verdicts.items():
-            stream.write(json.dumps({"id": name, **msgspec.to_builtins(verdict)}, ensure_ascii=False) + "\n")
+    lines = ({"id": name, **msgspec.to_builtins(verdict)} for name, verdict in verdicts.items())
+    write_json_lines(items_path(target), lines)
     screen.table(_outcome_table(summary).markdown())
     screen.show(f"{target} ({signature})")
     if summary.judged < summary.requests:

@@ -33,7 +33,7 @@ from toolassay.exporters.formats import (
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
 from toolassay.files import write_text
 from toolassay.gates.gate import Level, read_gates
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.runs.trials import trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.splits import SplitFile
@@ -135,8 +135,7 @@ def export(
         UsageError: A file is missing or malformed, the folder must not be replaced, or a package is missing.
         ToolassayError: No sample can be exported; nothing is written then.
     """
-    form = gather(chats or ChatForm(), keywords)
-    refuse_unknown("export", keywords)
+    form = options_of("export", keywords, chats or ChatForm())[0]
     if to not in FORMATS:
         raise UsageError(f"unknown format '{to}'", fix=f"use one of {', '.join(FORMATS)}")
     if to == "hf":
@@ -150,11 +149,19 @@ def export(
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
     tools = form.tools or ("all" if len(library) <= MOST_TOOLS else MOST_TOOLS)
-    split_file = _split_file(folder, splits)
-    levels = _levels(folder.path / "gates.jsonl", level)
+    ids, gates = (
+        folder.path / "split_ids.json" if splits is None else Path(splits),
+        folder.path / "gates.jsonl",
+    )
+    has_splits = splits != "none" and (splits is not None or ids.exists())
+    split_file = SplitFile.load(ids) if has_splits else None
+    levels = None
+    if level is not None or gates.exists():
+        levels = {str(line.id): line.level for line in read_gates(gates)}
+    wanted = None if level in (None, "reject") else frozenset(("pass", str(level)))
     executed = ExecutedResults.index(executions, library, kind) if results == "executed" else None
     labels = LastLabels(folder.data)
-    selection = SampleSelection(labels, library, kind, split_file, levels, _wanted(level), executed)
+    selection = SampleSelection(labels, library, kind, split_file, levels, wanted, executed)
     if labels.repeated:
         screen.say(f"{WARNING}{count_of(labels.repeated, 'line')} left out: a later one has the same id")
     written = Chats(library, kind, style, tools, form.seed)
@@ -377,24 +384,3 @@ def _report(result: Exported, tally: ExportTally, destination: Destination, scre
         )
     counts = ", ".join(f"{count:,} {split}" for split, count in result.counts.items())
     screen.show(f"{result.path}: {counts}")
-
-
-def _split_file(folder: DataFolder, given: str | Path | None) -> SplitFile | None:
-    if given == "none":
-        return None
-    path = folder.path / "split_ids.json" if given is None else Path(given)
-    return SplitFile.load(path) if given is not None or path.exists() else None
-
-
-def _wanted(level: Level | None) -> frozenset[str] | None:
-    """The levels to export; None for all."""
-    if level is None or level == "reject":
-        return None
-    return frozenset({"pass", level})
-
-
-def _levels(path: Path, level: Level | None) -> dict[str, str] | None:
-    """The level of each sample in `gates.jsonl`; None if there is no such file and no level is required."""
-    if level is None and not path.exists():
-        return None
-    return {str(line.id): line.level for line in read_gates(path)}

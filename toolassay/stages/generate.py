@@ -38,7 +38,7 @@ from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.prices import Tariff
 from toolassay.runs.run import Run
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.runs.trials import Trial
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
@@ -46,6 +46,7 @@ from toolassay.sampling.search import SMALLEST, count_of_tools
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.generation_work import (
     PUBLISHED_SAMPLES,
+    GenerationWork,
     SampleSettings,
     WritingSettings,
     follows_seed,
@@ -180,17 +181,11 @@ def generate(
         TypeError: A keyword is unknown.
         ToolassayError: The model cannot be reached.
     """
-    run = RunSettings(
-        gather(model or MODEL, keywords),
-        gather(limits or Limits(), keywords),
-        gather(choices or RunChoices(), keywords),
-        command,
-        screen,
-    )
-    samples = gather(samples or SampleSettings(), keywords)
-    writing = gather(writing or WritingSettings(), keywords)
-    refuse_unknown("generate", keywords)
-    llm, model = run.model.llm, run.model
+    of_run = (model or MODEL, limits or Limits(), choices or RunChoices())
+    of_samples = (samples or SampleSettings(), writing or WritingSettings())
+    found = options_of("generate", keywords, *of_run, *of_samples)
+    model, limits, choices, samples, writing = found
+    run, llm = RunSettings(model, limits, choices, command, screen), model.llm
     model.check()
     check_wording(writing.prompt, with_template=writing.prompt_template is not None, say=screen.say)
     refuse_baseline(llm, "--llm")
@@ -234,23 +229,31 @@ def _generated(
     is_new: bool,
 ) -> tuple[Path, bool]:
     """Generate the samples; see `generate`."""
-    llm, screen = run.model.llm, run.screen
-    if samples.until is not None:
-        return _until(place, dependency_type, run, samples, writing, tried, is_new=is_new)
-    trial = Trial(place.folder.path, llm)
-    wording = trial.wording(again=run.choices.force)
-    with wording.used():
-        work = generation_work(place, dependency_type, run, samples, writing, is_new=is_new, tried=tried)
-    one = Run(work, trial, run, wording)
-    if run.choices.dry_run:
-        return place.folder.path, one.carry_out().expected[0].requests == 0
-    if samples.number_of_samples is None and llm not in FREE:
-        estimate = one.foreseen()[1]
-        if estimate.requests:
-            screen.say(_of_default(estimate, one.price))
-    with _resumable(place.folder if is_new else None):
+    folder, screen = place.folder, run.screen
+    trial = Trial(folder.path, run.model.llm)
+
+    def begin(
+        given: RunSettings, samples: SampleSettings, rounds: Sequence[Round] = (Round(0),)
+    ) -> tuple[GenerationWork, Run]:
+        wording = trial.wording(again=run.choices.force)
+        with wording.used():
+            work = generation_work(
+                place, dependency_type, given, samples, writing, is_new=is_new, rounds=rounds, tried=tried
+            )
+        return work, Run(work, trial, given, wording)
+
+    with _resumable(folder if is_new else None):
+        if samples.until is not None:
+            return folder.path, _until(folder, run, samples, begin)
+        work, one = begin(run, samples)
+        if run.choices.dry_run:
+            return folder.path, one.carry_out().expected[0].requests == 0
+        if samples.number_of_samples is None and run.model.llm not in FREE:
+            estimate = one.foreseen()[1]
+            if estimate.requests:
+                screen.say(_of_default(estimate, one.price))
         one.carry_out()
-    return place.folder.path, work.is_complete
+        return folder.path, work.is_complete
 
 
 def _check_critics(writing: WritingSettings, llm: str) -> None:
@@ -275,40 +278,29 @@ _LOWEST_RATE = 0.2  # of passing samples, by which the size of a round is chosen
 
 
 def _until(
-    place: WorkFolder,
-    dependency_type: str | None,
+    folder: DataFolder,
     run: RunSettings,
     samples: SampleSettings,
-    writing: WritingSettings,
-    tried: Tried | None,
-    *,
-    is_new: bool,
-) -> tuple[Path, bool]:
-    """Generate in rounds until enough samples pass; a round is about as large as what is missing."""
-    wanted_samples, screen, folder = samples.until or 0, run.screen, place.folder
+    begin: Callable[..., tuple[GenerationWork, Run]],
+) -> bool:
+    """Generate in rounds until enough samples pass; a round is about as large as what is missing.
+
+    Returns:
+        Whether enough pass, and every sample has a usable answer.
+    """
+    wanted_samples, screen, given = samples.until or 0, run.screen, run
     rounds = list(recorded_rounds(folder)) or [Round(0, end=samples.number_of_samples or wanted_samples)]
     count = rounds[-1].end or wanted_samples
-    quiet = replace(run, screen=replace(screen, say=_only_warnings(screen.say)))
     turn, is_whole = 0, True
     while True:
         turn += 1
-        settings = replace(samples, number_of_samples=count, until=None)
-        given = run if turn == 1 else quiet
-        trial = Trial(folder.path, run.model.llm)
-        wording = trial.wording(again=run.choices.force)
-        with wording.used():
-            work = generation_work(
-                place, dependency_type, given, settings, writing, is_new=is_new, rounds=rounds, tried=tried
-            )
-        one = Run(work, trial, given, wording)
+        work, one = begin(given, replace(samples, number_of_samples=count, until=None), rounds)
+        given = replace(run, screen=replace(screen, say=lambda text: _say_warning(text, screen)))
+        one.carry_out()
         if run.choices.dry_run:
-            one.carry_out()
             screen.say(f"this is the first round; further ones follow until {wanted_samples:,} pass")
-            return folder.path, False
-        with _resumable(folder if is_new else None):
-            one.carry_out()
-        if not folder.data_raw.exists():
-            return folder.path, False
+        if run.choices.dry_run or not folder.data_raw.exists():
+            return False
         is_whole = is_whole and not work.has_stopped
         found = passing(folder, work.graph, work.left_out)
         screen.say(f"round {turn}: {found.passed:,} of {found.samples:,} samples pass the gates")
@@ -336,15 +328,12 @@ def _until(
         screen.say(f"{WARNING}{found.passed:,} of {wanted_samples:,} samples pass: {reason}")
     elif reason:
         screen.say(f"{WARNING}{reason}")
-    return folder.path, is_whole and found.passed >= wanted_samples and not reason
+    return is_whole and found.passed >= wanted_samples and not reason
 
 
-def _only_warnings(say: Callable[[str], None]) -> Callable[[str], None]:
-    def filtered(text: str) -> None:
-        if text.startswith(WARNING) and "left out" not in text:
-            say(text)
-
-    return filtered
+def _say_warning(text: str, screen: Screen) -> None:
+    if text.startswith(WARNING) and "left out" not in text:
+        screen.say(text)
 
 
 def _of_default(estimate: Estimate, price: Tariff | None) -> str:
@@ -412,9 +401,7 @@ def play(
         tools = beside.tool_desc
     with temporary_folder() as name:
         settings |= {"number_of_samples": 1, "tool_desc": tools, "save_figure": False}
-        quiet = Screen(
-            say=lambda text: screen.say(text) if text.startswith(WARNING) else None, progress=screen.progress
-        )
+        quiet = Screen(lambda text: _say_warning(text, screen), progress=screen.progress)
         folder, complete = generate(name / "play", graph_desc=source, screen=quiet, **settings)
         if not complete:
             return None

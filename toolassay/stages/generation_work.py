@@ -38,7 +38,7 @@ from toolassay.backinstruct.records import sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, read_json_lines, record_of
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
@@ -65,7 +65,7 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
-from toolassay.stages.live_values import read_results, read_values, sampled_graph, unusable_tools
+from toolassay.stages.live_values import Collected, read_results, read_values
 from toolassay.tables import printable
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -76,41 +76,23 @@ _MOST_OF_REASON = 300  # characters of why a sample was declined
 
 
 class Statistics:
-    """Appends lines to `statistics.json`: at the start, every 100 samples and at the end.
-
-    Raises:
-        ToolassayError: A method cannot write the file.
-    """
+    """Appends lines to `statistics.json`: at the start, every 100 samples and at the end."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._count = 0
 
-    def begin(self, settings: Mapping[str, Any]) -> None:
-        """Write the settings. They must not contain an API key."""
-        self._append("started", settings)
-
     def count(self) -> None:
         """Count one finished sample."""
         self._count += 1
         if self._count % _EVERY == 0:
-            self._append("running", {"done": self._count})
+            self.append("running", {"done": self._count})
 
-    def end(self, facts: Mapping[str, Any]) -> None:
-        """Write the result."""
-        self._append("ended", facts)
-
-    def _append(self, event: str, facts: Mapping[str, Any]) -> None:
+    def append(self, event: str, facts: Mapping[str, Any]) -> None:
+        """Write a line. It must not contain an API key."""
         line = {"event": event, "time": datetime.now().isoformat(timespec="seconds"), **facts}
-        try:
-            with open_regular(self._path, "a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-        except OSError as error:
-            raise ToolassayError(
-                f"cannot be written: {error.strerror}",
-                file=self._path,
-                fix="check the folder's permissions and space",
-            ) from error
+        with open_regular(self._path, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def judge_of(
@@ -347,7 +329,6 @@ class GenerationWork(Work):
     rounds: tuple[Round, ...]
     tried: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
-    seen: Mapping[str, Sequence[SeenCall]]
     prompt: BackInstructPrompt | None
     settings: Mapping[str, Any]
     parameters: Mapping[str, Any]
@@ -436,7 +417,7 @@ class GenerationWork(Work):
         statistics = Statistics(folder.path / "statistics.json")
         self._describe(settings)
         asked = {"number_of_samples": self.count, "multiworker": self.run_settings.limits.multiworker}
-        statistics.begin({**settings, **asked})
+        statistics.append("started", {**settings, **asked})
 
         def done() -> None:
             run.loop.done()
@@ -448,7 +429,7 @@ class GenerationWork(Work):
         if self.rewrite:
             self._rewriting = rewriting_gain(run.journal)
         rewriting = {"rewriting": msgspec.to_builtins(self._rewriting)} if self._rewriting else {}
-        statistics.end({**_facts(self._generation), **rewriting, "used": run.ledger.to_json()})
+        statistics.append("ended", {**_facts(self._generation), **rewriting, "used": run.ledger.to_json()})
         return self._generation.already
 
     def _describe(self, settings: Mapping[str, Any]) -> None:
@@ -497,7 +478,8 @@ class GenerationWork(Work):
         figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
-        judge = partial(judge_of, graph, tuple(writing.critic), self.values, self.seen)
+        seen = read_results(self.place.folder)
+        judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen)
         if self.prompt is None:
             return SeedItems(
                 graph,
@@ -505,7 +487,7 @@ class GenerationWork(Work):
                 judge,
                 self.tried,
                 self.values,
-                self.seen,
+                seen,
                 self.parameters,
                 self.rewrite,
                 is_structured,
@@ -558,10 +540,13 @@ def generation_work(
         seed = _recorded_seed(run_folder, folder.data_raw)
         if not run.choices.dry_run:
             screen.say(f"seed {seed}")
-    offline, sampled = llm == "offline", sampled_graph(folder, graph)
+    offline, sampled, collected = llm == "offline", graph, Collected.of(folder)
+    if idle := collected.idle_links:
+        known = (link for link in graph.dependencies() if (link.source, link.target) not in idle)
+        sampled = ToolGraph.of_dependencies(graph.library, known)
     left_out: Mapping[str, str] = {}
     if offline:
-        sampled, left_out = fillable(sampled, screen.say, values or None, unusable_tools(folder))
+        sampled, left_out = fillable(sampled, screen.say, values or None, collected.unusable)
     cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, tuple(rounds))
     count = samples.number_of_samples or (
         PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
@@ -638,7 +623,6 @@ def generation_work(
         rounds=tuple(rounds),
         tried=tried,
         values=values,
-        seen=read_results(folder),
         prompt=prompt,
         settings=settings,
         parameters=parameters,

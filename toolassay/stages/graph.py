@@ -16,7 +16,7 @@ from toolassay.graph.edits import EDITS, read_edits
 from toolassay.link_proposals import write_shapes
 from toolassay.link_proposals.schema_links import LinkOptions, SchemaLinks
 from toolassay.locks import exclusive_folder
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -55,8 +55,7 @@ def build_graph(
         IncompleteError: The model was not asked about every tool; the graph is written.
         TypeError: A keyword is unknown.
     """
-    links = gather(links or LinkOptions(), keywords)
-    refuse_unknown("build_graph", keywords)
+    links = options_of("build_graph", keywords, links or LinkOptions())[0]
     if data_dir is None and tool_desc is None:
         raise UsageError("no tools given", fix="use --data_dir FOLDER or --tool_desc FILE")
     place = Path(data_dir) if data_dir is not None else None

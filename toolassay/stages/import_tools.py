@@ -26,7 +26,7 @@ from toolassay.importers.data_files import new_folder
 from toolassay.importers.importer import ToolNote
 from toolassay.importers.intake import ImportReport, Intake, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Table
 from toolassay.text_formatting import count_of, some_of
@@ -88,8 +88,8 @@ def import_tools(
         UsageError: The source cannot be read or has no tools; the folder has other tools.
     """
     importer = importer_named(kind)
-    chosen = gather(options if options is not None else importer.options(), keywords)
-    refuse_unknown("import_tools", keywords)
+    given = options if options is not None else importer.options()
+    chosen = options_of("import_tools", keywords, given)[0]
     folder = new_folder(data_dir)
     if folder.path.exists():
         refuse_other_benchmarks(folder)

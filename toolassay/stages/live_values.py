@@ -55,12 +55,6 @@ RESULTS = "results.json"
 """File of what reading tools returned, `{tool: [{"arguments": …, "result": …}]}`."""
 RECORD = "values_from"
 """Key of `benchmark.json` that says how the values were collected."""
-UNUSABLE = "unusable"
-"""Key of that record: tools of which no call was accepted."""
-CHANGING = "changing"
-"""Key of that record: tools of which a call changed the workspace."""
-IDLE = "idle_links"
-"""Key of that record: links that stay, but did not work with the first item of any result."""
 SIMULATED = "simulate"
 """The executor that makes results up."""
 _AT_ONCE = 2  # plans that are executed while others are written
@@ -115,27 +109,25 @@ def read_results(folder: DataFolder) -> dict[str, list[SeenCall]]:
     return record_of(read_json(path) if path.is_file() else {}, dict[str, list[SeenCall]], file=path, fix=fix)
 
 
-def unusable_tools(folder: DataFolder) -> frozenset[str]:
-    """The tools of which a collection of values got no call accepted."""
-    return _recorded(folder, UNUSABLE)
+class Collected(msgspec.Struct):
+    """What a collection of values found out, in its record in `benchmark.json`.
 
+    Attributes:
+        unusable: Tools of which no call was accepted.
+        changing: Tools of which a call changed the workspace.
+        idle_links: Links that stay in the graph, but did not work with the first item of any result; they are
+            not sampled.
+    """
 
-def _recorded(folder: DataFolder, key: str) -> frozenset[str]:
-    return frozenset((folder.benchmark.values_from or {}).get(key, ()))
+    unusable: list[str] = []
+    changing: list[str] = []
+    idle_links: list[tuple[str, str]] = []
 
-
-def sampled_graph(folder: DataFolder, graph: ToolGraph) -> ToolGraph:
-    """A graph without the links that did not work when values were collected."""
-    idle = (folder.benchmark.values_from or {}).get(IDLE)
-    if not idle:
-        return graph
-    known = (link for link in graph.dependencies() if [link.source, link.target] not in idle)
-    return ToolGraph.of_dependencies(graph.library, known)
-
-
-def changing_tools(folder: DataFolder) -> frozenset[str]:
-    """The tools of which a call changed the workspace when values were collected."""
-    return _recorded(folder, CHANGING)
+    @classmethod
+    def of(cls, folder: DataFolder) -> Collected:
+        """That of a folder; empty without a collection."""
+        found = folder.benchmark.values_from or {}
+        return record_of(found, cls, file=folder.benchmark_file, fix="delete 'values_from'")
 
 
 def collect_values(
@@ -199,11 +191,8 @@ def collect_values(
             screen.say(f"kept {keep_dated_copy(folder.path / VALUES).name}")
         write_json(path, observation.values)
         write_json(draft.path / RESULTS, msgspec.to_builtins(observation.results))
-        names = {
-            UNUSABLE: sorted(observation.unusable),
-            CHANGING: sorted(observation.changing),
-            **({IDLE: sorted(map(list, observation.idle))} if observation.idle else {}),
-        }
+        unusable, changing = sorted(observation.unusable), sorted(observation.changing)
+        names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle)))
         draft.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
         _hand_over(draft, folder)
     _report(observation, library, folder.path / VALUES, screen)
@@ -354,7 +343,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
         work = ExecutionWork(opened, executor.name, library, RunRules(allow_writes=consent))
 
         free = asyncio.Semaphore(_AT_ONCE)
-        changing = changing_tools(folder)
+        changing = Collected.of(folder).changing
         reads = {
             tool.id
             for tool in library

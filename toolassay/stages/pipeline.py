@@ -28,7 +28,7 @@ from toolassay.models import ModelOptions
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE
-from toolassay.runs.settings import Limits, ModelSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
@@ -102,11 +102,10 @@ def pipeline(
         TypeError: A keyword is unknown.
         ToolassayError: A model cannot be reached, or the budget allows no request.
     """
-    limits = gather(limits or Limits(), keywords)
-    samples = gather(samples or _SAMPLING, keywords)
+    found = options_of("pipeline", keywords, limits or Limits(), samples or _SAMPLING)
+    limits, samples = found
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
-    refuse_unknown("pipeline", keywords)
     step = _Steps(screen, 4 + 2 * len(llm))
     folder, place = f"--data_dir {data_dir}", DataFolder(Path(data_dir))
     _check_tools(place, tool_desc)
@@ -118,13 +117,25 @@ def pipeline(
         visualize(data_dir, screen=screen)
     except UsageError as error:  # thousands of tools
         screen.say(f"{WARNING}no pictures: {error}")
-    flags = _flags(limits)
+    budget = limits.budget or Budget()
+    flags = _flags(
+        multiworker=limits.multiworker,
+        max_cost=budget.cost,
+        max_tokens_total=budget.tokens,
+        max_requests=budget.requests,
+    )
+    sampling = _flags(
+        seed=samples.seed,
+        number_of_samples=samples.number_of_samples,
+        by_score=None if samples.by_score else "false",
+        cover=samples.cover,
+        at_least=samples.at_least if samples.at_least > 1 else None,
+        until=samples.until,
+    )
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     rewrite = None if generator == "offline" else _REWRITES if rewrite is None else rewrite
-    again = "" if rewrite is None else f"--rewrite {rewrite}"
-    step.command(
-        "data_engine.py", folder, f"--llm {generator} --check true", again, _sample_flags(samples), flags
-    )
+    again = _flags(llm=generator, check="true", rewrite=rewrite)
+    step.command("data_engine.py", folder, again, sampling, flags)
     complete = _write(data_dir, generator, check=True, samples=samples, rewrite=rewrite, **shared)
     step.command("-m toolassay release", folder, "--critic " + " --critic ".join(critic) if critic else "")
     released = release(
@@ -180,29 +191,9 @@ def _worst(released: Checked) -> str:
     return f"no sample passes; the gate '{worst['gate']}' holds back {held:,} of {released.funnel['input']:,}"
 
 
-def _sample_flags(samples: SampleSettings) -> str:
-    """What differs from the defaults of `generate`, as command-line flags."""
-    flags = {
-        "seed": samples.seed,
-        "number_of_samples": samples.number_of_samples,
-        "by_score": None if samples.by_score else "false",
-        "cover": samples.cover,
-        "at_least": samples.at_least if samples.at_least > 1 else None,
-        "until": samples.until,
-    }
-    return " ".join(f"--{name} {value}" for name, value in flags.items() if value is not None)
-
-
-def _flags(limits: Limits) -> str:
-    """The limits as command-line flags."""
-    budget = limits.budget or Budget()
-    flags = {
-        "multiworker": limits.multiworker,
-        "max_cost": budget.cost,
-        "max_tokens_total": budget.tokens,
-        "max_requests": budget.requests,
-    }
-    return " ".join(f"--{name} {value}" for name, value in flags.items() if value is not None)
+def _flags(**values: Any) -> str:
+    """Values as command-line flags, without those that are None."""
+    return " ".join(f"--{name} {value}" for name, value in values.items() if value is not None)
 
 
 def _check_tools(folder: DataFolder, tool_desc: str | Path | None) -> None:
@@ -328,10 +319,8 @@ def make_set(
         UsageError: A file is missing or malformed, or the server cannot be used as given.
         ToolassayError: A model or the server does not work, or no sample was written.
     """
-    model = gather(model or MODEL, keywords)
-    samples = gather(samples or SampleSettings(seed=0), keywords)
-    limits = gather(limits or Limits(), keywords)
-    refuse_unknown("pipeline", keywords)
+    found = options_of("pipeline", keywords, model or MODEL, samples or _SAMPLING, limits or Limits())
+    model, samples, limits = found
     standing(critic, map(Path, calibration))
     folder = DataFolder(Path(data_dir))
     step = _Steps(screen)

@@ -13,12 +13,12 @@ from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import DataFolder
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import UsageError
 from toolassay.files import copy_file
 from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.locks import exclusive_folder
-from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
+from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked, GateSettings, check_into
 from toolassay.stages.execute import RUN, ExecutionSettings, execute
@@ -129,9 +129,7 @@ def release(
             under way.
         ToolassayError: No sample can be formatted, or a critic cannot be reached.
     """
-    given = gather(model or ModelSettings(), keywords)
-    bounds = gather(limits or Limits(), keywords)
-    refuse_unknown("release", keywords)
+    given, bounds = options_of("release", keywords, model or ModelSettings(), limits or Limits())
     folder = DataFolder(Path(data_dir)).require()
     run = RunSettings(given, bounds, RunChoices(force=force), command, screen)
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
@@ -166,17 +164,10 @@ def _candidates(folder: DataFolder) -> DataFolder:
     """A folder below the data folder with links to its tools, graph and samples."""
     place = folder.path / CANDIDATES
     shutil.rmtree(place, ignore_errors=True)
-    try:
-        place.mkdir()
-        for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
-            if path.exists():
-                (place / path.name).symlink_to(path.resolve())
-        if folder.benchmark_file.exists():
-            copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
-    except OSError as error:
-        raise ToolassayError(
-            f"cannot write: {error.strerror or error}",
-            file=place,
-            fix="check the folder's permissions and space",
-        ) from error
+    place.mkdir()
+    for path in (folder.tool_desc, folder.graph_desc, folder.data_raw, folder.path / "statistics.json"):
+        if path.exists():
+            (place / path.name).symlink_to(path.resolve())
+    if folder.benchmark_file.exists():
+        copy_file(folder.benchmark_file, place / folder.benchmark_file.name)
     return DataFolder(place)

@@ -60,7 +60,7 @@ from toolassay.report.report_page import (
 from toolassay.report.requirements import Measured, Requirement, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
 from toolassay.runs.outcomes import TOOLS_MISSING
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.tables import Cell, Result, Table, csv_line
@@ -434,8 +434,7 @@ def write_report(
         TypeError: A keyword is unknown.
         UsageError: A data folder does not exist, there are no metrics at all, or a requirement is malformed.
     """
-    settings = gather(settings or ReportSettings(), keywords)
-    refuse_unknown("report", keywords)
+    settings = options_of("report", keywords, settings or ReportSettings())[0]
     built = build_report(data_dir, settings, screen)
     files = list(_written(built, Path(out)))
     for file, text in ((junit_file, junit), (summary_file, summary)):

@@ -24,7 +24,7 @@ from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samp
 from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.settings import gather, refuse_unknown
+from toolassay.runs.settings import options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.text_formatting import count_of
 
@@ -68,8 +68,7 @@ def review_session(
         UsageError: A file is missing or malformed, or the samples cannot be shared like this.
         TypeError: A keyword is unknown.
     """
-    given = gather(settings or ReviewSettings(), keywords)
-    refuse_unknown("review", keywords)
+    given = options_of("review", keywords, settings or ReviewSettings())[0]
     names = [checked_name(name) for name in given.reviewers]
     folder = DataFolder(Path(data_dir)).require()
     graph = graph_of(folder, given.dependency_type, say=screen.say)

@@ -133,21 +133,24 @@ def seed_wording() -> str:
 
 
 def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The links of a plan: what its references say, and orders that the graph knows."""
+    """The links of a plan: what its references say, and orders that the graph knows.
+
+    A link names tools. Of a tool that is called twice, each call has a link of its own.
+    """
     ids = [node["id"] for node in nodes]
     pairs = [
-        (ids[reference.node], node["id"])
-        for node in nodes
+        (reference.node, place)
+        for place, node in enumerate(nodes)
         for reference in references_in([one["value"] for one in node["arguments"]])
         if reference.node < len(ids)
     ]
     for place, target in enumerate(ids):
-        for source in ids[:place]:
+        for before, source in enumerate(ids[:place]):
             if source in graph.library and target in graph.library:
                 link = graph.dependency(source, target)
                 if link is not None and not fields_of(link) and not link.shared:
-                    pairs.append((source, target))
-    return [{"source": source, "target": target} for source, target in dict.fromkeys(pairs)]
+                    pairs.append((before, place))
+    return [{"source": ids[source], "target": ids[target]} for source, target in dict.fromkeys(pairs)]
 
 
 @dataclass(frozen=True)

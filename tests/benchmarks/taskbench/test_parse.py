@@ -33,7 +33,7 @@ def plan_of(value: Any, dependency_type: DependencyType = "resource") -> dict[st
     return read_plan(json.dumps(value), dependency_type)[0]
 
 
-@pytest.mark.parametrize("dependency_type", ["resource", "temporal"])
+@pytest.mark.parametrize("dependency_type", ["resource", "temporal", "schema"])
 def test_published_form_is_kept(dependency_type: DependencyType) -> None:
     plan = RESOURCE if dependency_type == "resource" else TEMPORAL
     found, answer = read_plan(f"```json\n{json.dumps(plan)}\n```", dependency_type)
@@ -112,7 +112,7 @@ def test_a_final_plan_replaces_a_draft_that_had_links() -> None:
 
 
 LIBRARY = ToolLibrary([Tool("Reader")])
-KINDS: tuple[DependencyType, ...] = ("resource", "temporal")
+KINDS: tuple[DependencyType, ...] = ("resource", "temporal", "schema")
 
 
 @pytest.mark.parametrize("kind", KINDS)

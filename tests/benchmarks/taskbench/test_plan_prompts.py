@@ -11,18 +11,16 @@ import pytest
 from bench_bookings import GRAPH, LIBRARY, PLANS, TOOLS
 from builders import difficult_tools, imported_tool, text_tools, workshop_tools
 
-from toolassay.answers import ECHO
-from toolassay.backinstruct.labels import temporal_arguments
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.inference import read_plan
-from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
+from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.security import plan_probes
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request, Sample
 from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
-from toolassay.prompt_templates import Wording, turns_of
-from toolassay.schemas import plan_schema, sample_schema
+from toolassay.prompt_templates import Wording
+from toolassay.schemas import plan_schema
 from toolassay.serving.offline_answers import PromptReader
 from toolassay.tools import ToolLibrary
 
@@ -67,14 +65,6 @@ def test_a_planning_prompt_is_read_back_with_typed_parameters(
         assert [(one.name, one.required) for one in read.parameters] == [
             (one.name, one.required) for one in tool.parameters
         ]
-
-
-@pytest.mark.parametrize("wording", WORDINGS)
-def test_a_known_graph_gives_the_whole_schemas(wording: Wording) -> None:
-    task = PromptReader([WORKSHOP_GRAPH]).task(
-        PlanPrompt(WORKSHOP, "temporal", wording=wording).render("Do it.")
-    )
-    assert task.graph is WORKSHOP_GRAPH
 
 
 @pytest.mark.parametrize("wording", WORDINGS)
@@ -130,52 +120,12 @@ def test_structured_output_has_the_types_of_the_parameters(value: Any, expected:
     assert fitting(value, plan_schema(WORKSHOP, "temporal")) is expected
 
 
-ALLOWED = {"type", "properties", "required", "additionalProperties", "items", "maxItems", "enum", "anyOf"}
-
-
-def objects(schema: Any) -> Any:
-    if isinstance(schema, dict):
-        yield schema
-        for name, part in schema.items():
-            yield from objects(list(part.values()) if name == "properties" else part)
-    elif isinstance(schema, list):
-        for part in schema:
-            yield from objects(part)
-
-
-@pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])
-def test_structured_output_uses_only_what_strict_mode_allows(tools: dict[str, Any]) -> None:
-    library = ToolLibrary.from_json(tools)
-    for schema in (
-        plan_schema(library, "temporal"),
-        sample_schema(library.tools[:2], 1, "temporal", check=True),
-    ):
-        for part in objects(schema):
-            assert part.keys() <= ALLOWED
-            assert "type" in part or "anyOf" in part
-            if part.get("type") == "object":
-                assert part["additionalProperties"] is False and part["required"] == list(part["properties"])
-
-
 def test_a_schema_of_published_tools_takes_text_only() -> None:
     published = ToolLibrary.from_json(
         [*text_tools("ab")["nodes"], {"id": "c", "parameters": [{"name": "n", "type": "integer"}]}]
     )
     schema = plan_schema(published, "temporal")
     assert not fitting(plan(("n", 4), tool="c"), schema) and fitting(plan(("n", "4"), tool="c"), schema)
-
-
-def test_what_structured_output_must_write_is_read_back_in_labels() -> None:
-    problems: list[str] = []
-    values = [{"name": "member", "value": PHONELESS | {"more": None}}, {"name": "newsletter", "value": None}]
-    member = WORKSHOP["add_member"].input_schema
-    found = temporal_arguments("add_member", values, problems, member)
-    assert found == [{"name": "member", "value": PHONELESS | {"more": None}}]
-    damage = WORKSHOP["report_damage"].input_schema
-    found = temporal_arguments("report_damage", {"photo": '{"path": null}', "parts": "[1]"}, problems, damage)
-    assert found == [{"name": "photo", "value": {}}, {"name": "parts", "value": "[1]"}]
-    assert temporal_arguments("t", [{"name": ["x"], "value": None}, 3], problems, damage)[1] == 3
-    assert problems == ["an argument of 't' lacks a name or a value"]
 
 
 def test_a_planted_text_is_shown_even_after_a_very_long_description() -> None:
@@ -215,30 +165,6 @@ def test_a_prompt_is_read_back_with_the_kind_of_its_graph(wording: Wording) -> N
     assert isinstance(shown, PlanTask) and shown.graph.dependency_type == "schema"
     find = shown.graph.library["find_benches"]
     assert find.output_schema == TOOLS["nodes"][0]["output_schema"]
-
-
-@pytest.mark.parametrize("gold", PLANS.values())
-def test_an_answer_in_the_form_is_kept(gold: dict[str, Any]) -> None:
-    found, answer = read_plan(f"Here it is:\n{json.dumps(gold)}", "schema")
-    assert (found, answer.problem) == (gold, None)
-
-
-def test_arguments_as_an_object_and_other_names_of_keys_are_read() -> None:
-    nodes = [
-        {"tool": node["task"], "args": {one["name"]: one["value"] for one in node["arguments"]}}
-        for node in GOLD["task_nodes"]
-    ]
-    links = [{"from": link["source"], "to": link["target"]} for link in GOLD["task_links"]]
-    answered = {"steps": GOLD["task_steps"], "nodes": nodes, "edges": links}
-    assert read_plan(json.dumps(answered), "schema")[0] == GOLD
-
-
-@pytest.mark.parametrize("name", ["schema", "reformat_schema", "example_schema"])
-def test_the_form_of_a_prompt_is_no_answer(name: str) -> None:
-    turns = turns_of(built_in(name))
-    text = turns[1]["content"] if len(turns) > 1 else turns[0]["content"]
-    form = next(line for line in text.splitlines() if line.startswith('{"task_steps"'))
-    assert read_plan(form.replace(", …", ""), "schema")[1].problem == ECHO
 
 
 def test_structured_output_takes_references_in_place_of_every_value_and_requires_links() -> None:

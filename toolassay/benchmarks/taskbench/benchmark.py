@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
-from toolassay.benchmarks.taskbench.options import ASKS, ROUGE_BACKENDS, PlanOptions, PlanScoring
+from toolassay.benchmarks.taskbench.options import AGENTS, ASKS, ROUGE_BACKENDS, PlanOptions, PlanScoring
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
 from toolassay.files import sha256_of
+from toolassay.screen import SILENT
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.runs.settings import RunSettings
+    from toolassay.runs.work import Work
 
 _HERE = "toolassay.benchmarks.taskbench"
 _DEPENDENCY_TYPE = Option(
@@ -28,11 +30,9 @@ _DEPENDENCY_TYPE = Option(
 
 def _domain(folder: DataFolder) -> str | None:
     """A published domain, as the import recorded it or as the tools are."""
-    from toolassay.benchmarks.taskbench.scoring.leaderboard import DOMAINS, domain_of_tools
-    from toolassay.tools import ToolLibrary
+    from toolassay.benchmarks.taskbench.scoring.leaderboard import known_domain
 
-    domain = folder.benchmark.domain
-    return domain if domain in DOMAINS else domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+    return known_domain(folder)
 
 
 def _labels(folder: DataFolder) -> Mapping[str, tuple[str, str]]:
@@ -181,7 +181,6 @@ class TaskBench(Benchmark):
     data = FolderFacts(domain=_domain, made_from=_labels)
     items = late("item_details:ITEMS")
     scores = late("evaluation:SCORES")
-    work = late("ways:work_of")
     evaluate = late("evaluation:evaluate_plans")
 
     def place(self, run: RunSettings, own: PlanOptions) -> str:
@@ -192,14 +191,27 @@ class TaskBench(Benchmark):
             return run.choices.prediction_dir or f"predictions_{own.ask}"
         return run.choices.prediction_dir or tagged(own.demo_count, own.rewriter, tag=own.tag)
 
+    def work(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> Work:
+        """The work of a run with its way of asking."""
+        from toolassay.benchmarks.taskbench.work import CallWork, PlanSource, PlanWork
+
+        screen = SILENT if trial else run.screen  # notices are shown once
+        source = PlanSource.read(folder, own, screen)
+        if own.ask == AGENTS:
+            from toolassay.benchmarks.taskbench.agents import AgentWork
+
+            return AgentWork(folder, source, run, own)
+        if own.ask == "plan":
+            return PlanWork(folder, source, run, own)
+        work = CallWork(folder, source, run, own)
+        work.check_size(screen)
+        return work
+
     def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
         """Requests, tools and, of an agent that acts, results with a planted text."""
         from toolassay.benchmarks.security.probe import DEFAULT_ATTACKS, refuse_beside_security
-        from toolassay.benchmarks.taskbench.inference import PARAMETERS
         from toolassay.benchmarks.taskbench.security import plan_prober
-        from toolassay.benchmarks.taskbench.ways import work_of
         from toolassay.benchmarks.taskbench.work import CallWork, PlanSource
-        from toolassay.models.refused_parameters import without_default
 
         refuse_beside_security(
             ask=own.ask == "calls",
@@ -211,21 +223,10 @@ class TaskBench(Benchmark):
         if own.ask != "plan":
             from toolassay.benchmarks.taskbench.acting_security import acting_prober
 
-            work = work_of(folder, run, own)
+            work = self.work(folder, run, own)
             assert isinstance(work, CallWork)
             return acting_prober(folder, work, own, count or DEFAULT_ATTACKS)
-        source, limit = PlanSource.read(folder, own, run.screen), run.model.max_tokens
-        limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)
-        return plan_prober(
-            folder.user_requests,
-            source.requests,
-            source.graph,
-            demos=source.demos,
-            wording=source.wording,
-            template=source.template,
-            parameters={**run.model.parameters, **limited},
-            count=count or DEFAULT_ATTACKS,
-        )
+        return plan_prober(folder, PlanSource.read(folder, own, run.screen), run, count or DEFAULT_ATTACKS)
 
     def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[object]:
         """The plans in the raw answers."""

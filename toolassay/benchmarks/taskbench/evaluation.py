@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,7 +15,6 @@ from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.evaluation import (
     PairScorer,
     PlanEvaluator,
-    ScoringChoices,
     context_of,
     dropped_lines,
 )
@@ -29,7 +29,6 @@ from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.data_folder import DataFolder, Say
 from toolassay.dataset import RequestId
-from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import (
     Evaluation,
@@ -42,14 +41,13 @@ from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.evaluation.metrics_file import RETRIEVAL, RUN_KEYS, SECURITY, STABILITY, signature_of
+from toolassay.evaluation.metrics_file import RETRIEVAL, RUN_KEYS, SECURITY, STABILITY
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, prediction_file
-from toolassay.files import read_json, safe_name, write_json
+from toolassay.files import read_json, refuse_to_replace, safe_name, write_json
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest
-from toolassay.progress_callback import Progress, no_progress
 from toolassay.requests import Chosen, Requests, key_of, read_ids
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
@@ -225,19 +223,12 @@ _SPLITS = ("train", "dev", "test")
 
 
 def evaluate_folder(
-    data_dir: str | Path,
+    folder: DataFolder,
     llm: str,
-    choices: ScoringChoices | None = None,
+    own: PlanScoring | None = None,
+    scoring: ScoringSettings | None = None,
     *,
-    prediction_dir: str | Path = "predictions",
-    save_dir: str | Path | None = None,
-    dependency_type: str | None = None,
-    chosen_ids: Collection[str | int] | None = None,
     bertscore: PairScorer | None = None,
-    only_if_changed: bool = False,
-    engine: Engine | None = None,
-    progress: Progress = no_progress,
-    say: Say = lambda _: None,
 ) -> FolderEvaluation:
     """Score `{prediction_dir}/{llm}.json` and write `{metrics dir}/{llm}.json`, replacing what was there.
 
@@ -246,65 +237,51 @@ def evaluate_folder(
     cost, latency, stability and security is beside the scores of the whole.
 
     Args:
-        data_dir: the data folder, with `data.json` and `tool_desc.json` (else `graph_desc.json`).
+        folder: the data folder, with `data.json` and `tool_desc.json` (else `graph_desc.json`).
         llm: the model; its file name is `files.safe_name` of it.
-        choices: what to compute; its `alignment` is a list of `alignment_ids.json` ("human" keeps every
+        own: what to compute; its `alignment` is a list of `alignment_ids.json` ("human" keeps every
             label, as published), or None.
-        prediction_dir: inside the data folder, else as given.
-        save_dir: where to write, inside the data folder unless absolute; None follows the prediction
-            folder (`predictions_x` becomes `metrics_x`, with `_alignment_{mode}` where aligned).
-        dependency_type: the flag; None asks `benchmark.json`.
-        chosen_ids: score only the labels with these ids; None scores all.
+        scoring: where the files are, and which labels are scored; if its models are "all", metrics whose
+            signature is that of these data, predictions and options are taken as they are.
         bertscore: who computes BERTScore.
-        only_if_changed: take the metrics that are there if their signature is that of these data,
-            predictions and choices.
-        engine: where the labels are scored; None for one process a core if there are many.
-        progress: who watches.
-        say: Receives warnings about the folder; notes about the data are in the evaluation.
 
     Raises:
         UsageError: something is missing or malformed, or the metrics would replace predictions.
     """
-    choices = choices or ScoringChoices()
-    folder = DataFolder(Path(data_dir)).require()
-    predictions = prediction_file(folder.path, Path(prediction_dir), llm)
+    own, scoring = own or PlanScoring(), scoring or ScoringSettings()
+    say, alignment = scoring.screen.say, own.alignment
+    predictions = prediction_file(folder.require().path, Path(scoring.prediction_dir), llm)
     target = (
-        metrics_folder(folder.path, predictions.parent.absolute(), save_dir, choices.alignment)
+        metrics_folder(folder.path, predictions.parent.absolute(), scoring.save_dir, alignment)
         / f"{safe_name(llm)}.json"
     )
-    if target.resolve().parent == predictions.resolve().parent:
-        raise UsageError(
-            "the metrics would replace the predictions", file=target, fix="choose another --save_dir"
-        )
-    if target.resolve() in {path.resolve() for path in folder.files}:
-        raise UsageError(
-            "the metrics would replace a file of the data", file=target, fix="choose another --save_dir"
-        )
-    library, graph, kind = _tools(folder, dependency_type, say)
-    alignment = choices.alignment
+    for what, files in (("the predictions", [predictions]), ("a file of the data", folder.files)):
+        refuse_to_replace(target, files, what=f"the metrics would replace {what}", flag="--save_dir")
+    library, graph, kind = _tools(folder, own.dependency_type, say)
     settings = recorded_settings(predictions.parent / "runs" / predictions.stem) or {}
+    demos = settings.get("demo_ids")  # the demonstrations in the prompt are not scored
     evaluator = PlanEvaluator(
         folder.data,
         predictions,
         library,
         kind,
-        choices,
+        own,
         graph=graph,
         alignment_ids=None if alignment is None else aligned_ids(folder.alignment_ids, alignment),
-        exclude_ids=_demonstrations(settings),
-        chosen_ids=chosen_ids,
+        exclude_ids=demos if isinstance(demos, list) else (),
+        chosen_ids=chosen_labels(folder, scoring.ids, scoring.limit),
         bertscore=bertscore,
         ask=str(settings.get("ask", "plan")),
     )
-    evaluation = _up_to_date(target, evaluator) if only_if_changed else None
+    evaluation = _up_to_date(target, evaluator) if EVERY_MODEL in scoring.llm else None
     is_new = evaluation is None
     if evaluation is None:
-        evaluation = evaluator.evaluate(items=items_path(target), engine=engine, progress=progress)
-    is_changed = add_axes(evaluation, evaluator.job, predictions.parent, llm, say)
-    if not (is_new or is_changed):
-        return FolderEvaluation(llm, evaluation, target, is_new=False)
-    write_json(target, evaluation.groups)
-    return FolderEvaluation(llm, evaluation, target)
+        progress = scoring.screen.progress
+        evaluation = evaluator.evaluate(items=items_path(target), engine=scoring.engine, progress=progress)
+    is_new = add_axes(evaluation, evaluator.job, predictions.parent, llm, say) or is_new
+    if is_new:
+        write_json(target, evaluation.groups)
+    return FolderEvaluation(llm, evaluation, target, is_new=is_new)
 
 
 def chosen_labels(
@@ -328,7 +305,7 @@ def _up_to_date(target: Path, evaluator: PlanEvaluator) -> Evaluation | None:
     try:
         groups = read_json(target)
         signature = evaluator.signature().with_items(items_path(target))
-        fits = list(groups) == evaluator.group_keys and all(
+        fits = list(groups) == [group.key for group in evaluator.job.groups] and all(
             numbers["strict"]["signature"].startswith(f"{signature.text}|") for numbers in groups.values()
         )
     except (UsageError, AttributeError, TypeError, KeyError):
@@ -390,12 +367,6 @@ def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | No
         return None
 
 
-def _demonstrations(settings: Mapping[str, Any]) -> list[str | int]:
-    """The ids of the demonstrations in the prompt, which are not scored."""
-    demos = settings.get("demo_ids")
-    return [key for key in demos if isinstance(key, str | int)] if isinstance(demos, list) else []
-
-
 def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScoring) -> list[FolderEvaluation]:
     """Score the plans of one or several models.
 
@@ -407,27 +378,12 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
     """
     own.require_backends()
     screen, bertscore = scoring.screen, own.bertscore_on(scoring.engine)
-    names = ScoringPlace(folder, scoring).models
-    chosen = chosen_labels(folder.require(), scoring.ids, scoring.limit)
     evaluations: list[FolderEvaluation] = []
     errors: list[ToolassayError] = []
-    say = once(screen.say)
-    for name in names:
+    shared = replace(scoring, screen=replace(screen, say=once(screen.say)))
+    for name in ScoringPlace(folder, scoring).models:
         try:
-            result = evaluate_folder(
-                folder.path,
-                name,
-                own.choices,
-                prediction_dir=scoring.prediction_dir,
-                save_dir=scoring.save_dir,
-                dependency_type=own.dependency_type,
-                chosen_ids=chosen,
-                bertscore=bertscore,
-                only_if_changed=EVERY_MODEL in scoring.llm,
-                engine=scoring.engine,
-                progress=screen.progress,
-                say=say,
-            )
+            result = evaluate_folder(folder, name, own, shared, bertscore=bertscore)
         except ToolassayError as error:
             errors.append(error)
             continue
@@ -447,31 +403,6 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
     return evaluations
 
 
-def recorded_plan_scoring(groups: Mapping[str, Mapping[str, Any]], metrics: Path) -> PlanScoring:
-    """The options that give (at least) the groups of a metrics file again, without BERTScore.
-
-    Raises:
-        UsageError: the file does not say how it was made.
-    """
-    choices = recorded_choices(dict(groups), metrics)
-    return PlanScoring(
-        choices.alignment,
-        tuple(map(str, choices.splits)),
-        choices.n_tools,
-        choices.mode,
-        choices.metrics,
-        signature_of(next(iter(groups.values()))).get("links"),
-        choices.prompting,
-        choices.keep,
-        choices.rouge_median,
-        choices.compat,
-        with_bertscore=False,
-        resamples=choices.resamples,
-        seed=choices.seed,
-        rouge_backend=choices.rouge_backend,
-    )
-
-
 def _axis(numbers: Mapping[str, Any]) -> Axis:
     """Exact matches, and repeats of them."""
     strict = numbers["strict"]
@@ -489,5 +420,5 @@ SCORES = Scores(
     "toolassay.benchmarks.taskbench.commands:show_scores",
     ranked_by=("exact_match", "node_f1"),
     published=published_plans,
-    recorded=recorded_plan_scoring,
+    recorded=recorded_choices,
 )

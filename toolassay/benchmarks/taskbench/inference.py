@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import msgspec
 from msgspec import UNSET
@@ -256,14 +256,6 @@ def prediction_lines(
 
 
 PARAMETERS: Mapping[str, Any] = {"presence_penalty": 1.05, "max_tokens": 2000}
-
-
-class RequestStream(Protocol):
-    """Requests that can be iterated several times; ids are unique."""
-
-    def __iter__(self) -> Iterator[Request]: ...
-
-    def __len__(self) -> int: ...
 
 
 Choose = Callable[[str], list[str]]

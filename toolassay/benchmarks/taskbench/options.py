@@ -11,7 +11,6 @@ from toolassay.errors import UsageError
 from toolassay.prompt_templates import Wording, check_wording
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
     from toolassay.engines import Engine
     from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
@@ -182,26 +181,6 @@ class PlanScoring:
 
         if "rouge" in metrics_of(self.metrics, self.prompting, installed_metrics()):
             rouge_score_release()
-
-    @property
-    def choices(self) -> ScoringChoices:
-        """The options in the form that the scorer takes."""
-        from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
-
-        return ScoringChoices(
-            tuple(self.metrics),
-            tuple(self.splits),
-            tuple(self.n_tools),
-            self.mode,
-            self.alignment,
-            self.prompting,
-            self.keep,
-            self.resamples,
-            self.seed,
-            rouge_median=self.rouge_median,
-            compat=self.compat,
-            rouge_backend=self.rouge_backend,
-        )
 
     def bertscore_on(self, engine: Engine | None) -> BertScore | None:
         """The BERTScore scorer, on an engine or in this process; None if BERTScore is not selected."""

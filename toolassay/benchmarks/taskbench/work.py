@@ -6,7 +6,8 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -38,12 +39,12 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
 from toolassay.episodes.episode import EpisodeLimits, MadeCall, Trajectory
 from toolassay.errors import UsageError
+from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named
 from toolassay.executors.executor import ExecutionContext
-from toolassay.files import copy_file, read_json_lines, safe_name, write_json_lines
+from toolassay.files import copy_file, safe_name, write_json_lines
 from toolassay.graph import ToolGraph
-from toolassay.locks import open_regular
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import without_default
@@ -106,38 +107,17 @@ def adoptable_predictions(output: Path, journal: Journal) -> dict[str, str | Non
 
 
 def _lines_not_in_journal(output: Path, journal: Journal) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a prediction file whose keys are not in the journal, as it is before the first line."""
-    known = len(journal)
-    for line in _whole_lines(output):
-        key = key_of(line["id"])
-        position = journal.position(key)
-        if position is None or position >= known:
-            yield key, line
+    """The lines of a prediction file whose keys are not in the journal; broken lines are left out."""
+    with LineIndex(output, fix="make it with inference.py") as lines:
+        for number in lines.by_id.values():
+            with suppress(ValueError):  # a line that a crash cut off
+                line = lines.read(number)
+                if (key := key_of(line["id"])) not in journal:
+                    yield key, line
 
 
 def _request_text(line: dict[str, Any]) -> Any:
     return line.get("user_request", line.get("instruction"))
-
-
-def _whole_lines(output: Path) -> Iterator[dict[str, Any]]:
-    """The prediction lines of a file; a last line truncated by a crash is skipped."""
-    number = 0
-    try:
-        for number, line in read_json_lines(output):
-            if not isinstance(line, dict) or not isinstance(line.get("id"), str | int):
-                raise UsageError(
-                    "is not a prediction with an id", file=output, line=number, fix="remove the line"
-                )
-            yield line
-    except UsageError as error:
-        if error.line is None:
-            raise
-        with open_regular(output) as stream:
-            last = sum(1 for _ in stream)
-            stream.seek(-1, 2)
-            torn = stream.read(1) != b"\n"
-        if not (torn and error.line == last > number):
-            raise
 
 
 CONFLICT_FIX = "use those settings, --tag true, another --prediction_dir, or --force true (keeps the old run)"
@@ -400,13 +380,13 @@ class CallWork(PlanWork):
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
-        own, items, folder = self._own, self.items, self._folder
+        own, items, facts = self._own, self.items, super().facts
         shown = [items.system(items.tools), *(tool.to_openai() for tool in items.tools)]
         prompt_hash = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
         limits = {"max_steps": own.max_steps, "max_seconds": own.max_seconds, "executor": own.executor}
-        return WorkFacts(
-            "request",
-            {
+        return replace(
+            facts,
+            settings={
                 "llm": self._run.model.llm,
                 **without_default(self._parameters, CALL_PARAMETERS),
                 "dependency_type": "schema",
@@ -416,13 +396,9 @@ class CallWork(PlanWork):
                 "prompt_sha256": prompt_hash,
                 **self._offered,
             },
-            {**CALL_PARAMETERS, **self._parameters},
-            len(self._source.requests),
-            len(self._chosen),
-            {**hashes(folder.user_requests, folder.tool_desc, folder.graph_desc), "prompt": prompt_hash},
+            parameters={**CALL_PARAMETERS, **self._parameters},
+            hashes={**facts.hashes, "prompt": prompt_hash},
             not_counted="" if own.ask == "calls" else "; the further answers to each request",
-            conflict_fix=CONFLICT_FIX,
-            adopts=True,
             in_steps=own.ask != "calls",
         )
 

@@ -15,8 +15,9 @@ from rich.console import Console
 
 from toolassay.benchmarks.taskbench.commands import print_scores
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.cli.score_tables import print_table
+from toolassay.data_folder import DataFolder
 from toolassay.evaluation.comparison import (
     Comparison,
     ModelComparison,
@@ -123,7 +124,7 @@ def build_folder(path: Path) -> Path:
 def _scores(folder: Path, demos: Sequence[str] = (), **options: Any) -> FolderEvaluation:
     if demos:
         write_json(folder / "predictions" / "runs" / "m" / "manifest.json", {"settings": {"demo_ids": demos}})
-    return evaluate_folder(folder, "m", ScoringChoices(resamples=0, **options))
+    return evaluate_folder(DataFolder(folder), "m", PlanScoring(resamples=0, **options))
 
 
 def _screen(

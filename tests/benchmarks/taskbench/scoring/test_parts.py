@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring import scorer
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator, ScoringChoices
+from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
 from toolassay.engines import Engine
 from toolassay.engines.processes import Processes
 from toolassay.evaluation.evaluation import Evaluation
@@ -38,7 +39,7 @@ def build_folder(path: Path) -> Path:
 
 
 def _evaluate(folder: Path, *, engine: Engine | None = None, name: str = "items") -> Evaluation:
-    choices = ScoringChoices(
+    choices = PlanScoring(
         metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",)
     )
     evaluator = PlanEvaluator(folder / "data.json", folder / "m.json", LIBRARY, "resource", choices)

@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from builders import plan, scored_folder, text_tools
 
+from toolassay import evaluate
 from toolassay.benchmarks.taskbench.evaluation import aligned_ids, evaluate_folder
-from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.places import metrics_folder, models_of
 from toolassay.files import write_json
@@ -28,9 +31,9 @@ def build_folder(path: Path) -> Path:
     return path
 
 
-def _evaluate(folder: Path, **options: Any) -> Any:
-    chosen = {name: options.pop(name) for name in ScoringChoices.__annotations__ if name in options}
-    result = evaluate_folder(folder, "acme/m-1", ScoringChoices(**{"resamples": 0, **chosen}), **options)
+def _evaluate(folder: Path, llm: str = "all", **options: Any) -> FolderEvaluation:
+    scoring = ScoringSettings((llm,))
+    result = evaluate_folder(DataFolder(folder), "acme/m-1", PlanScoring(resamples=0, **options), scoring)
     written = json.loads(result.path.read_text())
     assert written == result.evaluation.groups
     return result
@@ -54,7 +57,12 @@ def test_a_prediction_folder_may_be_given_as_a_path(
     manifest.parent.mkdir(parents=True)
     manifest.write_text(json.dumps({"settings": {"demo_ids": ["2"]}}))
     given = {"below": Path(name), "relative": Path(folder.name, name), "absolute": folder / name}[way]
-    result = evaluate_folder(Path(folder.name), "acme/m-1", ScoringChoices(resamples=0), prediction_dir=given)
+    result = evaluate_folder(
+        DataFolder(Path(folder.name)),
+        "acme/m-1",
+        PlanScoring(resamples=0),
+        ScoringSettings(prediction_dir=given),
+    )
     assert result.path.resolve() == (folder / "metrics_use_demos_2" / "acme__m-1.json").resolve()
     assert result.evaluation.groups["overall_overall"]["strict"]["n_expected"] == 1
     assert not (folder / folder.name).exists()
@@ -70,7 +78,7 @@ def test_the_graph_may_hold_the_tools(folder: Path, kind: str) -> None:
         assert _evaluate(folder, dependency_type=flag).evaluation.groups == expected
     (folder / "graph_desc.json").unlink()
     with pytest.raises(UsageError, match=r"tool_desc\.json: no such file"):
-        evaluate_folder(folder, "acme/m-1")
+        _evaluate(folder)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +105,9 @@ def test_alignment(folder: Path) -> None:
 
 def test_missing_predictions_name_what_is_there(folder: Path) -> None:
     with pytest.raises(UsageError, match="acme__m-1"):
-        evaluate_folder(folder, "other")
+        evaluate(folder, llm="other")
     with pytest.raises(UsageError, match="no prediction folder"):
-        evaluate_folder(folder, "acme/m-1", prediction_dir="nowhere")
+        evaluate(folder, llm="acme/m-1", prediction_dir="nowhere")
 
 
 def test_items_lie_beside_the_metrics(folder: Path) -> None:
@@ -112,17 +120,17 @@ def test_items_lie_beside_the_metrics(folder: Path) -> None:
 
 
 def test_what_is_up_to_date_is_not_scored_again(folder: Path) -> None:
-    first = _evaluate(folder, only_if_changed=True)
-    again = _evaluate(folder, only_if_changed=True)
+    first = _evaluate(folder)
+    again = _evaluate(folder)
     assert (first.is_new, again.is_new) == (True, False)
     assert again.evaluation.groups == first.evaluation.groups
-    assert _evaluate(folder, only_if_changed=True, splits=["all"]).is_new
+    assert _evaluate(folder, splits=["all"]).is_new
     (folder / "predictions" / "acme__m-1.json").write_text("")
-    assert _evaluate(folder, only_if_changed=True, splits=["all"]).is_new
-    again = _evaluate(folder, only_if_changed=True, splits=["all"])
+    assert _evaluate(folder, splits=["all"]).is_new
+    again = _evaluate(folder, splits=["all"])
     assert not again.is_new
     items_path(again.path).unlink()
-    assert _evaluate(folder, only_if_changed=True, splits=["all"]).is_new
+    assert _evaluate(folder, splits=["all"]).is_new
 
 
 def _graph_without_links(folder: Path) -> None:
@@ -142,9 +150,9 @@ def _edited_items(folder: Path) -> None:
 @pytest.mark.parametrize("change", [_graph_without_links, _other_alignment, _edited_items])
 def test_whatever_the_scores_come_from_makes_them_new(folder: Path, change: Callable[[Path], None]) -> None:
     (folder / "tool_desc.json").write_text(json.dumps(text_tools("ab")))
-    _evaluate(folder, only_if_changed=True, alignment="node")
+    _evaluate(folder, alignment="node")
     change(folder)
-    again = [_evaluate(folder, only_if_changed=True, alignment="node").is_new for _ in range(2)]
+    again = [_evaluate(folder, alignment="node").is_new for _ in range(2)]
     assert again == [True, False]
 
 
@@ -152,7 +160,7 @@ def test_metrics_never_replace_the_data(folder: Path) -> None:
     (folder / "predictions" / "data.json").write_text("")
     before = (folder / "data.json").read_bytes()
     with pytest.raises(UsageError, match="would replace a file of the data"):
-        evaluate_folder(folder, "data", save_dir=".")
+        evaluate(folder, llm="data", save_dir=".")
     assert (folder / "data.json").read_bytes() == before
 
 

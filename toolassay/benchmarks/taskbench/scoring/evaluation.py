@@ -5,22 +5,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_chunks
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.groups import METRICS, groups_of, metrics_of
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.line_index import Keep, LineIndex
+from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import Signature
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
-from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_score_release
+from toolassay.metrics.rouge import TextPair, rouge_score_release
 from toolassay.progress_callback import Progress, no_progress
 from toolassay.runs import recorded_settings
 from toolassay.runs.record import refused_part
@@ -40,40 +41,6 @@ _NO_BERTSCORE = "BERTScore is left out: no model is named (--bertscore_model NAM
 _UNKNOWN = "prediction(s) with an unknown id"
 _BROKEN = "broken prediction line(s)"
 _NAMELESS = "prediction line(s) without an id"
-
-
-@dataclass(frozen=True)
-class ScoringChoices:
-    """What is asked of an evaluation.
-
-    Attributes:
-        metrics: "f1", "ed", "link", "argument", "rouge", "bertscore", installed ones, or "all".
-        splits: the shapes to score (see `groups.groups_of`).
-        n_tools: the numbers of tools to score.
-        mode: how splits and numbers of tools combine, "add" or "mul".
-        alignment: the name of `alignment_ids`, for the signature.
-        prompting: how the model was prompted; "all" metrics leave those of the steps out unless it is "cot".
-        keep: which of several lines with one id counts, in both files.
-        resamples: of the bootstrap behind the strict intervals; 0 for none.
-        seed: of the bootstrap.
-        rouge_median: whether to add the published kind of ROUGE number, the median of bootstrapped means.
-        compat: "published" gives the published numbers also where they say nothing of a library
-            (`compat_misfits`); None leaves those out.
-        rouge_backend: who computes ROUGE: this package or `rouge-score`.
-    """
-
-    metrics: Sequence[str] = ("all",)
-    splits: Sequence[str] = ("overall",)
-    n_tools: Sequence[str | int] = ("overall",)
-    mode: str = "add"
-    alignment: str | None = None
-    prompting: str = "cot"
-    keep: Keep = "last"
-    resamples: int = 1000
-    seed: int = 0
-    rouge_median: bool = False
-    compat: Literal["published"] | None = None
-    rouge_backend: RougeBackend = "builtin"
 
 
 def context_of(run: Path) -> str:
@@ -131,7 +98,7 @@ class PlanEvaluator:
         predictions: Path,
         library: ToolLibrary,
         dependency_type: DependencyType,
-        choices: ScoringChoices | None = None,
+        choices: PlanScoring | None = None,
         *,
         graph: ToolGraph | None = None,
         alignment_ids: Collection[str | int] | None = None,
@@ -140,7 +107,7 @@ class PlanEvaluator:
         bertscore: PairScorer | None = None,
         ask: str = "plan",
     ) -> None:
-        self.choices = choices = choices or ScoringChoices()
+        self.choices = choices = choices or PlanScoring()
         self.notes = EvaluationNotes()
         known = installed_metrics() if set(choices.metrics) - set(METRICS) else ()  # 12 ms
         # Calls have no steps in words.
@@ -171,11 +138,6 @@ class PlanEvaluator:
             ask=ask,
         )
 
-    @property
-    def group_keys(self) -> list[str]:
-        """The groups asked for, by their key in the metrics file."""
-        return [group.key for group in self.job.groups]
-
     def signature(self) -> Signature:
         """What the scores are made with: version, choices, and hashes of everything read.
 
@@ -183,6 +145,7 @@ class PlanEvaluator:
             UsageError: a file is missing, or the package of a backend is not installed.
         """
         job, choices = self.job, self.choices
+        by_reference = "rouge" in job.metrics and job.rouge_backend == "rouge-score"
         parts = {
             "toolassay": __version__,
             "mode": "strict-2",  # "strict" until calls with the same meaning were equal
@@ -196,7 +159,7 @@ class PlanEvaluator:
             "data": self._hashes["data"],
             "tools": self._hashes["tools"],
             "graph": self._hashes["graph"],
-            **({"rouge": rouge_score_release()} if self._with_reference_rouge else {}),
+            **({"rouge": rouge_score_release()} if by_reference else {}),
             **({"rouge_median": "true"} if choices.rouge_median else {}),
             **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),
             **({} if job.ask == "plan" else {"ask": job.ask}),
@@ -206,10 +169,6 @@ class PlanEvaluator:
             "predictions": self._hashes["predictions"],
         }
         return Signature(parts)
-
-    @property
-    def _with_reference_rouge(self) -> bool:
-        return "rouge" in self.job.metrics and self.job.rouge_backend == "rouge-score"
 
     @cached_property
     def _hashes(self) -> dict[str, str]:

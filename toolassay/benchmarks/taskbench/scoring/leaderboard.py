@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 from toolassay.benchmarks.benchmark import published_rows
-from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
 from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, signature_of
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.tools import ToolLibrary
 
 # The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
 _TOOLS = {
@@ -52,37 +53,32 @@ def published_plans(folder: DataFolder, domain: str | None) -> dict[str, dict[st
 
 
 def domain_of_tools(ids: Iterable[str]) -> str | None:
-    """The published domain whose tools have exactly these ids.
-
-    >>> domain_of_tools(["a", "b"]) is None
-    True
-    """
+    """The published domain whose tools have exactly these ids."""
     return _TOOLS.get(hashlib.sha256("\n".join(sorted(ids)).encode()).hexdigest()[:16])
 
 
+def known_domain(folder: DataFolder) -> str | None:
+    """The published domain of a folder, as `benchmark.json` states it, or whose tools have exactly its ids.
+
+    Raises:
+        UsageError: nothing states it, and there are no tools.
+    """
+    if (stated := folder.benchmark.domain) in DOMAINS:
+        return stated
+    return domain_of_tools(ToolLibrary.load(folder.tool_desc).ids)
+
+
 def domain_of(folder: DataFolder, given: str | None) -> str:
-    """The published domain of a folder: as given, as `benchmark.json` or its name says, or by its tools.
+    """The published domain of a folder: as given, as its files say, or as its name says.
 
     Raises:
         UsageError: an unknown domain, or nothing says which it is.
     """
-    if given is not None:
-        if given not in DOMAINS:
-            raise UsageError(f"unknown published domain '{given}'", fix=f"choose from {', '.join(DOMAINS)}")
-        return given
-    stated = folder.benchmark.domain
-    if stated in DOMAINS:
-        return stated
-    named = folder.path.resolve().name.removeprefix("data_")
-    if named in DOMAINS:
-        return named
-    if folder.tool_desc.exists():
-        found = domain_of_tools(folder.library().ids)
-        if found is not None:
-            return found
-    raise UsageError(
-        f"{folder.path} does not say which published domain it is", fix=f"say --published {'|'.join(DOMAINS)}"
-    )
+    known = known_domain(folder) if folder.tool_desc.exists() else folder.benchmark.domain
+    found = given or known or folder.path.resolve().name.removeprefix("data_")
+    if found not in DOMAINS:
+        raise UsageError(f"unknown published domain '{found}'", fix=f"say --published {'|'.join(DOMAINS)}")
+    return found
 
 
 class Column(NamedTuple):
@@ -129,31 +125,34 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
     return Standing.of_shares(numbers, judged, ColumnScores(samples, share, published))
 
 
-def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> ScoringChoices:
-    """The choices that give (at least) these groups again, from the signature that all of them share.
+def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> PlanScoring:
+    """The options that give (at least) these groups again, without BERTScore.
+
+    They are in the signature that all groups share.
 
     Raises:
         UsageError: there is no signature, or it cannot be read.
     """
-    parts = signature_of(next(iter(groups.values())))
+    first = next(iter(groups.values()))
+    parts = signature_of(first)
     pairs = [key.partition("_")[::2] for key in groups]
     is_sum = all(OVERALL in pair for pair in pairs)
-    splits = [split for split, size in pairs if size == OVERALL or not is_sum]
-    sizes = [size for split, size in pairs if split == OVERALL or not is_sum]
     try:
         resamples, seed = parts["bootstrap"].split("@")
-        return ScoringChoices(
-            tuple(name for name in parts["metrics"].split("+") if name),
-            tuple(dict.fromkeys(splits)),
-            tuple(dict.fromkeys(sizes)),
-            "add" if is_sum else "mul",
+        return PlanScoring(
             None if parts["alignment"] == "none" else parts["alignment"].partition("@")[0],
+            list(dict.fromkeys(split for split, size in pairs if size == OVERALL or not is_sum)),
+            list(dict.fromkeys(size for split, size in pairs if split == OVERALL or not is_sum)),
+            "add" if is_sum else "mul",
+            tuple(name for name in parts["metrics"].split("+") if name),
+            parts.get("links"),
             keep=cast("Keep", parts["keep"]),
+            rouge_median=any(key.endswith("_bootstrap_median") for key in first),
+            compat="published" if "compat" in parts else None,
+            with_bertscore=False,
             resamples=int(resamples),
             seed=int(seed),
-            compat="published" if "compat" in parts else None,
             rouge_backend="rouge-score" if "rouge" in parts else "builtin",
-            rouge_median=any(key.endswith("_bootstrap_median") for key in next(iter(groups.values()))),
         )
     except (KeyError, ValueError):
         raise UsageError("has no signature that says how it was made", file=path, fix=FIX) from None
