@@ -205,7 +205,7 @@ class TableDifference:
     Args:
         gone: removed rows, cells in the order of the columns.
         new: added rows, cells by column.
-        changed: changed cells in rows that exist in both states.
+        changed: cells in rows that exist in both states that differ as they are compared (`compared_text`).
     """
 
     gone: list[Cells] = field(default_factory=list)
@@ -244,91 +244,51 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     if before.toolset is None:  # SQL in a user's tools does not say which tables it changes
         unlike = after.tables_unlike(before)
         tables = tuple(table for table in tables if table.name in unlike)
-    if not tables:
-        return {}
-    # Both databases are attached to one connection, so that SQL compares them without reading all rows.
-    both = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        for name, sandbox in (("before", before), ("after", after)):
-            both.execute(f"ATTACH ':memory:' AS {name}")
-            both.deserialize(sandbox.image(), name=name)
-        found = {table.name: _table_difference(both, table) for table in tables}
-    finally:
-        both.close()
+    found = {table.name: _table_difference(table, before, after) for table in tables}
     return {name: table for name, table in found.items() if table != TableDifference()}
 
 
-def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifference:
-    if not table.key:
-        return _difference_by_content(both, table)
-    name, columns = quoted(table.name), list(table.columns)
-    if table is CALENDAR:
-        columns.append("added")
-    listed = ", ".join(map(quoted, columns))
-    order = ", ".join(f"b.{quoted(column)}" for column in table.key)
-    away = f"FROM before.{name} b WHERE {_absent(table, 'after')} ORDER BY {order}"
-    here = f"FROM after.{name} b WHERE {_absent(table, 'before')} ORDER BY {order}"
-    new = [
-        _with_added(dict(zip(columns, cells, strict=True)))
-        for cells in both.execute(f"SELECT {listed} {here}")
+def _table_difference(table: Layout, before: Sandbox, after: Sandbox) -> TableDifference:
+    width, columns = len(table.key), [*table.columns, *(["added"] if table is CALENDAR else [])]
+    query = f"SELECT {', '.join(map(quoted, (*table.key, *columns)))} FROM main.{quoted(table.name)}"
+    if table.key:
+        query += f" ORDER BY {', '.join(map(quoted, table.key))}"
+    old, now = (sandbox.connection.execute(query).fetchall() for sandbox in (before, after))
+    if not table.key:  # only how often each content occurs is compared
+        found = Counter(now)
+        found.subtract(old)
+        new = [_by_column(table, cells) for cells in (+found).elements()]
+        return TableDifference(list((-found).elements()), new)
+    earlier, later = ({row[:width]: row[width:] for row in rows} for rows in (old, now))
+    changed = [
+        CellChange(table.id_of(cells), column, was.get(column), present.get(column))
+        for key, cells in earlier.items()
+        if later.get(key, cells) != cells
+        for was, present in [(_by_column(table, cells), _by_column(table, later[key]))]
+        for column in was | present
+        if compared_text(table, column, was.get(column)) != compared_text(table, column, present.get(column))
     ]
-    gone = [cells[: len(table.columns)] for cells in both.execute(f"SELECT {listed} {away}")]
-    changed = []
-    old_and_new = ", ".join(f"b.{quoted(column)}, a.{quoted(column)}" for column in columns)
-    unequal = " OR ".join(f"b.{_exact(table, column)} IS NOT a.{quoted(column)}" for column in columns)
-    pairs = f"SELECT {old_and_new} FROM before.{name} b JOIN after.{name} a ON {_same(table)} WHERE {unequal}"
-    for cells in both.execute(f"{pairs} ORDER BY {order}"):
-        old = _with_added(dict(zip(columns, cells[::2], strict=True)))
-        now = _with_added(dict(zip(columns, cells[1::2], strict=True)))
-        changed += [
-            CellChange(table.id_of(cells[::2]), column, old.get(column), now.get(column))
-            for column in old | now
-            if old.get(column) != now.get(column)
-        ]
-    return TableDifference(gone, new, changed)
+    return TableDifference(
+        [cells[: len(table.columns)] for key, cells in earlier.items() if key not in later],
+        [_by_column(table, cells) for key, cells in later.items() if key not in earlier],
+        changed,
+    )
 
 
-def _exact(table: Layout, column: str) -> str:
-    """A column as it is compared. COLLATE BINARY overrides a case-insensitive collation of the schema."""
-    return quoted(column) + (" COLLATE BINARY" if column in table.verbatim else "")
+def _by_column(table: Layout, cells: Cells) -> dict[str, Cell]:
+    """The cells of a row. Those of added columns are JSON in a cell behind the others."""
+    row = dict(zip(table.columns, cells, strict=False))
+    added = cells[len(table.columns) :]
+    return row | json.loads(str(added[0])) if any(added) else row
 
 
-def _absent(table: Layout, state: str) -> str:
-    """The SQL condition that row `b` does not exist in another state."""
-    if table.key == ("row",):
-        return f"b.row NOT IN (SELECT row FROM {state}.{quoted(table.name)})"
-    return f"NOT EXISTS (SELECT 1 FROM {state}.{quoted(table.name)} a WHERE {_same(table)})"
-
-
-def _same(table: Layout) -> str:
-    """The SQL condition that `a` and `b` are the same row in two states.
-
-    Key columns of a user's tables may be NULL, which only IS compares; `row` never is.
-    """
-    equal = "=" if table.key == ("row",) else "IS"
-    return " AND ".join(f"a.{quoted(column)} {equal} b.{quoted(column)}" for column in table.key)
-
-
-def _difference_by_content(both: sqlite3.Connection, table: Layout) -> TableDifference:
-    """Rows without a key form a multiset: only how often each content occurs is compared."""
-    listed = ", ".join(_exact(table, column) for column in table.columns)
-    name, places = quoted(table.name), ", ".join(str(place + 1) for place in range(len(table.columns)))
-    counts = [
-        f"SELECT {listed}, count(*) FROM {state}.{name} GROUP BY {places}" for state in ("before", "after")
-    ]
-    found: Counter[Cells] = Counter()
-    for sign, (one, other) in ((-1, counts), (1, counts[::-1])):
-        for *cells, count in both.execute(f"{one} EXCEPT {other}"):
-            found[tuple(cells)] += sign * count
-    gone = list((-found).elements())
-    new = [dict(zip(table.columns, cells, strict=True)) for cells in found.elements()]
-    return TableDifference(gone, new)
-
-
-def _with_added(cells: dict[str, Cell]) -> dict[str, Cell]:
-    """The cells, with those of added columns (stored as JSON in the cell `added`) beside the others."""
-    added = cells.pop("added", None)
-    return cells if added is None else cells | json.loads(str(added))
+def compared_text(table: Layout, column: str, cell: Cell | bytes) -> str | None:
+    """A cell as it is compared, without case unless the column is `verbatim`; None if it is empty."""
+    if cell is None:
+        return None
+    if isinstance(cell, bytes):
+        return cell.hex()
+    return str(cell) if column in table.verbatim else str(cell).lower()
 
 
 _ROWS_SHOWN = 12  # as in the published replays

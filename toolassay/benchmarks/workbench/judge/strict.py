@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.records import TableDifference, difference
+from toolassay.benchmarks.workbench.records import TableDifference, compared_text, difference
 from toolassay.benchmarks.workbench.sandbox import Cell, Layout, Sandbox
 
 Cells = tuple[tuple[str, str | None], ...]
@@ -149,8 +149,6 @@ def _changes_in(table: Layout, found: TableDifference, contents: _Contents) -> I
     for cells in new.elements():
         yield StateChange(table.name, "new", None, cells)
     for change in found.changed:
-        if _text(table, change.column, change.old) == _text(table, change.column, change.new):
-            continue
         content = contents.of_cell(table, change.column, change.new)
         yield StateChange(table.name, "changed", change.id, ((change.column, content),))
 
@@ -183,13 +181,4 @@ class _Contents:
             made = self._new.get((table.references[column], cell))
             if made is not None:
                 return f"new {made[0].name}: {dict(self.of_row(*made, depth + 1))}"
-        return _text(table, column, cell)
-
-
-def _text(table: Layout, column: str, cell: Cell | bytes) -> str | None:
-    """A cell as comparable text; None if it is empty."""
-    if cell is None:
-        return None
-    if isinstance(cell, bytes):
-        return cell.hex()
-    return str(cell) if column in table.verbatim else str(cell).lower()
+        return compared_text(table, column, cell)
