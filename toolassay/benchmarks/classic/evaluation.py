@@ -61,11 +61,6 @@ class ClassicScores:
     items: Sequence[ScoredItem]
     right_by_trial: Mapping[int, int]
 
-    @property
-    def coverage(self) -> float:
-        """The share of messages that the scores are computed on."""
-        return float(self.strict["coverage"] or 0)
-
 
 def score_rows(
     rows: Iterable[PredictionRow],

@@ -49,8 +49,6 @@ from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
 from toolassay.text_formatting import count_of
 
-_ANSWERED = "answered"
-
 
 def agent_stability(
     judged: Sequence[Sequence[RunVerdict]], outcomes: Sequence[Mapping[str, str]]
@@ -65,16 +63,15 @@ def agent_stability(
     Returns:
         The result of `stability_metrics`.
     """
-    import numpy as np
-
-    answers = np.full((len(judged), len(judged[0])), NO_RUN, dtype=np.int64)
-    numbers: dict[Hashable, int] = {}
-    for trial, (verdicts, ended) in enumerate(zip(judged, outcomes, strict=True)):
-        for row, verdict in enumerate(verdicts):
-            if (outcome := ended.get(verdict.task.id)) is not None:
-                number = numbers.setdefault(_changes_left(verdict), len(numbers))
-                answers[trial, row] = number if outcome == _ANSWERED else UNANSWERED
-    right = np.array([[verdict.correct for verdict in verdicts] for verdicts in judged])
+    answers = [
+        [
+            NO_RUN if outcome is None else _changes_left(verdict) if outcome == "answered" else UNANSWERED
+            for verdict in verdicts
+            for outcome in [ended.get(verdict.task.id)]
+        ]
+        for verdicts, ended in zip(judged, outcomes, strict=True)
+    ]
+    right = [[verdict.correct for verdict in verdicts] for verdicts in judged]
     return stability_metrics(answers, right, [verdict.task.base_template for verdict in judged[0]])
 
 
@@ -124,11 +121,6 @@ class AgentScores:
     tasks_done: Sequence[int]
     tasks_correct: Sequence[int]
     stability: Mapping[str, Any] | None = None
-
-    @property
-    def coverage(self) -> float:
-        """The share of tasks that the scores are computed on."""
-        return self.asked.coverage or 0.0 if self.n else 1.0
 
 
 def score_agents(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -68,11 +67,11 @@ class Records:
         self._layout = layout
 
     def all(self) -> Sequence[Record]:
-        """Every row, in order; a missing cell is None. The table is read once for each of its states."""
+        """Every row, in order; a missing cell is None. The table is read once for each state."""
         return self._once("rows", lambda: self._select("ORDER BY row"))
 
     def derived(self, compute: Callable[[Sequence[Record]], T]) -> T:
-        """What a function computes from every row; it is called once for each state of the table.
+        """What a function computes from every row; it is called once for each state of the sandbox.
 
         Args:
             compute: a function of a module, which must not depend on anything but the rows.
@@ -80,10 +79,10 @@ class Records:
         return self._once(compute, lambda: compute(self.all()))
 
     def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        reads = self._sandbox.reads(self._layout.name)
-        if key not in reads:
-            reads[key] = compute()
-        found: T = reads[key]
+        reads, place = self._sandbox.reads(), (self._layout.name, key)
+        if place not in reads:
+            reads[place] = compute()
+        found: T = reads[place]
         return found
 
     def first(self, key: Cell) -> Record | None:
@@ -120,28 +119,28 @@ class Records:
         """Insert a row after the last one."""
         names = ", ".join(map(quoted, cells))
         marks = ", ".join("?" for _ in cells)
-        self._write(
+        self._execute(
             f"INSERT INTO {self._layout.name} (label, {names}) VALUES (?, {marks})", [label, *cells.values()]
         )
 
     def overwrite(self, cells: Mapping[str, Cell], label: int) -> bool:
         """Replace the cells of the row with this label. Returns whether there was such a row."""
         names = ", ".join(f"{quoted(name)} = ?" for name in cells)
-        changed = self._write(
+        changed = self._execute(
             f"UPDATE {self._layout.name} SET {names} WHERE label = ?", [*cells.values(), label]
         )
         return changed.rowcount > 0
 
     def renumber(self) -> None:
         """Relabel the rows 0, 1, 2, …, in their order."""
-        self._write(
+        self._execute(
             f"UPDATE {self._layout.name} SET label = place - 1 FROM (SELECT row AS numbered, row_number() "
             f"OVER (ORDER BY row) AS place FROM {self._layout.name}) WHERE row = numbered"
         )
 
     def remove(self, key: Cell) -> bool:
         """Remove every row with this id. Returns whether there was one."""
-        found = self._write(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
+        found = self._execute(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
         return found.rowcount > 0
 
     def change(self, key: Cell, column: str, value: Cell) -> None:
@@ -150,13 +149,13 @@ class Records:
         """
         where = f"WHERE {quoted(self._layout.id)} = ?"
         if column in self._layout.columns:
-            self._write(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
+            self._execute(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
             return
         if column not in columns_of(self._sandbox, self._layout):
             self._add_column(column, value)
         for row, text in self._execute(f"SELECT row, added FROM {CALENDAR.name} {where}", [key]).fetchall():
             added = json.dumps({**json.loads(text or "{}"), str(column): value})
-            self._write(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
+            self._execute(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
 
     def _add_column(self, column: str, value: Cell) -> None:
         """Add a column to the calendar, as the published program (pandas) does.
@@ -164,15 +163,12 @@ class Records:
         If the value is a string, the other rows get the text `nan`, cut to its length; otherwise they stay
         empty.
         """
-        self._write("INSERT INTO added_columns (name) VALUES (?)", [column])
+        self._execute("INSERT INTO added_columns (name) VALUES (?)", [column])
         if isinstance(value, str):
-            self._write(
+            self._execute(
                 f"UPDATE {CALENDAR.name} SET added = json_patch(coalesce(added, '{{}}'), ?)",
                 [json.dumps({column: "nan"[: len(value)]})],
             )
-
-    def _write(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        return self._sandbox.write(self._layout.name, statement, parameters)
 
     def _select(self, clause: str, *parameters: Cell) -> list[Record]:
         columns = columns_of(self._sandbox, self._layout)
@@ -227,12 +223,15 @@ def _plain(cell: Cell | bytes) -> Cell:
     return cell.hex() if isinstance(cell, bytes) else cell
 
 
-def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
+def difference(
+    before: Sandbox, after: Sandbox, domains: Collection[str] | None = None
+) -> dict[str, TableDifference]:
     """The differences in the judged tables, by table name. Equal tables are omitted.
 
     Args:
         before: a state.
         after: a fork of `before`, directly or through other forks.
+        domains: those that may differ; None for all.
 
     >>> before = Sandbox.of({"plots": [["a.png"]]})
     >>> after = before.fork()
@@ -240,10 +239,7 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     >>> difference(before, after)["plots"].changed
     [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
     """
-    tables = before.judged
-    if before.toolset is None:  # SQL in a user's tools does not say which tables it changes
-        unlike = after.tables_unlike(before)
-        tables = tuple(table for table in tables if table.name in unlike)
+    tables = (table for table in before.judged if domains is None or table.domain in domains)
     found = {table.name: _table_difference(table, before, after) for table in tables}
     return {name: table for name, table in found.items() if table != TableDifference()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -258,14 +258,13 @@ class Sandbox:
     toolset: Toolset | None = None
     customs: str = "Meetings start at 9:00 or later and end by 18:00."
 
-    # What was computed from each table (see `reads`), and the `total_changes` for which it is valid.
-    _reads: dict[str, dict[Hashable, Any]]
-    _read_at: int
+    # What was computed from the tables (see `reads`), and the `total_changes` for which it is valid.
+    _reads: dict[Hashable, Any]
+    _read_at = -1
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self._image: tuple[int, bytes] | None = None
-        self._forget_reads()
         about = dict(connection.execute("SELECT key, value FROM sandbox"))
         self.now = datetime.strptime(about["now"], _MOMENT)
         self.user = about["user"]
@@ -325,7 +324,14 @@ class Sandbox:
             sandbox.edition = edition_of(path)
             return sandbox
         try:
-            return cls._from_bytes(path.read_bytes())
+            if not (image := path.read_bytes()).startswith(b"SQLite format 3\0"):
+                raise ValueError("not an SQLite file")
+            connection = _connect()
+            connection.deserialize(image)
+            for table in TABLES:
+                names = ", ".join(map(quoted, ("row", "label", *table.columns)))
+                connection.execute(f"SELECT {names} FROM {table.name} LIMIT 1").fetchall()
+            return cls(connection)
         except OSError as error:
             fix = "give a sandbox.sqlite, or a folder that contains one"
             raise UsageError(f"cannot be read: {error.strerror}", file=path, fix=fix) from None
@@ -345,8 +351,7 @@ class Sandbox:
         copy.connection = _connect()
         copy.connection.deserialize(image)
         copy._image = copy.connection.total_changes, image
-        self._drop_outdated_reads()
-        copy._reads, copy._read_at = dict(self._reads), copy.connection.total_changes
+        copy._reads, copy._read_at = self.reads(), copy.connection.total_changes
         copy.now, copy.user, copy.edition = self.now, self.user, self.edition
         copy.overwrites = self.overwrites if overwrites is None else overwrites
         return copy
@@ -357,50 +362,20 @@ class Sandbox:
             self._image = self.connection.total_changes, self.connection.serialize()
         return self._image[1]
 
-    def reads(self, table: str) -> dict[Hashable, Any]:
-        """What was computed from a table in its present state, by any key; empty at first.
+    def reads(self) -> dict[Hashable, Any]:
+        """What was computed from the tables in their present state, by any key; empty at first.
 
-        Copies share it until one of them changes the table, so the first search in one of a thousand copies
-        serves all others. Values must not be changed.
+        Copies share it until they change, so the first search in one of a thousand copies serves all others.
+        Values must not be changed.
         """
-        self._drop_outdated_reads()
-        return self._reads[table]
-
-    def write(self, table: str, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement that changes only this table; what was read of other tables stays valid."""
-        self._drop_outdated_reads()
-        done = self.connection.execute(statement, parameters)
-        # A trigger may change other tables. Its changes are in `total_changes` and not in `rowcount`.
-        if self.connection.total_changes - self._read_at == max(done.rowcount, 0):
-            self._reads[table] = {}
-            self._read_at = self.connection.total_changes
-        return done
-
-    def tables_unlike(self, other: Sandbox) -> frozenset[str]:
-        """The tables that may differ from those of a sandbox to which this is related by forks."""
-        self._drop_outdated_reads()
-        other._drop_outdated_reads()
-        return frozenset(name for name, reads in self._reads.items() if reads is not other._reads[name])
-
-    def restore(self, image: bytes, unlike: Collection[str]) -> None:
-        """Replace the content.
-
-        Args:
-            image: the new content, as an SQLite file.
-            unlike: the tables in which it may differ from the present content.
-        """
-        self.connection.deserialize(image)
-        self._image = None
-        self._reads |= {name: {} for name in unlike}
-
-    def _drop_outdated_reads(self) -> None:
-        """Forget what was read before a statement that did not go through `write`."""
         if self._read_at != self.connection.total_changes:
-            self._forget_reads()
+            self._reads, self._read_at = {}, self.connection.total_changes
+        return self._reads
 
-    def _forget_reads(self) -> None:
-        self._reads = {table.name: {} for table in TABLES}
-        self._read_at = self.connection.total_changes
+    def restore(self, image: bytes) -> None:
+        """Replace the content by an SQLite file."""
+        self.connection.deserialize(image)
+        self._image, self._read_at = None, -1
 
     def save(self, path: str | Path) -> None:
         """Write the database atomically to an SQLite file."""
@@ -421,28 +396,14 @@ class Sandbox:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit the changes of the block, or roll them back if it raises."""
-        self._drop_outdated_reads()
-        before = dict(self._reads)
         self.connection.execute("BEGIN")
         try:
             yield
         except BaseException:
             self.connection.execute("ROLLBACK")
-            # `total_changes` counts what was rolled back, too.
-            self._reads, self._read_at = before, self.connection.total_changes
+            self._read_at = -1  # what was read of the changes before they were undone
             raise
         self.connection.execute("COMMIT")
-
-    @classmethod
-    def _from_bytes(cls, image: bytes) -> Sandbox:
-        if not image.startswith(b"SQLite format 3\0"):
-            raise ValueError("not an SQLite file")
-        connection = _connect()
-        connection.deserialize(image)
-        for table in TABLES:
-            names = ", ".join(map(quoted, ("row", "label", *table.columns)))
-            connection.execute(f"SELECT {names} FROM {table.name} LIMIT 1").fetchall()
-        return cls(connection)
 
 
 def _connect() -> sqlite3.Connection:

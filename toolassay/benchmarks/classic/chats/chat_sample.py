@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from toolassay.benchmarks.classic.chats.chat import (
     Action,
@@ -256,6 +256,8 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
     """
     if unknown := [name for name in settings.actions if name not in FILTERS]:
         raise UsageError(f"unknown filter {unknown[0]!r}", fix=f"choose from {', '.join(FILTERS)}")
+    if wrong := {*settings.actions.values()} - {*get_args(Action)}:
+        raise UsageError(f"unknown action {min(wrong)!r} of a filter", fix="say drop, cut or off")
     if settings.actions.get("null") == "off":
         raise UsageError("the filter null cannot be switched off", fix="use null=drop or null=cut")
     chats = list(raw.chats)

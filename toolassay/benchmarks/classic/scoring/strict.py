@@ -16,7 +16,7 @@ from toolassay.benchmarks.classic.data import ClassicData, Example
 from toolassay.benchmarks.classic.scoring.compat import MAX_SECONDS
 from toolassay.benchmarks.classic.scoring.prediction_rows import ANSWERED, MALFORMED, PredictionRow
 from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
-from toolassay.metrics.pass_k import repeat_metrics
+from toolassay.metrics.pass_k import AGREEMENTS, NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.ledger import percentiles
 from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
 
@@ -339,9 +339,21 @@ def stability(
     trials = len({one.trial for one in judged})
     found: dict[str, Any] = {"trials": trials}
     if trials > 1:
-        found |= _agreement(judged)
-        found["messages"] = _repeats(by_message(_ran(judged)))
-        found["conversations"] = _repeats(_conversations(judged))
+        messages = [unit for unit in by_message(judged) if any(map(_has_run, unit))]
+        runs = [[unit[trial] for unit in messages] for trial in range(trials)]
+        answers = [
+            [NO_RUN if not _has_run(one) else (one.choice,) if one.answered else UNANSWERED for one in row]
+            for row in runs
+        ]
+        right = [[one.right for one in row] for row in runs]
+        whole = stability_metrics(answers, right, [unit[0].example.conversation for unit in messages])
+        found |= {name: whole.pop(name) for name in AGREEMENTS}
+        found["messages"] = whole
+        units = _conversations(judged)
+        found["conversations"] = repeat_metrics(
+            [[one.right for one in unit] for unit in units],
+            clusters=[unit[0].example.conversation for unit in units],
+        )
     return {
         **found,
         "phrasing": phrasing_sensitivity([one for one in judged if is_scored(one.outcome)]),
@@ -386,26 +398,8 @@ def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
     return one.answered and other.answered and one.choice == other.choice
 
 
-def _ran(judged: Iterable[MessageOutcome]) -> list[MessageOutcome]:
-    return [one for one in judged if _has_run(one)]
-
-
 def _has_run(one: MessageOutcome) -> bool:
     return one.row is not None and is_scored(one.outcome)
-
-
-def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """Agreement over the messages that were run several times; no numbers if there are none."""
-    repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
-    same = {name: agreement_of(trials) for name, trials in repeated.items()}
-    always = {name: float(agreement == 1) for name, agreement in same.items()}
-    steady = {name: float(len({one.right for one in trials}) == 1) for name, trials in repeated.items()}
-    scores: dict[str, Score] = {
-        "answer_agreement": lambda one: always.get(one.example.id),
-        "pairwise_agreement": lambda one: same.get(one.example.id),
-        "correctness_agreement": lambda one: steady.get(one.example.id),
-    }
-    return means([trials[0] for trials in by_message(judged)], scores, {})
 
 
 def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
@@ -421,14 +415,6 @@ def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome
         if before is None or before.right:
             found[one.example.conversation][one.trial] = one
     return [list(trials.values()) for trials in found.values()]
-
-
-def _repeats(units: Sequence[Sequence[MessageOutcome]]) -> dict[str, Any]:
-    """pass@k and pass^k of messages or conversations; the bootstrap resamples conversations."""
-    return repeat_metrics(
-        [[one.right for one in unit] for unit in units],
-        clusters=[unit[0].example.conversation for unit in units],
-    )
 
 
 def _order(pairs: Sequence[tuple[MessageOutcome, MessageOutcome]]) -> Mapping[str, Any]:

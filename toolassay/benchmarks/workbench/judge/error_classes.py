@@ -122,6 +122,12 @@ class ErrorClasses:
     end_date_minor_error: bool
     meeting_start_time_error: bool
 
+    @property
+    def minor_errors(self) -> set[str]:
+        """The names of the last three classes that the run is in."""
+        names = ("wrong_email", "end_date_minor_error", "meeting_start_time_error")
+        return {name for name in names if getattr(self, name)}
+
 
 def classify_run(
     calls: Sequence[str],

@@ -5,7 +5,7 @@ calls that made them and of their order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -119,15 +119,19 @@ class StrictJudge:
     def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
-        if replay_changes(sandbox, calls).domains:
-            found.update(changes_between(self._sandbox, sandbox))
+        if domains := replay_changes(sandbox, calls).domains:
+            # SQL in a user's tools does not say which tables it changes.
+            judged = domains if sandbox.toolset is None else None
+            found.update(changes_between(self._sandbox, sandbox, judged))
         sandbox.close()
         return found
 
 
-def changes_between(before: Sandbox, after: Sandbox) -> Iterator[StateChange]:
-    """The changes from a state to a fork of it, table by table."""
-    found = difference(before, after)
+def changes_between(
+    before: Sandbox, after: Sandbox, domains: Collection[str] | None = None
+) -> Iterator[StateChange]:
+    """The changes from a state to a fork of it, table by table; the arguments are those of `difference`."""
+    found = difference(before, after, domains)
     contents = _Contents(before.judged, found)
     for table in before.judged:
         if table.name in found:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -342,7 +342,6 @@ class OwnSandbox(Sandbox):
         place.clock.set(self.connection)
         self.connection.create_function("user", 0, lambda: place.user, deterministic=True)
         self._image = self.connection.total_changes, image
-        self._forget_reads()
         self._place = place
         self.now, self.user, self.overwrites = place.now, place.user, False
         self.toolset, self.judged, self.customs = place.toolset, place.judged, place.customs
@@ -350,10 +349,6 @@ class OwnSandbox(Sandbox):
     def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
         """An independent copy; `overwrites` has no meaning here."""
         return OwnSandbox(self.image(), self._place)
-
-    def reads(self, table: str) -> dict[Hashable, Any]:
-        """Empty each time: a tool of a user may undo changes, which `transaction` does not see."""
-        return {}
 
     def close(self) -> None:
         """Free the memory of the database. The sandbox cannot be used afterwards."""

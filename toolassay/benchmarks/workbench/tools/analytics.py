@@ -63,9 +63,8 @@ def get_average_session_duration(
     in the program of 2024.
     """
     if not time_min and not time_max and sandbox.edition.converts_durations:
-        sandbox.write(
-            VISITS.name,
-            "UPDATE visits SET session_duration_seconds = CAST(session_duration_seconds AS REAL)",
+        sandbox.connection.execute(
+            "UPDATE visits SET session_duration_seconds = CAST(session_duration_seconds AS REAL)"
         )
     return _by_day(sandbox, "avg(CAST(session_duration_seconds AS REAL))", time_min, time_max)
 
