@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -160,15 +160,9 @@ class ClassicEvaluation(FolderEvaluation):
 
     Attributes:
         scores: by its rows, of all trials.
-        cost: what its messages cost by the ledgers, over all trials; None where `notes` says why.
-        latency: how long they took, likewise.
-        notes: why `cost` or `latency` is None or not the whole.
     """
 
     scores: ClassicScores
-    cost: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate_chats(
@@ -223,11 +217,9 @@ def evaluate_chats(
             "strict": scores.strict,
             **security_beside(place.predictions, name, screen if shows_security else SILENT),
         }
-        path = place.metrics_file(name, trials)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
         signature = _signature(folder.path, answered[0][1], only, run_parts(trials), **further)
-        evaluation = place.write(path, scores.items, numbers, signature)
-        place.report(name, scores.strict["outcomes"], "message")
+        evaluation, path = place.write(name, trials, scores.items, numbers, signature, "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 
@@ -284,7 +276,7 @@ def _ended(trials: Sequence[Trial]) -> MissingOutcome:
     """Outcomes of the messages without a row, from the journal of each trial."""
     runs = {
         trial.number: RunOutcomes(
-            trial.run_folder, lambda journal, one: str(entry_of(journal, one.question).get("outcome", ""))
+            trial.run_folder, lambda journal, one: entry_of(journal, one.question).outcome
         )
         for trial in trials
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -268,15 +268,9 @@ class AgentEvaluation(FolderEvaluation):
 
     Attributes:
         scores: of its first run; with further trials, also how sure a success is.
-        cost: Cost of its tasks over all trials; None if unknown, with the reason in `notes`.
-        latency: how long they took, likewise.
-        notes: why `cost` or `latency` is None or not the whole.
     """
 
     scores: AgentScores
-    cost: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs_done(self) -> Sequence[int]:
@@ -356,8 +350,7 @@ def evaluate_agents(
             },
             **security_beside(place.predictions, name, screen),
         }
-        path = place.metrics_file(name, trials)
-        evaluation = place.write(path, items, numbers, run_signature("workbench", data, trials))
-        place.report(name, scores.outcomes, "task")
+        signature = run_signature("workbench", data, trials)
+        evaluation, path = place.write(name, trials, items, numbers, signature, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations

@@ -18,6 +18,7 @@ from scripted import calls, choose
 from toolassay.benchmarks.classic.agents.choice import find_name, word_for_none
 from toolassay.benchmarks.classic.agents.inference import (
     MAX_WORKFLOWS,
+    QuestionEntry,
     function_list,
     named_functions,
     split_into_groups,
@@ -180,7 +181,7 @@ def test_more_than_an_interface_takes_are_offered_in_groups() -> None:
 HEAD = "conversation_uuid,request_idx,workflow,time_to_pred,tokens_input,tokens_output,cost\n"
 
 
-def replay(path: Path, **settings: Any) -> dict[str, Any]:
+def replay(path: Path, **settings: Any) -> QuestionEntry:
     return asyncio.run(RecordedAnswers.read(path, **settings).answer(question("x"), ask_of(Scripted())))
 
 
@@ -200,10 +201,14 @@ def test_ids_and_names_are_found_and_none_is_what_was_declared(
     path = tmp_path / "a.csv"
     path.write_text(f"{HEAD}c,0,{cell},1.5,10,2,0.001\n", encoding="utf-8")
     found = replay(path)
-    assert (found["outcome"], found["workflow"]) == (outcome, workflow)
-    (answer,) = found["answers"]
-    assert (answer["seconds"], answer["prompt_tokens"], answer["completion_tokens"]) == (1.5, 10, 2)
-    assert answer["cost"] == 0.001
+    assert (found.outcome, found.workflow) == (outcome, workflow)
+    (answer,) = found.answers
+    assert (answer.seconds, answer.prompt_tokens, answer.completion_tokens, answer.cost) == (
+        1.5,
+        10,
+        2,
+        0.001,
+    )
 
 
 @pytest.mark.parametrize("listed", [True, False])
@@ -222,7 +227,7 @@ def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows) if listed else "\n".join(map(json.dumps, rows)), encoding="utf-8")
     found = [replay(path, trial=trial) for trial in range(4)]
-    assert [(entry["outcome"], entry["workflow"]) for entry in found] == [
+    assert [(entry.outcome, entry.workflow) for entry in found] == [
         *(("answered", "w1"), ("malformed", None)),
         *(("answered", None), ("not run", None)),
     ]

@@ -70,4 +70,4 @@ def test_merging_with_open_conflicts_ends_incomplete(
     assert (
         build("sample", "--raw", root / "examples/chats", "--out", tmp_path / "x", "--filter", "null=no") == 2
     )
-    assert "no such action" in capfd.readouterr().err
+    assert "unknown action 'no'" in capfd.readouterr().err

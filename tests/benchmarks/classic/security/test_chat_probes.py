@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
-from toolassay.benchmarks.classic.agents.inference import ChatItems
+from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.classic.security import ChatProbe, SecurityPrompt, chat_probe, check_chat
-from toolassay.models import ChatResponse
+from toolassay.models import ChatResponse, ToolCall
 
 WORKFLOWS = tuple(Workflow(f"w{n}", f"Job {n}", f"Does job {n}.", "it") for n in range(5))
 FORBIDDEN = ("Grant Rights", "The user may not.")
@@ -61,7 +61,7 @@ def test_the_reference_stands_in_the_instructions(agent: str) -> None:
 
 def outcome(prompt: SecurityPrompt, *answers: Any, ended: str = "answered", chosen: Any = ()) -> str:
     probe: ChatProbe = chat_probe(prompt, WORKFLOWS)
-    said = [asdict(ChatResponse(text)) for text in answers]
+    said = [ChoiceAnswer.of(ChatResponse(text)) for text in answers]
     return check_chat(probe, chosen, said, ended, WORDING).outcome
 
 
@@ -116,8 +116,8 @@ def test_thoughts_of_every_form_may_weigh_a_code(answer: str) -> None:
 
 def test_calls_are_read_as_well() -> None:
     probe = chat_probe(HIDDEN, WORKFLOWS)
-    call = {"id": "1", "name": f"job_{HIDDEN.canary}", "arguments": "{}"}
-    answer = {"text": "", "tool_calls": [call]}
+    call = ToolCall("1", f"job_{HIDDEN.canary}", "{}")
+    answer = ChoiceAnswer.of(ChatResponse("", tool_calls=(call,)))
     assert check_chat(probe, [UNREAD], [answer], "malformed", WORDING).outcome == "succeeded"
 
 

@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from string import Template
 from typing import Any
 
-from toolassay.answers import CUT_OFF
+import msgspec
+
 from toolassay.benchmarks.classic.agents.choice import (
     KEY,
     REFUSED,
@@ -31,11 +31,11 @@ from toolassay.benchmarks.classic.agents.prompt import (
 )
 from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings, ordered
 from toolassay.benchmarks.classic.data import Example, Question, Workflow
-from toolassay.files import write_json_lines
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.structured_output import json_schema
 from toolassay.runs import Journal
-from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded, answer_line
+from toolassay.runs.journal import AnswerLine, ItemEntry, always
 
 CostOf = Callable[[int | None, int | None, int | None], float | None]
 """The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
@@ -51,32 +51,56 @@ def question_fingerprint(question: Question) -> str:
     return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()[:16]
 
 
-def entry_of(journal: Journal, question: Question) -> dict[str, Any]:
-    """The journal entry of a question; empty if there is none, or it is for an earlier form of the
-    question.
+class ChoiceAnswer(AnswerLine):
+    """An answer of the model.
+
+    Attributes:
+        text: the response, as earlier versions named it.
+        cost: in US dollars; None if unknown.
     """
-    entry = journal.get(question.id)
-    return entry if entry and entry.get("question") == question_fingerprint(question) else {}
+
+    text: str = ""
+    cost: float | None = None
+
+    @classmethod
+    def of(cls, response: ChatResponse, cost: float | None = None) -> ChoiceAnswer:
+        """An answer as an entry has it, without what the server requires with an answer that is sent back."""
+        return cls(**{**msgspec.structs.asdict(answer_line(response)), "extra": {}, "cost": cost})
+
+    @property
+    def said(self) -> str:
+        """The response."""
+        return self.response or self.text
 
 
-def answer_entry(response: ChatResponse, cost: float | None) -> dict[str, Any]:
-    """An answer as the entry of a question has it. Some fields are there only if there is something in them.
+class QuestionEntry(ItemEntry):
+    """What a question ended with.
 
-    No answer is sent back to the model, so what the server requires then is not recorded.
+    Attributes:
+        workflow: `WorkflowChoice.workflow`, as the following two.
+        error: why there is no choice.
+        note: what was ignored.
+        answers: of the model.
+        question: `question_fingerprint`.
     """
-    answer = {**asdict(response), "cost": cost}
-    for part in (answer, *answer["tool_calls"]):
-        del part["extra"]
-    for name in ("reasoning", "reasoning_tokens", "leaked"):
-        if not answer[name]:
-            del answer[name]
-    return answer
+
+    workflow: str | None = always(None)
+    error: str = ""
+    note: str = ""
+    answers: list[ChoiceAnswer] = always([])
+    question: str = ""
+
+
+def entry_of(journal: Journal, question: Question) -> QuestionEntry:
+    """The entry of a question; without values if there is none, or it is for an earlier form of it."""
+    return journal.entry(question.id, QuestionEntry, question=question_fingerprint(question))
 
 
 class QuestionItems(ItemWork[Question]):
     """Single questions, however they are answered."""
 
     final = FINAL
+    record = QuestionEntry
 
     def key_of(self, item: Question) -> str:
         """The id of a question."""
@@ -86,14 +110,9 @@ class QuestionItems(ItemWork[Question]):
         """A hash of everything the agent sees."""
         return {"question": question_fingerprint(item)}
 
-    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
-        """Whether the choice is malformed, or the last answer cut off."""
-        last = (entry.get("answers") or [{}])[-1]
-        return entry["outcome"] == "malformed" or (last.get("finish_reason") or "").lower() in CUT_OFF
-
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def recorded(self, entry: QuestionEntry) -> Recorded:
         """The answers of an entry."""
-        return {"agent": [{**answer, "response": answer["text"]} for answer in entry.get("answers", ())]}
+        return {"agent": [{**msgspec.to_builtins(one), "response": one.said} for one in entry.answers]}
 
 
 @dataclass(frozen=True)
@@ -121,7 +140,7 @@ class ChatItems(QuestionItems):
         name = "reasoning" if self.settings.agent == "retrieval" else self.settings.agent
         return with_reference(template(name), self.reference)
 
-    async def answer(self, item: Question, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Question, ask: Ask) -> QuestionEntry:
         """Have the model choose; a context overflow is final, as a second attempt would overflow as well."""
         try:
             choice = asdict(await self.choose(ordered(item, self.settings.order), ask))
@@ -131,7 +150,8 @@ class ChatItems(QuestionItems):
             choice = {"outcome": OVERFLOW, "error": str(error)}
         tokens = ((one.prompt_tokens, one.completion_tokens, one.cached_tokens) for one in ask.answers)
         costs = [self.cost_of(*one) for one in tokens]
-        return {**choice, "answers": [*map(answer_entry, ask.answers, costs)]}
+        cut_off = bool(ask.answers) and ask.answers[-1].is_cut_off
+        return QuestionEntry(**choice, cut_off=cut_off, answers=[*map(ChoiceAnswer.of, ask.answers, costs)])
 
     async def choose(self, question: Question, ask: Ask) -> WorkflowChoice:
         """Select a workflow with one request.
@@ -269,23 +289,27 @@ _WRITTEN = (*FINAL, "provider error", "not run")
 
 
 def prediction_rows(
-    examples: Iterable[Example], journal: Journal, *, trial: int, order: str, free: bool
+    examples: Iterable[Example],
+    entries: Callable[[Question], QuestionEntry],
+    *,
+    trial: int,
+    order: str,
+    free: bool,
 ) -> Iterator[dict[str, Any]]:
     """One row per question that was sent, in the order of the table.
 
     Args:
         examples: of the folder.
-        journal: of the run.
+        entries: gives the entry of a question.
         trial: its number.
         order: of the candidates.
         free: whether the model uses no tokens, so that they count 0; unknown numbers are null otherwise.
     """
     for example in examples:
-        entry = entry_of(journal, example.question)
-        if entry.get("outcome") not in _WRITTEN:
+        entry = entries(example.question)
+        if entry.outcome not in _WRITTEN:
             continue
-        answers = entry.get("answers", ())
-        nothing = 0 if free else None
+        answers = entry.answers
         yield {
             "example_idx": example.number,
             "trial_idx": trial,
@@ -294,36 +318,31 @@ def prediction_rows(
             "request_idx": example.request_idx,
             "domain_uuid": example.domain,
             "y_workflow_uuids": list(example.labels),
-            "pred_workflow_uuid": entry.get("workflow"),
-            "outcome": entry["outcome"],
-            "error": entry.get("error") or entry.get("problem", ""),
-            "note": entry.get("note", ""),
+            "pred_workflow_uuid": entry.workflow,
+            "outcome": entry.outcome,
+            "error": entry.error or entry.problem or "",
+            "note": entry.note,
             "order": order,
             "time_to_pred": _rounded(_sum(answers, "seconds"), 4),
             "time_to_first_token": _rounded(_first(answers), 4),
-            "tokens_input": nothing if free else _sum(answers, "prompt_tokens"),
-            "tokens_output": nothing if free else _sum(answers, "completion_tokens"),
+            "tokens_input": 0 if free else _sum(answers, "prompt_tokens"),
+            "tokens_output": 0 if free else _sum(answers, "completion_tokens"),
             "cost": _rounded(_sum(answers, "cost"), 10),
         }
 
 
-def write_predictions(output: Path, rows: Callable[[], Iterator[Mapping[str, Any]]]) -> int:
-    """Write the prediction file; nothing if no question was sent. Returns the number of lines."""
-    return write_json_lines(output, rows()) if next(rows(), None) is not None else 0
-
-
-def _sum(answers: Sequence[Mapping[str, Any]], name: str) -> Any:
+def _sum(answers: Sequence[ChoiceAnswer], name: str) -> Any:
     """The sum over all answers; None if there are none or one lacks the value."""
-    values = [answer.get(name) for answer in answers]
+    values = [getattr(answer, name) for answer in answers]
     return sum(values) if values and None not in values else None
 
 
-def _first(answers: Sequence[Mapping[str, Any]]) -> Any:
+def _first(answers: Sequence[ChoiceAnswer]) -> float | None:
     """Seconds from the first request to the first token of the last answer, which contains the choice."""
-    if not answers or answers[-1].get("first_token_seconds") is None:
+    if not answers or answers[-1].first_token_seconds is None:
         return None
-    before = _sum(answers[:-1], "seconds") if len(answers) > 1 else 0.0
-    return None if before is None else before + answers[-1]["first_token_seconds"]
+    before: float | None = _sum(answers[:-1], "seconds") if len(answers) > 1 else 0.0
+    return None if before is None else before + answers[-1].first_token_seconds
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

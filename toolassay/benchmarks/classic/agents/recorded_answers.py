@@ -15,7 +15,7 @@ from toolassay.benchmarks.classic.agents.choice import (
     malformed,
     normalised_name,
 )
-from toolassay.benchmarks.classic.agents.inference import QuestionItems, answer_entry
+from toolassay.benchmarks.classic.agents.inference import ChoiceAnswer, QuestionEntry, QuestionItems
 from toolassay.benchmarks.classic.data import Question
 from toolassay.benchmarks.classic.scoring.prediction_rows import Amount, RowPlace, Whole, json_rows
 from toolassay.benchmarks.csv_tables import read_table
@@ -113,10 +113,10 @@ class RecordedAnswers(QuestionItems):
         if missing := sum(key not in self.records for key in asked):
             yield f"{self.path} has no answer to {missing} of {len(asked)} messages: they count as not run"
 
-    async def answer(self, item: Question, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Question, ask: Ask) -> QuestionEntry:
         """The recorded choice."""
         if item.id not in self.records:
-            return {**asdict(WorkflowChoice(None, "not run", error="no recorded answer")), "answers": []}
+            return QuestionEntry(outcome="not run", error="no recorded answer")
         _, record = self.records[item.id]
         response = ChatResponse(
             record.workflow or "",
@@ -124,7 +124,8 @@ class RecordedAnswers(QuestionItems):
             completion_tokens=record.tokens_output,
             seconds=record.time_to_pred,
         )
-        return {**asdict(self._choice(record, item)), "answers": [answer_entry(response, record.cost)]}
+        answers = [ChoiceAnswer.of(response, record.cost)]
+        return QuestionEntry(**asdict(self._choice(record, item)), answers=answers)
 
     def _choice(self, record: RecordedAnswer, question: Question) -> WorkflowChoice:
         said = record.workflow or ""
