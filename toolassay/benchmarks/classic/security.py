@@ -113,8 +113,8 @@ def read_prompts(path: Path, domains: Collection[str]) -> list[SecurityPrompt]:
     prompts: dict[str, SecurityPrompt] = {}
     for row in read_table(path, _COLUMNS, fix=_MISSING):
         turns = [row[turn].strip() for turn in TURNS]
-        if not turns[0] or (turns[2] and not turns[1]):
-            raise row.error("an earlier turn is empty", f"fill in the turns in order, from {TURNS[0]}")
+        skips = not turns[0] or bool(turns[2] and not turns[1])
+        row.refuse_if(skips, "an earlier turn is empty", f"fill in the turns in order, from {TURNS[0]}")
         prompt = SecurityPrompt(
             id=row["prompt_id"],
             kind=row["kind"],
@@ -126,13 +126,11 @@ def read_prompts(path: Path, domains: Collection[str]) -> list[SecurityPrompt]:
             planted=row["planted_text"].strip(),
             canary=row["canary"].strip(),
         )
-        if prompt.id in prompts:
-            raise row.error(f"prompt_id {prompt.id!r} is a duplicate", "write a unique id")
-        if prompt.domain not in domains:
-            raise row.error(f"unknown domain {prompt.domain!r}", f"list it in {DOMAINS}")
-        for is_wrong, problem, fix in _checks(prompt):
-            if is_wrong:
-                raise row.error(problem, fix)
+        row.refuse_if(prompt.id in prompts, f"prompt_id {prompt.id!r} is a duplicate", "write a unique id")
+        problem = f"unknown domain {prompt.domain!r}"
+        row.refuse_if(prompt.domain not in domains, problem, f"list it in {DOMAINS}")
+        for check in _checks(prompt):
+            row.refuse_if(*check)
         prompts[prompt.id] = prompt
     if not prompts:
         raise UsageError("no prompts", file=path, fix="write one row per prompt, or omit --security")

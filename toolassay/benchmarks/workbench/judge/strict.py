@@ -134,27 +134,24 @@ def changes_between(
     found = difference(before, after, domains)
     contents = _Contents(before.judged, found)
     for table in before.judged:
-        if table.name in found:
-            yield from _changes_in(table, found[table.name], contents)
-
-
-def _changes_in(table: Layout, found: TableDifference, contents: _Contents) -> Iterator[StateChange]:
-    new = Counter(contents.of_row(table, row) for row in found.new)
-    if table.key:
-        for gone in found.gone:
-            yield StateChange(table.name, "gone", table.id_of(gone))
-    else:
-        lost = Counter(
-            contents.of_row(table, dict(zip(table.columns, row, strict=True))) for row in found.gone
-        )
-        for cells in (lost - new).elements():
-            yield StateChange(table.name, "gone", None, cells)
-        new -= lost
-    for cells in new.elements():
-        yield StateChange(table.name, "new", None, cells)
-    for change in found.changed:
-        content = contents.of_cell(table, change.column, change.new)
-        yield StateChange(table.name, "changed", change.id, ((change.column, content),))
+        if table.name not in found:
+            continue
+        changes = found[table.name]
+        new = Counter(contents.of_row(table, row) for row in changes.new)
+        if table.key:
+            for gone in changes.gone:
+                yield StateChange(table.name, "gone", table.id_of(gone))
+        else:
+            rows = (dict(zip(table.columns, row, strict=True)) for row in changes.gone)
+            lost = Counter(contents.of_row(table, row) for row in rows)
+            for cells in (lost - new).elements():
+                yield StateChange(table.name, "gone", None, cells)
+            new -= lost
+        for cells in new.elements():
+            yield StateChange(table.name, "new", None, cells)
+        for change in changes.changed:
+            content = contents.of_cell(table, change.column, change.new)
+            yield StateChange(table.name, "changed", change.id, ((change.column, content),))
 
 
 class _Contents:

@@ -71,16 +71,16 @@ def check_tasks(sandbox: OwnSandbox, folder: Path) -> list[Effect]:
 
 
 def _effect(sandbox: OwnSandbox, placed: PlacedTask) -> Effect:
-    task = placed.task
+    task, toolset = placed.task, toolset_of(sandbox)
     try:
-        known = {tool.name for tool in toolset_of(sandbox).of_domains(task.domains)}
+        known = {tool.name for tool in toolset.of_domains(task.domains)}
     except UsageError as error:
         raise placed.error(str(error)) from None
     for text in task.answer:
-        call = parse_call(text, toolset_of(sandbox))
+        call = parse_call(text, toolset)
         if call is None:
             raise placed.error(f"not a call: {text[:200]}", 'write domain.tool.func(name="value")')
-        if call.name in toolset_of(sandbox).tools and call.name not in known:
+        if call.name in toolset.tools and call.name not in known:
             fix = f"add {call.name.partition('.')[0]!r} to 'domains'"
             raise placed.error(f"{call.name} belongs to none of the task's domains", fix)
     first, second = (_changes(sandbox, placed) for _ in range(2))
@@ -111,13 +111,6 @@ def _changes(sandbox: OwnSandbox, placed: PlacedTask) -> Counter[StateChange]:
 
 _EXAMPLE = Path(__file__).parent / "example"
 _FACTS = "benchmark.json"
-
-
-def _copy(source: Path, target: Path) -> None:
-    try:
-        shutil.copyfile(source, target)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", file=source, fix="check the path") from None
 
 
 def make_workplace(
@@ -165,8 +158,12 @@ def make_workplace(
                 write_json(draft / _FACTS, {**about, "customs": "", "ignore": [], "verbatim": []})
                 (draft / SANDBOX).write_bytes(read_database(sandbox))
             for name, source in copied.items():
-                if source is not None:
-                    _copy(source, draft / name)
+                try:
+                    if source is not None:
+                        shutil.copyfile(source, draft / name)
+                except OSError as error:
+                    problem = f"cannot be read: {error.strerror}"
+                    raise UsageError(problem, file=source, fix="check the path") from None
             workplace = load_own(draft)
             if sandbox and not tasks:  # a placeholder for the user to replace
                 query = "Do nothing. (Write your own requests here.)"
