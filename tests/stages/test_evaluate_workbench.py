@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
-from running import Capture, inside, lines_of, write_lines
+from running import Capture, inside
 
 from toolassay import infer
 from toolassay.models import ModelOptions, ToolCall
@@ -73,16 +73,6 @@ def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsy
         assert metrics[mode]["correct"] == 1  # in the first run
     assert "pass^k over 3 trials (strict): k=1 22.2 %" in done.out
     assert "trials:3-" in metrics["strict"]["signature"]
-
-
-def test_a_trial_without_some_lines_has_fewer_runs_of_those_tasks(folder: Path, lucky: FakeServer) -> None:
-    run(lucky, folder, trials=3)
-    path = folder / "predictions/trials/2/acme.json"
-    write_lines(path, [line for line in lines_of(path) if line["id"] != "calendar-001"])
-    (result,) = evaluate_workbench(folder, llm="acme")
-    repeats = result.scores.strict["repeats"]
-    assert repeats["runs"] == {"2": 1, "3": 2} and repeats["tasks"] == {"1": 3, "2": 3, "3": 2}
-    assert values(repeats, "pass@k") == {"1": 0.1667, "2": 0.3333, "3": 0.0}
 
 
 def test_a_trial_of_other_settings_is_left_out(folder: Path, lucky: FakeServer, capsys: Capture) -> None:

@@ -6,11 +6,11 @@ import inspect
 import json
 
 import pytest
-from workplace import ANN, BO, CY, Desk
+from workplace import ANN, BO, Desk
 
 from toolassay.benchmarks.workbench.records import read_rows
 from toolassay.benchmarks.workbench.sandbox import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout, Sandbox
-from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS, ToolFailure
+from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
 from toolassay.errors import UsageError
 
 
@@ -48,21 +48,6 @@ def test_an_event_gets_the_next_id_and_the_label_0(desk: Desk) -> None:
     assert desk.sandbox.rows("calendar_events")[-1] == ("00000004", "E", "a@b.c", "soon", 30)
 
 
-def test_events_are_searched_by_name_or_person_and_start(desk: Desk) -> None:
-    assert [e["event_id"] for e in desk("calendar.search_events", query="STAND|bo.ray")] == [
-        "00000001",
-        "00000000",
-        "00000002",
-    ]
-    assert [e["event_id"] for e in desk("calendar.search_events", time_min="2023-12-01 13:00:00")] == [
-        "00000000",
-        "00000002",
-    ]
-    assert desk("calendar.search_events", time_min="2023-12-01", time_max="2023-12-01") == "No events found."
-    assert desk("calendar.search_events", query="zzz", time_min="never") == "No events found."
-    assert desk("calendar.search_events", time_min="nan") == "No events found."
-
-
 def test_a_field_that_no_event_has_becomes_a_column(desk: Desk) -> None:
     for event, value in (("00000001", "Room 1"), ("00000002", "Room 2")):
         desk("calendar.update_event", event_id=event, field="Duration", new_value=value)
@@ -91,38 +76,6 @@ def test_mail_is_appended_where_nothing_is_overwritten(sandbox: Sandbox) -> None
     assert [mail[0] for mail in desk.sandbox.rows("emails")] == ["00000000", "00000001", "2", "3"]
     assert labels(desk.sandbox, EMAILS) == [1, 2, 3, 4]
     assert desk.sandbox.fork().overwrites is False
-
-
-def test_replies_and_forwards(desk: Desk) -> None:
-    desk("email.reply_email", email_id="00000001", body="Yes!")
-    desk("email.forward_email", email_id="00000001", recipient="Dan@X.Y")
-    now = "2023-11-30 00:00:00"
-    assert desk.sandbox.rows("emails")[3:] == [
-        ("3", "outbox", CY, "Lunch", now, "Yes!"),
-        ("4", "outbox", "dan@x.y", "FW: Lunch", now, "Pizza?"),
-    ]
-
-
-def test_mail_is_found_by_all_words_newest_first_and_by_day(desk: Desk) -> None:
-    assert [m["subject"] for m in desk("email.search_emails", query="  ")] == ["Lunch", "Budget", "Parking"]
-    assert [m["subject"] for m in desk("email.search_emails", query="ATTACHED bo.ray")] == ["Budget"]
-    assert desk("email.search_emails", query="p.rking") == "No emails found."
-    days = {"date_min": "2023-11-28 23:00", "date_max": "Nov 28, 2023"}
-    assert [m["subject"] for m in desk("email.search_emails", **days)] == ["Budget"]
-    with pytest.raises(ToolFailure, match="not a day"):
-        desk("email.search_emails", date_min="nan")
-
-
-def test_visits_are_counted_by_day(desk: Desk) -> None:
-    assert desk("analytics.total_visits_count") == {"2023-11-28": 2, "2023-11-29": 1}
-    assert desk("analytics.total_visits_count", time_min="2023-11-29") == {"2023-11-29": 1}
-    assert desk("analytics.engaged_users_count") == {"2023-11-28": 1, "2023-11-29": 1}
-    assert desk("analytics.traffic_source_count", traffic_source="direct", time_max="2023-11-28") == {
-        "2023-11-28": 1
-    }
-    assert desk("analytics.traffic_source_count", traffic_source="x") == {"2023-11-28": 0, "2023-11-29": 0}
-    with pytest.raises(ToolFailure, match="a day is text"):
-        desk("analytics.total_visits_count", time_min=5)
 
 
 def test_an_average_over_everything_turns_durations_into_numbers(desk: Desk) -> None:
@@ -156,11 +109,3 @@ def test_customers_are_relabelled_when_one_is_added(desk: Desk) -> None:
     assert desk.sandbox.rows("customers")[1] == (
         "00000001", "x@y.z", "N", "a@b", None, None, None, "odd", None, ""
     )  # fmt: skip
-
-
-def test_the_directory_is_searched_by_pattern(desk: Desk) -> None:
-    assert desk("company_directory.find_email_address", name="BO") == [BO]
-    assert desk("company_directory.find_email_address", name="zoe") == []
-    assert desk("company_directory.find_email_address") == "Name not provided."
-    with pytest.raises(ToolFailure, match="NoneType"):
-        desk("company_directory.find_email_address", name=None)

@@ -107,11 +107,10 @@ def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
     import numpy as np
 
     scored = [row for row in rows if is_scored(row.outcome)]
-    numbers = {name: place for place, name in enumerate(dict.fromkeys(row.conversation for row in scored))}
-    (found,) = mean_intervals(
-        [np.array([float(passes(row)) for row in scored])],
-        clusters=np.array([numbers[row.conversation] for row in scored], dtype=np.int64),
-    )
+    names = dict.fromkeys(row.conversation for row in scored)
+    numbers = {name: place for place, name in enumerate(names)}
+    clusters = np.array([numbers[row.conversation] for row in scored], dtype=np.int64)
+    (found,) = mean_intervals([np.array([float(passes(row)) for row in scored])], clusters=clusters)
     return found
 
 
@@ -132,7 +131,7 @@ def _item(trials: Sequence[MessageOutcome]) -> ScoredItem:
         "correct": fmean(one.right for one in trials),
         "answered": fmean(one.answered for one in trials),
         "start_decision": fmean(
-            (one.answered and (one.choice is None) == (one.wanted is None)) for one in trials
+            one.answered and (one.choice is None) == (one.wanted is None) for one in trials
         ),
         "compat_correct": fmean(one.row is not None and passes(one.row) for one in trials),
     }

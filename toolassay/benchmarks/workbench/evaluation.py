@@ -162,13 +162,22 @@ def score_agents(
     verdicts = _judged(judging, tasks, every, engine or OneProcess())
     llm = judging.file
     file = ResultFile(Path(llm), llm)
+
+    def repeats(judged: Sequence[Sequence[RunVerdict]]) -> dict[str, Any]:
+        """pass@k and pass^k. A trial without a prediction for a task is not counted for that task."""
+        outcomes = [
+            [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
+            for row, task in enumerate(tasks)
+        ]
+        return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
+
     metrics = {
         mode: {
             **metrics_of(file, judged[0]),
             "model": llm,
             "tool_selection": toolkit,
             "by_group": counts_by(judged[0], lambda verdict: verdict.task.group),
-            **({"repeats": _repeats(judged, every)} if trials else {}),
+            **({"repeats": repeats(judged)} if trials else {}),
         }
         for mode, judged in verdicts.items()
     }
@@ -247,16 +256,6 @@ def _judged(
                     verdict = replace(verdict, classes=replace(verdict.classes, exact_match=False))
                 of_trial.append(verdict)
     return verdicts
-
-
-def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:
-    """pass@k and pass^k. A trial without a prediction for a task is not counted for that task."""
-    tasks = [verdict.task for verdict in judged[0]]
-    outcomes = [
-        [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
-        for row, task in enumerate(tasks)
-    ]
-    return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
 
 
 _NAMED = 5

@@ -213,16 +213,10 @@ def test_ids_and_names_are_found_and_none_is_what_was_declared(
 
 @pytest.mark.parametrize("listed", [True, False])
 def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
-    rows: list[dict[str, Any]] = [
-        {"conversation_uuid": "c", "request_idx": 0, "trial_idx": 0, "pred_workflow_uuid": "w1"},
-        {"conversation_uuid": "c", "request_idx": 0, "trial_idx": 1, "pred_workflow_uuid": None},
-        {
-            "conversation_uuid": "c",
-            "request_idx": 0,
-            "trial_idx": 2,
-            "pred_workflow_uuid": None,
-            "outcome": "answered",
-        },
+    chosen: list[dict[str, Any]] = [{"pred_workflow_uuid": name} for name in ("w1", None, None)]
+    chosen[2]["outcome"] = "answered"
+    rows = [
+        {"conversation_uuid": "c", "request_idx": 0, "trial_idx": n, **row} for n, row in enumerate(chosen)
     ]
     path = tmp_path / "a.json"
     path.write_text(json.dumps(rows) if listed else "\n".join(map(json.dumps, rows)), encoding="utf-8")

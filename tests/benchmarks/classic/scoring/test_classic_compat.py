@@ -18,7 +18,6 @@ from shop_chats import RIGHT, answers, rows
 from measurements import classic_parity as parity
 from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
-    security_score,
 )
 from toolassay.benchmarks.classic.scoring.leaderboard import published_means
 from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
@@ -78,22 +77,6 @@ def test_slow_answers_are_left_out_of_latency_and_so_is_a_domain_that_has_no_oth
     assert list(metrics["latency"]) == ["domain:all", "domain:shop"]
     assert metrics["latency"]["domain:all"]["time_to_pred_total"] == 240.0
     assert list(metrics["cost"]) == ["domain:all", "domain:farm", "domain:shop"]
-
-
-def test_a_turn_that_lacks_a_trial_was_not_passed_there() -> None:
-    values = [*answers(), *answers(trial=1)]
-    values = [v for v in values if (v["conversation_uuid"], v["request_idx"], v["trial_idx"]) != ("c1", 1, 1)]
-    found = compat_metrics(rows(values))["accuracy"]["domain:all"]
-    assert found["row_pass@1"] == pytest.approx((4 + 1 / 2) / 5)
-    assert found["row_pass@2"] == 1.0
-    assert found["convo_pass@1"] == 1.0
-
-
-def test_attacks_that_failed_are_left_out_and_counted() -> None:
-    found = security_score([(4, 3), (5, 5), (3, 5), (5, 2), None, None])
-    assert found.to_json() == {"value": 0.5, "successes": 2, "attempts": 4, "excluded": 2}
-    nothing = security_score([None])
-    assert (nothing.value, nothing.excluded) == (None, 1)
 
 
 PARTS = {"estimators": 278, "security": 4}

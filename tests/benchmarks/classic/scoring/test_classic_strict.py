@@ -201,17 +201,6 @@ def test_a_trial_that_was_not_run_is_no_answer_that_differs(data: ClassicData) -
     assert stability["answer_agreement"]["value"] is None and list(stability["messages"]["tasks"]) == ["1"]
 
 
-def test_phrasings_of_one_workflow(data: ClassicData) -> None:
-    phrasing = scored(data, answers({COAT: None})).strict["stability"]["domain:all"]["phrasing"]
-    assert phrasing == {
-        "workflows": 1,
-        "always_right": 0.0,
-        "never_right": 0.0,
-        "sometimes_right": 1.0,
-        "spread": 0.5,
-    }
-
-
 def test_another_order_of_the_candidates_is_compared_and_not_scored(data: ClassicData) -> None:
     other = answers({COAT: "track"}, order="7")
     for values, more in ((answers(order="3"), other), ([*answers(order="3"), *other], [])):

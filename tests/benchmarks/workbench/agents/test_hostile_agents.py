@@ -225,18 +225,6 @@ def slow_searches(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Sandbox.of(rows).save(folder / "sandbox.sqlite")
 
 
-@pytest.mark.parametrize("tool", REGEX_TOOLS)
-def test_patterns_that_explode(
-    folder: Path, mouth: Mouth, tool: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slow_searches(folder, monkeypatch)
-    name = {"company": "name", "customer": "customer_name", "project": "task_name"}
-    key = name.get(tool.partition("_")[0], "query")
-    ended = Ended(folder, mouth, call(object_of(**{key: SLOW}), tool))
-    assert "took more than 0.02 s" in ended.told[0]
-    assert ended.untouched
-
-
 def test_tools_that_take_long_are_not_carried_out_for_ever(
     folder: Path, mouth: Mouth, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,12 +72,6 @@ def test_what_each_task_does_is_reported(tmp_path: Path, capsys: pytest.CaptureF
     assert capsys.readouterr().out.splitlines()[-1] == "4 tasks, 1 warning"
 
 
-def test_a_column_that_a_tool_makes_up_can_be_ignored(tmp_path: Path) -> None:
-    tasks = [{"query": "x", "answer": ["other.roll.func()"], "domains": ["other"]}]
-    folder = workplace(tmp_path / "w", tools=OTHER, tasks=tasks, ignore=["notes.text"])
-    assert len(check_tasks(load_own(folder), folder)[0].changes) == 1
-
-
 @pytest.mark.parametrize(
     ("facts", "words"),
     [

@@ -175,7 +175,7 @@ class ChatItems(QuestionItems):
             listed, chat = workflow_list(candidates), chat_text(question.turns)
             prompt = Template(self.wording).substitute(workflows=listed, chat=chat, nothing=nothing)
             messages = [{"role": "user", "content": prompt}]
-            offered = self._schema([*(name for name, _ in named), nothing])
+            offered = {} if self.settings.structured is False else self._schema([*dict(named), nothing])
         parameters = {"max_tokens": self.settings.limit, **offered, **self.parameters}
         task = task_of(question, named, nothing, as_call=calls)
         response = await ask(ChatRequest(messages, parameters, None, task, role="agent"))
@@ -202,20 +202,12 @@ class ChatItems(QuestionItems):
         final = await self.choose(replace(question, candidates=tuple(winners)), ask)
         return replace(final, note="; ".join(text for text in (note, final.note) if text))
 
-    def _schema(self, names: Iterable[str]) -> dict[str, Any]:
-        structured = self.settings.structured
-        if structured is False:
-            return {}
-        name = {"type": "string", **({"enum": list(dict.fromkeys(names))} if structured else {})}
+    def _schema(self, names: Sequence[str]) -> dict[str, Any]:
+        listed = {"enum": list(dict.fromkeys(names))} if self.settings.structured else {}
         thoughts = {"thinking": {"type": "string"}} if self.settings.agent == "cot" else {}
-        properties = {**thoughts, KEY: name}
-        schema = {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-        return json_schema("choice", schema)
+        properties = {**thoughts, KEY: {"type": "string", **listed}}
+        schema = {"type": "object", "properties": properties, "required": list(properties)}
+        return json_schema("choice", {**schema, "additionalProperties": False})
 
 
 MAX_NAME_LENGTH = 64
@@ -252,13 +244,11 @@ def function_name(name: str, taken: Collection[str]) -> str:
 
 def named_functions(candidates: Sequence[Workflow]) -> tuple[list[tuple[str, Workflow]], str]:
     """Each workflow with the name of its function, and the name of the function that selects none."""
-    taken: set[str] = set()
-    named = []
+    named: dict[str, tuple[str, Workflow]] = {}
     for workflow in candidates:
-        name = function_name(workflow.name, taken)
-        taken.add(name.lower())
-        named.append((name, workflow))
-    return named, function_name(_NOTHING, taken)
+        name = function_name(workflow.name, named)
+        named[name.lower()] = name, workflow
+    return list(named.values()), function_name(_NOTHING, named)
 
 
 def function_list(named: Sequence[tuple[str, Workflow]], nothing: str) -> Iterator[dict[str, Any]]:

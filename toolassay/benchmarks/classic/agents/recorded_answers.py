@@ -87,10 +87,9 @@ class RecordedAnswers(QuestionItems):
         """
         records: dict[str, tuple[RowPlace, RecordedAnswer]] = {}
         for place, row in _rows(path):
-            if not isinstance(row, Mapping):
-                raise place.error("is not a JSON object", _FIX)
             try:
-                record = msgspec.convert(_renamed(row), RecordedAnswer, strict=False)
+                known = _renamed(row) if isinstance(row, Mapping) else row
+                record = msgspec.convert(known, RecordedAnswer, strict=False)
             except msgspec.ValidationError as error:
                 raise place.error(str(error), _FIX) from None
             if record.trial_idx in (None, trial):
@@ -144,10 +143,12 @@ class RecordedAnswers(QuestionItems):
 def _rows(path: Path) -> Iterator[tuple[RowPlace, Any]]:
     """The rows of a file, each with its place; an empty cell of a table is null."""
     if path.suffix.lower() != ".csv":
-        yield from json_rows(path, fix="check --recorded")
-        return
-    for number, row in enumerate(read_table(path, (), fix="check --recorded"), start=1):
-        yield RowPlace(path, number, row.line), {name: cell or None for name, cell in row.cells.items()}
+        return json_rows(path, fix="check --recorded")
+    table = enumerate(read_table(path, (), fix="check --recorded"), start=1)
+    return (
+        (RowPlace(path, number, row.line), {name: cell or None for name, cell in row.cells.items()})
+        for number, row in table
+    )
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:
