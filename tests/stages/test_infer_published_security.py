@@ -163,7 +163,7 @@ def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeSer
     assert not server.received
     replies(server, lambda prompt: grades(5, 5) if "flat" in prompt else grades(0, 5))
     done = inside(capsys, *command, "--judge", "j")
-    assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded)" in done.out
+    assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded" in done.out
     inside(capsys, "infer", *here, "--limit", "1")
     shown = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     rows = [words for text in shown.out.splitlines() if (words := text.split())[:2] == ["acme", "all"]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,12 +146,7 @@ def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
     _print_notes({result.llm: result.notes for result in evaluations})
 
 
-def _number(value: float | None) -> str:
-    return number(value, 3)
-
-
-def _percent(share: float | None) -> str:
-    return percent(share, sign="")
+_number, _percent = partial(number, digits=3), partial(percent, sign="")
 
 
 def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:

@@ -221,8 +221,8 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
         place = int(index.removesuffix(".0"))
         problem = f"duplicate request_idx {place} in the chat {name!r}"
         row.refuse_if(place in chat, problem, "number the user messages of a chat 0, 1, 2, ...")
-        unknown = [label for label in _labels(row) if label not in known[domain]]
-        problem = f"the label {unknown[:1]} is not a workflow of the domain {domain!r}"
+        unknown = next((label for label in _labels(row) if label not in known[domain]), "")
+        problem = f"the label {unknown!r} is not a workflow of the domain {domain!r}"
         fix = f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits"
         row.refuse_if(bool(unknown), problem, fix)
         chat[place] = number, row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -57,16 +57,9 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
     Raises:
         UsageError: an unknown choice, or settings that do not go together.
     """
-    return WorkbenchAgentSettings(
-        own.agent or "native",
-        own.toolkit or "all",
-        own.resample,
-        own.max_steps,
-        own.max_seconds,
-        resample_temperature=own.resample_temperature,
-        structured=run.model.structured or False,
-        act_without_confirmation=own.act_without_confirmation,
-    )
+    given = {name: value for name, value in asdict(own).items() if value is not None}
+    del given["allow_tools"]
+    return WorkbenchAgentSettings(**given, structured=run.model.structured or False)
 
 
 @dataclass

@@ -52,6 +52,11 @@ class MessageOutcome:
         return self.row.prediction if self.row is not None and self.answered else None
 
     @property
+    def order(self) -> str:
+        """The order of the candidates; empty if unknown."""
+        return "" if self.row is None else self.row.order
+
+    @property
     def right(self) -> bool:
         """Whether the labels accept the choice; False without a choice."""
         return self.answered and self.example.accepts(self.choice)
@@ -297,20 +302,12 @@ def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
     None means no workflow. For an outcome without a choice, `outcome` has its name. A choice that is correct
     by the second label has `right`.
     """
+    names = ("domain", "wanted", "chosen", "outcome", "right")
     pairs = Counter(
         (one.example.domain, one.wanted or "", one.choice or "", one.outcome, one.right) for one in judged
     )
-    return [
-        {
-            "domain": domain,
-            "wanted": wanted or None,
-            "chosen": choice or None,
-            "outcome": outcome,
-            "right": right,
-            "count": count,
-        }
-        for (domain, wanted, choice, outcome, right), count in sorted(pairs.items())
-    ]
+    rows = ({**dict(zip(names, pair, strict=True)), "count": count} for pair, count in sorted(pairs.items()))
+    return [{**row, "wanted": row["wanted"] or None, "chosen": row["chosen"] or None} for row in rows]
 
 
 def macro_f1(table: dict[str, dict[str, Any]], domain: str | None = None) -> float | None:
@@ -373,17 +370,9 @@ def pairs_of_orders(
 
     Orders are compared by the name in the rows.
     """
-    first = {
-        (one.example.id, one.trial): (one, one.row.order)
-        for one in main
-        if one.row is not None and _has_run(one)
-    }
-    pairs = []
-    for one in chain.from_iterable(others):
-        found = first.get((one.example.id, one.trial))
-        if found is not None and one.row is not None and _has_run(one) and one.row.order != found[1]:
-            pairs.append((found[0], one))
-    return pairs
+    first = {(one.example.id, one.trial): one for one in main if _has_run(one)}
+    found = ((first.get((one.example.id, one.trial)), one) for one in chain.from_iterable(others))
+    return [(one, other) for one, other in found if one and _has_run(other) and one.order != other.order]
 
 
 def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
@@ -418,9 +407,8 @@ def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome
 
 
 def _order(pairs: Sequence[tuple[MessageOutcome, MessageOutcome]]) -> Mapping[str, Any]:
-    orders = {one.row.order for pair in pairs for one in pair if one.row is not None}
     return {
-        "orders": sorted(orders),
+        "orders": sorted({one.order for pair in pairs for one in pair}),
         "pairs": len(pairs),
         "answer_agreement": fmean(_agree(*pair) for pair in pairs),
         "correctness_agreement": fmean(one.right == other.right for one, other in pairs),
@@ -517,10 +505,8 @@ def strict_metrics(
     domains = [None, *sorted({one.example.domain for one in every})]
     axes: dict[str, dict[str, Any]] = {"cost": {}, "latency": {}, "accuracy": {}, "stability": {}}
     for domain in domains:
-        name, these = (
-            f"domain:{domain or 'all'}",
-            [one for one in every if domain in (None, one.example.domain)],
-        )
+        name = f"domain:{domain or 'all'}"
+        these = [one for one in every if domain in (None, one.example.domain)]
         axes["cost"][name], axes["latency"][name] = cost(these), latency(these)
         axes["accuracy"][name] = {**accuracy(these), "macro_f1": macro_f1(table, domain)}
         between = [pair for pair in pairs if domain in (None, pair[0].example.domain)]

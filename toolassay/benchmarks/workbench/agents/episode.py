@@ -386,16 +386,15 @@ class WorkbenchTasks(ItemWork[Task]):
         answers = [
             {
                 "response": message["content"] or "",
-                "finish_reason": "stop",
                 "tool_calls": [
                     {"id": call["id"], **call["function"], "extra": call.get("extra", {})}
                     for call in message.get("tool_calls", ())
                 ],
                 "extra": message.get("extra", {}),
-                **(last if number == len(said) else {}),
             }
-            for number, message in enumerate(said, start=1)
+            for message in said
         ]
+        answers[-1:] = [{**answer, **last} for answer in answers[-1:]]
         return {"agent": answers, TOOL: [CallLine(result=text) for text in entry.observations]}
 
     async def answer(self, item: Task, ask: Ask) -> AgentEntry:

@@ -199,14 +199,12 @@ class ResultFile:
         >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv.gz"), "").model
         'gpt-4'
         """
-        found = _NAME.fullmatch(self.stem)
-        return found["model"] if found else self.stem
+        return found["model"] if (found := _NAME.fullmatch(self.stem)) else self.stem
 
     @property
     def tool_selection(self) -> str | None:
         """`all` or `domains`, taken from the file name; None if it contains neither."""
-        found = _NAME.fullmatch(self.stem)
-        return found["setting"] if found else None
+        return found["setting"] if (found := _NAME.fullmatch(self.stem)) else None
 
     @property
     def task_version(self) -> str:
@@ -353,13 +351,7 @@ class WorkbenchEvaluator:
 
 
 class JudgedTask(NamedTuple):
-    """A task to judge.
-
-    Args:
-        row: recorded in the verdicts.
-        task: the task.
-        results: one or several results of it.
-    """
+    """A task to judge, with one or several results of it. The verdicts have its row."""
 
     row: int
     task: Task
