@@ -135,17 +135,17 @@ def stability_metrics(
     for one, other in combinations(range(len(coded)), 2):
         pairs += ran[one] & ran[other]
         same += (coded[one] == coded[other]) & (coded[one] >= 0)
-    right = np.array(right, dtype=np.bool_) & ran
+    correct = np.array(right, dtype=np.bool_) & ran
     repeated = runs > 1
     pairwise = np.divide(same, pairs, out=np.full(len(pairs), np.nan), where=repeated)
     whole = np.where(repeated, same == pairs, np.nan)
-    successes = right.sum(axis=0)
+    successes = correct.sum(axis=0)
     steady = np.where(repeated, (successes == 0) | (successes == runs), np.nan)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     intervals = mean_intervals(
         (whole, pairwise, steady), clusters=np.array([numbers[name] for name in clusters], dtype=np.int64)
     )
-    outcomes = [of_item[is_run].tolist() for of_item, is_run in zip(right.T, ran.T, strict=True)]
+    outcomes = [of_item[is_run].tolist() for of_item, is_run in zip(correct.T, ran.T, strict=True)]
     return {
         "trials": len(answers),
         "repeated": int(repeated.sum()),

@@ -101,19 +101,19 @@ def load_own(folder: Path) -> OwnSandbox:
     facts = read_facts(about, WorkplaceFacts)
     image = read_database(folder / FILE)
     toolset = load_tools(tools)
-    place = OwnWorkplace(facts.now, facts.user, toolset, ())
+    place = OwnWorkplace(facts.now, facts.user, toolset, (), facts.customs)
     probe = OwnSandbox(image, place)
     try:
         judged = layouts_of(
-            probe.connection, file=folder / FILE, ignore=facts.ignore, verbatim=facts.verbatim
+            probe.connection,
+            file=folder / FILE,
+            facts=about.benchmark_file,
+            ignore=facts.ignore,
+            verbatim=facts.verbatim,
         )
-    except UsageError as error:
-        if error.file is not None:
-            raise
-        raise UsageError(str(error), file=about.benchmark_file) from None
     finally:
         probe.close()
-    return OwnSandbox(image, replace(place, judged=judged, customs=facts.customs))
+    return OwnSandbox(image, replace(place, judged=judged))
 
 
 def _offer_old_import() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.chats.chat import Action, profane_words
+from toolassay.benchmarks.classic.chats.chat import profane_words
 from toolassay.benchmarks.classic.chats.chat_sample import ChatSampleSettings, make_sample, write_sample
 from toolassay.benchmarks.classic.chats.masking import find_with
 from toolassay.benchmarks.classic.chats.merge import (
@@ -87,32 +87,26 @@ def sample_chats(
     source: RawSource,
     out: str | Path,
     *,
-    per_domain: int = 1000,
-    seed: int = 0,
-    min_length: int = 5,
     mask: str = "patterns",
     mask_patterns: Mapping[str, str] | None = None,
     phone_regions: Sequence[str] = (),
     profanity: str | Path | None = None,
-    actions: Mapping[str, Action] | None = None,
     force: bool = False,
     screen: Screen = DEFAULT,
+    **settings: Any,
 ) -> None:
     """Clean, filter, draw and mask raw chats.
 
     Args:
         source: where they are.
         out: the folder for the tables without labels, `recorded.csv`, `steps.json` and `dropped.csv`.
-        per_domain: conversations to draw of each domain.
-        seed: of the draw.
-        min_length: characters that a user message must have.
         mask: `patterns`, `off`, or the folder of a spaCy model that finds names too.
         mask_patterns: further patterns by kind.
         phone_regions: of telephone numbers without a country code.
         profanity: a file of words, one a line.
-        actions: what each filter does, `drop` where nothing is said.
         force: replace files that are there.
         screen: Receives messages, results and progress.
+        settings: the other fields of `ChatSampleSettings`.
 
     Raises:
         UsageError: bad input, with its line; a missing library; `out` is not empty.
@@ -128,14 +122,8 @@ def sample_chats(
         raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
     model = None if mask in ("off", "patterns") else Path(mask)
     find = None if mask == "off" else find_with(model, regions=phone_regions, own=mask_patterns)
-    settings = ChatSampleSettings(
-        per_domain=per_domain,
-        seed=seed,
-        min_length=min_length,
-        actions=actions or {},
-        profane=None if words is None else profane_words(words),
-        mask=find,
-    )
+    profane = None if words is None else profane_words(words)
+    chosen = ChatSampleSettings(profane=profane, mask=find, **settings)
     raw = read_chats(source)
     if source.workflows is None:
         started = count_of(len(raw.workflows), "workflow")
@@ -143,8 +131,8 @@ def sample_chats(
             f"{WARNING}no table of workflows (--workflows): the {started} that the bot started are taken, by "
             "their ids and without descriptions; what it never started is missing"
         )
-    sample = make_sample(raw, settings)
-    write_sample(sample, settings, folder)
+    sample = make_sample(raw, chosen)
+    write_sample(sample, chosen, folder)
     screen.table(sample.funnel.table())
     if find is None:
         screen.say(f"{WARNING}personal data is not masked")

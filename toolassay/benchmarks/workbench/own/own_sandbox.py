@@ -74,6 +74,7 @@ def layouts_of(
     connection: sqlite3.Connection,
     *,
     file: Path,
+    facts: Path | None = None,
     ignore: Collection[str] = (),
     verbatim: Collection[str] = (),
 ) -> tuple[Layout, ...]:
@@ -83,6 +84,7 @@ def layouts_of(
     Args:
         connection: to the database.
         file: the file it was read from, for messages.
+        facts: the file that names the following columns.
         ignore: columns that are not judged, as `table.column`.
         verbatim: columns compared with case, as `table.column`.
 
@@ -101,7 +103,8 @@ def layouts_of(
     known = {f"{table.name}.{column}" for table in tables for column in table.columns}
     for named in (*ignore, *verbatim):
         if named not in known:
-            raise UsageError(f"there is no column {named!r}", fix="write table.column as in the database")
+            fix = "write table.column as in the database"
+            raise UsageError(f"there is no column {named!r}", file=facts, fix=fix)
     generated = {table.name: table.id for table in tables if table.generated}
     judged = []
     for table in tables:
