@@ -102,7 +102,9 @@ AGREEMENTS = ("answer_agreement", "pairwise_agreement", "correctness_agreement")
 
 
 def stability_metrics(
-    answers: Sequence[Sequence[Hashable]], right: Sequence[Sequence[bool]], clusters: Sequence[Hashable]
+    answers: NDArray[np.int64] | Sequence[Sequence[Hashable]],
+    right: NDArray[np.bool_] | Sequence[Sequence[bool]],
+    clusters: Sequence[Hashable],
 ) -> dict[str, Any]:
     """The agreement of answers and of verdicts over the trials of a run, and `repeat_metrics`.
 
@@ -110,7 +112,8 @@ def stability_metrics(
     agreements.
 
     Args:
-        answers: by trial and item: a key that is equal for equal answers, or NO_RUN or UNANSWERED.
+        answers: by trial and item: a key (in an array, a number from 0) that is equal for equal answers, or
+            NO_RUN or UNANSWERED.
         right: by trial and item: whether the answer is right.
         clusters: the cluster of each item; a cluster is resampled as one for the 95 % intervals.
 
@@ -129,7 +132,10 @@ def stability_metrics(
     import numpy as np
 
     known: dict[Hashable, int] = {NO_RUN: NO_RUN, UNANSWERED: UNANSWERED}
-    coded = np.array([[known.setdefault(one, len(known)) for one in row] for row in answers], dtype=np.int64)
+    if isinstance(answers, np.ndarray):
+        coded = answers
+    else:
+        coded = np.array([[known.setdefault(one, len(known)) for one in row] for row in answers], np.int64)
     ran = coded != NO_RUN
     runs, pairs, same = ran.sum(axis=0), np.zeros(coded.shape[1]), np.zeros(coded.shape[1])
     for one, other in combinations(range(len(coded)), 2):

@@ -156,7 +156,12 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
             shares = (counts["correct"], *([published] if has_compat else ()), counts["side_effects"])
             texts = (percent(share / n if share is not None and n else None) for share in shares)
-            usage = _usage(result) if name == "all" else ("", "", "")
+            usage = ("", "", "")
+            if name == "all":
+                usd = result.cost["usd_per_1000_tasks"] if result.cost else None
+                used = result.latency or {}
+                local, times = bool(used.get("local")), used.get("seconds_per_task", {})
+                usage = money(usd), *(seconds(times.get(at), local=local) for at in ("p50", "p95"))
             asked = result.scores.asked.phrase if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
     headings = [name for name in _HEADINGS if has_compat or name != "compat"]
@@ -167,17 +172,6 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             show(line)
         for name, note in result.notes.items():
             show(f"{result.llm}: {name}: {note}")
-
-
-def _usage(result: AgentEvaluation) -> tuple[str, ...]:
-    """Dollars for 1,000 tasks, and the seconds of one."""
-    usd = result.cost["usd_per_1000_tasks"] if result.cost else None
-    times = result.latency["seconds_per_task"] if result.latency else {}
-    local = bool(result.latency and result.latency.get("local"))
-    return (
-        money(usd),
-        *(seconds(times.get(name), local=local) for name in ("p50", "p95")),
-    )
 
 
 def _repeats(result: AgentEvaluation) -> Iterator[str]:

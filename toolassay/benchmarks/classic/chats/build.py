@@ -53,17 +53,6 @@ _TABLES = {
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n+", re.DOTALL | re.MULTILINE)
 
 
-def _card(data_dir: Path, names: Sequence[str], ending: str) -> str:
-    path = data_dir / CARD
-    text = (
-        _FRONT_MATTER.sub("", read_text(path)) if path.is_file() else "# Chats and the workflows to start\n"
-    )
-    configs = "".join(
-        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {name}{ending}\n" for name in names
-    )
-    return f"---\nconfigs:\n{configs}---\n\n{text}"
-
-
 def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table: numbers in the column of numbers, null for an empty label.
 
@@ -221,7 +210,15 @@ def merge_workbooks(
     check_empty(folder, force=force or unfinished)
     data = read_data(Path(data_dir))
     answers = {}
-    for path in _files_of(workbooks):
+    files: list[Path] = []
+    for path in map(Path, workbooks):
+        inside = sorted(path.iterdir()) if path.is_dir() else ()
+        # Excel keeps a file "~$…" while a workbook is open.
+        found = (one for one in inside if one.suffix.lower() in (".xlsx", ".csv") and one.name[:2] != "~$")
+        files += found if path.is_dir() else [path]
+    if not files:
+        raise UsageError("no workbooks", fix="name them: --workbooks ann.xlsx ben.xlsx")
+    for path in files:
         if path.stem in answers:
             raise UsageError(f"two annotators are called {path.stem!r}", file=path, fix="rename one file")
         answers[path.stem] = read_annotations(path, data)
@@ -297,27 +294,17 @@ def publish_set(
     for name, found in rows.items():
         write((folder / name).with_suffix(ending), _TABLES[name], found)
     names = [Path(name).stem for name in rows]
-    write_text(folder / CARD, _card(source, names, ending))
+    split = "- config_name: {0}\n  data_files:\n  - split: test\n    path: {0}{1}\n"
+    configs = "".join(split.format(name, ending) for name in names)
+    card, text = source / CARD, "# Chats and the workflows to start\n"
+    text = _FRONT_MATTER.sub("", read_text(card)) if card.is_file() else text
+    write_text(folder / CARD, f"---\nconfigs:\n{configs}---\n\n{text}")
     if not any(example.labels for example in data.examples):
         screen.say(f"{WARNING}no message has a label: is this the sample and not the merged set?")
     if PROMPTS not in rows:
         screen.say(f"{folder}: without {PROMPTS}; --prompts FILE adds it")
     screen.say(f"{folder}: {', '.join(names)}. Nothing was sent; to upload it:")
     screen.show(f"hf upload OWNER/NAME {shlex.quote(str(folder))} . --repo-type dataset")
-
-
-def _files_of(given: Sequence[str | Path]) -> list[Path]:
-    files: list[Path] = []
-    for path in map(Path, given):
-        if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if file.suffix.lower() in (".xlsx", ".csv"))
-            # Excel keeps such a file while a workbook is open.
-            files += [file for file in inside if not file.name.startswith("~$")]
-        else:
-            files.append(path)
-    if not files:
-        raise UsageError("no workbooks", fix="name them: --workbooks ann.xlsx ben.xlsx")
-    return files
 
 
 def _rules(ties: Ties, any_flag: bool) -> list[str]:

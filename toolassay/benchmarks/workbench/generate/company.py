@@ -376,8 +376,8 @@ def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
         *rng.some(words[kind]["details"], rng.between(0, 2)),
         rng.pick(words[kind]["asks"]),
     ]
-    parts = [rng.pick(words["greetings"]), " ".join(sentences), rng.pick(words["closings"]), person]
-    return _LINE_BREAK.join([parts[0], "", parts[1], "", parts[2], parts[3]])
+    greeting, closing = rng.pick(words["greetings"]), rng.pick(words["closings"])
+    return _LINE_BREAK.join([greeting, "", " ".join(sentences), "", closing, person])
 
 
 _VISITS = 1000
