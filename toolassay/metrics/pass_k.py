@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from toolassay.metrics.confidence_interval import mean_intervals
 
 if TYPE_CHECKING:
-    pass
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
