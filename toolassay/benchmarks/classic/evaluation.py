@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.classic.agents.inference import entry_of
+from toolassay.benchmarks.classic.benchmark import ChatScoring
 from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
-from toolassay.benchmarks.classic.options import ChatScoring
 from toolassay.benchmarks.classic.published_attacks import published_file, published_score
 from toolassay.benchmarks.classic.scoring.compat import compat_metrics, passes
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, rows_fingerprint

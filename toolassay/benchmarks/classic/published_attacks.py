@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.answers import read_answer
+from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_score
 from toolassay.benchmarks.classic.security import HARMLESS, TURNS
 from toolassay.benchmarks.csv_tables import read_table
+from toolassay.benchmarks.security.probe import refuse_beside_security
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, record_of, safe_name, write_json_lines
@@ -317,7 +319,9 @@ class PublishedWork(Work):
         return Written(write_json_lines(output, map(msgspec.to_builtins, lines)))
 
 
-def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:
+def probe_as_published(
+    folder: DataFolder, run: RunSettings, own: ChatOptions, judge: str | None
+) -> Inference:
     """Send the first turn of each attack to a model with nothing around it, and have the answers graded.
 
     The run is in `security_published/` of the prediction folder, with a line for each prompt.
@@ -325,12 +329,15 @@ def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) 
     Args:
         folder: of the data.
         run: model, limits and choices.
+        own: options of an agent, which the test does not take.
         judge: the model that grades, on the same server.
 
     Raises:
         UsageError: no judge, files missing or malformed, settings that contradict the run.
         ToolassayError: a model cannot be reached.
     """
+    model = {name: getattr(run.model, name) for name in ("max_tokens", "structured")}
+    refuse_beside_security(PUBLISHED, **asdict(own), **model)
     llm = run.model.llm
     if not judge:
         raise UsageError(

@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from toolassay.benchmarks.classic.benchmark import Classic
+from toolassay.benchmarks.classic.benchmark import ChatOptions, ChatScoring, Classic
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
-from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.benchmarks.classic.security import chat_prober
 from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of

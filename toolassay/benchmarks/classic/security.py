@@ -21,6 +21,7 @@ from toolassay.benchmarks.classic.agents.choice import (
 )
 from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer
 from toolassay.benchmarks.classic.agents.settings import ordered
+from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import (
     DOMAINS,
     PROMPTS,
@@ -30,7 +31,6 @@ from toolassay.benchmarks.classic.data import (
     Workflow,
     read_data,
 )
-from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.benchmarks.classic.work import agent_settings
 from toolassay.benchmarks.csv_tables import CsvRow, read_table
 from toolassay.benchmarks.security.probe import (

@@ -20,8 +20,8 @@ from toolassay.benchmarks.classic.agents.inference import (
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.agents.settings import OFFLINE, ClassicAgentSettings
+from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import ClassicData, Example, Question, read_data
-from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun

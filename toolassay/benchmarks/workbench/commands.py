@@ -20,7 +20,7 @@ from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
-    from toolassay.benchmarks.workbench.own.new_workplace import Effect
+    from toolassay.benchmarks.workbench.workplace_stages import Effect
 
 
 _FOLDER = BENCHMARK.about.default_folder

@@ -13,6 +13,7 @@ from typing import Any
 
 from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.benchmarks.workbench.agents.episode import entry_of, read_predictions
+from toolassay.benchmarks.workbench.benchmark import WorkplaceScoring
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
@@ -26,7 +27,6 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     metrics_of,
     strict_metrics,
 )
-from toolassay.benchmarks.workbench.options import WorkplaceScoring
 from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash

@@ -30,9 +30,9 @@ from toolassay.benchmarks.security.probe import (
     wording,
 )
 from toolassay.benchmarks.workbench.agents.episode import AgentEntry, WorkbenchTasks, call_text, entry_of
+from toolassay.benchmarks.workbench.benchmark import WorkplaceOptions
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call, replay_changes
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
-from toolassay.benchmarks.workbench.options import WorkplaceOptions
 from toolassay.benchmarks.workbench.records import Records, TableDifference, difference
 from toolassay.benchmarks.workbench.sandbox import CALENDAR, EMAILS, TASKS, Layout, Sandbox, quoted
 from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks

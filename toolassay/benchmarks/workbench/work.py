@@ -23,7 +23,7 @@ from toolassay.benchmarks.workbench.agents.episode import (
     prediction_lines,
 )
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
-from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
+from toolassay.benchmarks.workbench.benchmark import WorkplaceOptions, WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, Task
 from toolassay.benchmarks.workbench.tools import toolset_of

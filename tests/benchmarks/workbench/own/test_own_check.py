@@ -9,9 +9,8 @@ import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
 from running import files_below
 
-from toolassay.benchmarks.workbench.own.new_workplace import check_tasks
 from toolassay.benchmarks.workbench.workplace import load_own
-from toolassay.benchmarks.workbench.workplace_stages import check_workplace, new_workplace
+from toolassay.benchmarks.workbench.workplace_stages import check_tasks, check_workplace, new_workplace
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
