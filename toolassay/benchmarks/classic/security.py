@@ -19,8 +19,7 @@ from toolassay.benchmarks.classic.agents.choice import (
     normalised_name,
     word_for_none,
 )
-from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer
-from toolassay.benchmarks.classic.agents.settings import ordered
+from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer, ordered
 from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import (
     DOMAINS,

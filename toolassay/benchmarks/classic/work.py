@@ -13,13 +13,14 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.classic.agents.inference import (
+    OFFLINE,
     ChatItems,
+    ClassicAgentSettings,
     QuestionEntry,
     entry_of,
     prediction_rows,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
-from toolassay.benchmarks.classic.agents.settings import OFFLINE, ClassicAgentSettings
 from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import ClassicData, Example, Question, read_data
 from toolassay.data_folder import DataFolder

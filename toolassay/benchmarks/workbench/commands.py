@@ -156,7 +156,7 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
                 published = (compat if name == "all" else compat["by_group"][name])["correct"]
             shares = (counts["correct"], *([published] if has_compat else ()), counts["side_effects"])
             texts = (percent(share / n if share is not None and n else None) for share in shares)
-            usage = ("", "", "")
+            usage: tuple[str, ...] = ("", "", "")
             if name == "all":
                 usd = result.cost["usd_per_1000_tasks"] if result.cost else None
                 used = result.latency or {}

@@ -21,10 +21,10 @@ from toolassay.benchmarks.classic.agents.inference import (
     QuestionEntry,
     function_list,
     named_functions,
+    ordered,
     split_into_groups,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
-from toolassay.benchmarks.classic.agents.settings import ordered
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 
@@ -117,7 +117,7 @@ def test_order_is_of_the_table_by_name_or_by_seed() -> None:
     assert shuffled[0] == shuffled[1] != shuffled[2]
     assert set(shuffled[0]) == set(asked.candidates)
     with pytest.raises(UsageError, match="unknown --order '-1'"):
-        from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+        from toolassay.benchmarks.classic.agents.inference import ClassicAgentSettings
 
         ClassicAgentSettings(order="-1")
 

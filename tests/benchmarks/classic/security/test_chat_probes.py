@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
-from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer, ClassicAgentSettings
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.classic.security import ChatProbe, SecurityPrompt, chat_probe, check_chat
 from toolassay.models import ChatResponse
