@@ -117,16 +117,3 @@ def test_what_groups_the_metrics_have(folder: Path) -> None:
         assert list(metrics["by_gt_action_count"])[:3] == ["0", "1", "2"]
         # A task that was not run called nothing, but that is no class of errors.
         assert metrics["error_classes"]["no_actions"]["n"] == 0
-
-
-def test_two_agents_are_compared_by_template(folder: Path, capsys: Capture) -> None:
-    infer(folder, llm="offline", limit=40)
-    infer(folder, llm="offline", limit=20, prediction_dir="predictions_few", toolkit="domains")
-    (one,) = evaluate_workbench(folder, llm="offline")
-    (other,) = evaluate_workbench(folder, llm="offline", prediction_dir="predictions_few")
-    items = str(other.path).replace(".json", ".items.jsonl")
-    done = inside(capsys, "compare", one.path, items, "--resamples", "200")
-    told = " ".join(done.out.split())
-    assert "whole clusters (the tasks of one template)" in told and "20 of 70 items asked of both" in told
-    assert done.err.startswith("warning: 20 item(s) that only ")
-    assert "worse" not in told  # the same agent, asked less

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -209,22 +208,6 @@ def test_ids_and_names_are_found_and_none_is_what_was_declared(
         2,
         0.001,
     )
-
-
-@pytest.mark.parametrize("listed", [True, False])
-def test_a_prediction_file_is_one(tmp_path: Path, listed: bool) -> None:
-    chosen: list[dict[str, Any]] = [{"pred_workflow_uuid": name} for name in ("w1", None, None)]
-    chosen[2]["outcome"] = "answered"
-    rows = [
-        {"conversation_uuid": "c", "request_idx": 0, "trial_idx": n, **row} for n, row in enumerate(chosen)
-    ]
-    path = tmp_path / "a.json"
-    path.write_text(json.dumps(rows) if listed else "\n".join(map(json.dumps, rows)), encoding="utf-8")
-    found = [replay(path, trial=trial) for trial in range(4)]
-    assert [(entry.outcome, entry.workflow) for entry in found] == [
-        *(("answered", "w1"), ("malformed", None)),
-        *(("answered", None), ("not run", None)),
-    ]
 
 
 @pytest.mark.parametrize(

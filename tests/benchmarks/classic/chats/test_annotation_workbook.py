@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -139,20 +138,6 @@ def test_a_wrong_row_is_reported_with_file_sheet_and_row(
     fill(book, {("hr", 3, column): value})
     with pytest.raises(UsageError, match=told):
         read_annotations(book, data)
-
-
-def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) -> None:
-    path = tmp_path / "ben.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerow(["two", "0", "message 0", "", "Leave", "", "", "", "", "", ""])
-        writer.writerow([])
-        writer.writerow(["two", "1", "message 1", "", "Nope", "", "", "", "", "", ""])
-    with pytest.raises(UsageError, match=r"ben.csv:4: Workflow 1 'Nope'"):
-        read_annotations(path, data)
-    path.write_text(path.read_text(encoding="utf-8").replace("Nope", "w2"), encoding="utf-8")
-    assert read_annotations(path, data) == {("two", 0): Annotation("w1"), ("two", 1): Annotation("w2")}
 
 
 def test_filled_in_workbooks_are_not_replaced(tmp_path: Path, data: ClassicData) -> None:

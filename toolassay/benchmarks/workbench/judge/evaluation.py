@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.edition import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.judge.error_classes import (
     CONTEXT_OVERFLOW,
     ITERATION_LIMIT,
@@ -26,6 +25,7 @@ from toolassay.benchmarks.workbench.judge.error_classes import (
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.records import Moment, Row, State, TableState, state_of, table_state
 from toolassay.benchmarks.workbench.sandbox import JUDGED, Cell, Layout, Sandbox, read_csv
+from toolassay.benchmarks.workbench.sandbox import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError

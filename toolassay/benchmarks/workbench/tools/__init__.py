@@ -9,9 +9,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from toolassay.benchmarks.workbench.edition import EDITIONS
-from toolassay.benchmarks.workbench.edition import PUBLISHED as EDITION_2024
-from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox import EDITIONS, Sandbox
+from toolassay.benchmarks.workbench.sandbox import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.tools import published_tools
 from toolassay.benchmarks.workbench.tools.tool import DECLARED
 from toolassay.benchmarks.workbench.tools.tool import ToolArgument as ToolArgument
