@@ -215,7 +215,7 @@ def test_ids_and_names_are_found_and_none_is_what_was_declared(
     [
         ("a.csv", "conversation_uuid,request_idx\nc,0\n", "a.csv:2: .*`workflow`"),
         ("a.csv", f"{HEAD}c,0,w1,,,,\nc,0,w0,,,,\n", "a.csv:3: a second answer to 'c--0'"),
-        ("a.jsonl", "[1]", "a.jsonl:1: is not a JSON object"),
+        ("a.jsonl", "[1]", "a.jsonl:1: .*object"),
     ],
 )
 def test_what_is_wrong_is_reported_with_its_line(tmp_path: Path, name: str, text: str, told: str) -> None:
