@@ -139,22 +139,11 @@ def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Ca
         assert one.gold is not None and one.trajectory.gold == len(one.gold.calls)
         is_all = all(call.status == "right" for call in (one.predicted.calls if one.predicted else ()))
         assert (one.trajectory.first_wrong is None) == is_all
-    out: list[str | Path] = [
-        "--data_dir",
-        folder,
-        "--out",
-        tmp_path / "o",
-        "--to",
-        "trajectories",
-        "--predictions",
-        "offline",
-    ]
+    out = ("--data_dir", folder, "--out", tmp_path / "o", "--to", "trajectories", "--predictions", "offline")
     assert inside(capsys, "export", *out).code == 0
     lines = lines_of(tmp_path / "o/trajectories.jsonl")
-    assert {line["id"] for line in lines} == found.keys() and {line["right"] for line in lines} <= {
-        True,
-        False,
-    }
+    assert {line["id"] for line in lines} == found.keys()
+    assert all(isinstance(line["right"], bool) for line in lines)
     for line in lines:
         assert [one["role"] for one in line["messages"][:2]] == ["system", "user"]
         functions = {one["function"]["name"] for one in line["tools"]}

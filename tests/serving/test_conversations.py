@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.benchmarks.classic.agents.inference import ChatItems
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings as ChooserSettings
+from toolassay.benchmarks.classic.agents.inference import ClassicAgentSettings as ChooserSettings
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
 from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings, WorkbenchTasks
 from toolassay.benchmarks.workbench.sandbox import Sandbox

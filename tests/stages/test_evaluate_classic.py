@@ -12,7 +12,6 @@ from evaluating import evaluate_classic
 from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
-from toolassay import compare
 from toolassay.benchmarks.classic.evaluation import evaluate_rows
 from toolassay.errors import UsageError
 
@@ -49,18 +48,6 @@ def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None
     assert strict["stability"]["domain:all"]["order"]["pairs"] == 5
     assert metrics["cost"] is metrics["latency"] is None
     assert metrics["notes"]["cost"] == "there is no ledger beside the predictions"
-
-
-def test_scores_can_be_compared(folder: Path) -> None:
-    write_lines(folder / "predictions/other.json", answers({COAT: "track", ("c3", 0): "track"}))
-    first, other = evaluate_classic(folder, llm=["acme", "other"])
-    comparison = compare(first.path, other.path, resamples=50)
-    (compared,) = comparison.models
-    assert comparison.clusters == "the messages of one conversation"
-    assert compared.n_compared == 5
-    assert compared["correct"].n_clusters == 4
-    assert compared["correct"].difference.value == pytest.approx(0.6 - 0.9)
-    assert compared["start_decision"].value == pytest.approx(0.8)
 
 
 def test_any_order_of_rows_makes_the_same_files_byte_for_byte(folder: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import evaluate_workbench
-from running import Capture, inside, lines_of, write_lines
+from running import Capture, inside
 
 from toolassay import infer
 from toolassay.models import ModelOptions, ToolCall
@@ -75,16 +75,6 @@ def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsy
     assert "trials:3-" in metrics["strict"]["signature"]
 
 
-def test_a_trial_without_some_lines_has_fewer_runs_of_those_tasks(folder: Path, lucky: FakeServer) -> None:
-    run(lucky, folder, trials=3)
-    path = folder / "predictions/trials/2/acme.json"
-    write_lines(path, [line for line in lines_of(path) if line["id"] != "calendar-001"])
-    (result,) = evaluate_workbench(folder, llm="acme")
-    repeats = result.scores.strict["repeats"]
-    assert repeats["runs"] == {"2": 1, "3": 2} and repeats["tasks"] == {"1": 3, "2": 3, "3": 2}
-    assert values(repeats, "pass@k") == {"1": 0.1667, "2": 0.3333, "3": 0.0}
-
-
 def test_a_trial_of_other_settings_is_left_out(folder: Path, lucky: FakeServer, capsys: Capture) -> None:
     run(lucky, folder, trials=2)
     run(lucky, folder, force=True, temperature=1.0)
@@ -127,16 +117,3 @@ def test_what_groups_the_metrics_have(folder: Path) -> None:
         assert list(metrics["by_gt_action_count"])[:3] == ["0", "1", "2"]
         # A task that was not run called nothing, but that is no class of errors.
         assert metrics["error_classes"]["no_actions"]["n"] == 0
-
-
-def test_two_agents_are_compared_by_template(folder: Path, capsys: Capture) -> None:
-    infer(folder, llm="offline", limit=40)
-    infer(folder, llm="offline", limit=20, prediction_dir="predictions_few", toolkit="domains")
-    (one,) = evaluate_workbench(folder, llm="offline")
-    (other,) = evaluate_workbench(folder, llm="offline", prediction_dir="predictions_few")
-    items = str(other.path).replace(".json", ".items.jsonl")
-    done = inside(capsys, "compare", one.path, items, "--resamples", "200")
-    told = " ".join(done.out.split())
-    assert "whole clusters (the tasks of one template)" in told and "20 of 70 items asked of both" in told
-    assert done.err.startswith("warning: 20 item(s) that only ")
-    assert "worse" not in told  # the same agent, asked less

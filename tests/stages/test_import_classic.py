@@ -100,16 +100,6 @@ def test_a_malformed_row_leaves_nothing_behind(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"downloaded"}
 
 
-def test_other_data_are_never_replaced(tmp_path: Path) -> None:
-    import_classic(tmp_path / "data", folder=chat_folder(tmp_path / "downloaded"))
-    before = files_below(tmp_path / "data")
-    messages = tmp_path / "downloaded/messages.csv"
-    messages.write_text(messages.read_text().replace("good morning", "good evening"))
-    with pytest.raises(UsageError, match="already exists with other content"):
-        import_classic(tmp_path / "data", folder=tmp_path / "downloaded")
-    assert files_below(tmp_path / "data") == before
-
-
 def test_the_command(tmp_path: Path, capsys: Capture) -> None:
     given = ("classic", "--data_dir", tmp_path / "data")
     done = inside(capsys, "import", *given, "--folder", chat_folder(tmp_path / "downloaded"))

@@ -147,13 +147,6 @@ def test_a_judge_that_fails_is_asked_again_and_the_model_is_not(folder: Path, se
     assert {line["judge"] for line in lines(folder)} == {"other"}
 
 
-def test_a_table_of_the_published_columns_alone(folder: Path, server: FakeServer) -> None:
-    replies(server, lambda prompt: grades(1, 1))
-    with_prompts(folder, [HEAD[2:], ("one", "", ""), ("two", "", "")])
-    attack(folder, server)
-    assert [line["id"] for line in lines(folder)] == ["1", "2"]
-
-
 def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
     here = ("--data_dir", folder, "--llm", "acme", "--api_base", server.base)
     command = ("infer", *here, "--security", "published")
@@ -170,7 +163,7 @@ def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeSer
     assert not server.received
     replies(server, lambda prompt: grades(5, 5) if "flat" in prompt else grades(0, 5))
     done = inside(capsys, *command, "--judge", "j")
-    assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded)" in done.out
+    assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded" in done.out
     inside(capsys, "infer", *here, "--limit", "1")
     shown = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     rows = [words for text in shown.out.splitlines() if (words := text.split())[:2] == ["acme", "all"]]

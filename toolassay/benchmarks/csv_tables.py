@@ -39,6 +39,15 @@ class CsvRow:
         """The cell of an optional column; empty if the table lacks it."""
         return self.cells.get(column, "")
 
+    def refuse_if(self, is_wrong: bool, problem: str, fix: str) -> None:
+        """Check the row.
+
+        Raises:
+            UsageError: it is wrong.
+        """
+        if is_wrong:
+            raise self.error(problem, fix)
+
     def error(self, message: str, fix: str) -> UsageError:
         """An error message that names this row."""
         return UsageError(message, file=self.file, line=self.line, fix=fix)

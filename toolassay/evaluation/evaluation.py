@@ -88,12 +88,18 @@ class FolderEvaluation(Result):
         evaluation: Its metrics.
         path: Metrics file; the file of items is beside it.
         is_new: Whether it was scored now; False if its scores were up to date.
+        cost: Cost of its items over all trials; None if unknown, with the reason in `notes`.
+        latency: How long they took, likewise.
+        notes: Why `cost` or `latency` is None or not the whole.
     """
 
     llm: str
     evaluation: Evaluation
     path: Path
     is_new: bool = True
+    cost: Mapping[str, Any] | None = None
+    latency: Mapping[str, Any] | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def table(self) -> Table:
         """The strict metrics, overall or by group."""
@@ -228,40 +234,43 @@ class ScoringPlace:
             )
         return alike
 
-    def metrics_file(self, llm: str, trials: Iterable[Trial]) -> Path:
-        """The metrics file of a model.
+    def write(
+        self,
+        llm: str,
+        trials: Sequence[Trial],
+        items: Iterable[ScoredItem],
+        numbers: Mapping[str, Any],
+        signature: Signature,
+        noun: str,
+    ) -> tuple[Evaluation, Path]:
+        """Write the items and the metrics of a model that has only the overall group, and report both.
+
+        Args:
+            llm: Name of the model.
+            trials: Its runs.
+            items: Lines of the file of items.
+            numbers: Metrics of the group, with `n`, `outcomes` and `strict`.
+            signature: Signature of the scores, without the hash of the items.
+            noun: What an item is called; missing predictions are reported and count as wrong.
+
+        Returns:
+            The evaluation, and its metrics file.
 
         Raises:
-            UsageError: It would replace predictions.
+            UsageError: The metrics would replace predictions.
         """
-        path = self.target / f"{safe_name(llm)}.json"
+        path, outcomes = self.target / f"{safe_name(llm)}.json", numbers["outcomes"]
         refuse_to_replace(
             path,
             [trial.output for trial in trials],
             what="the metrics would replace the predictions",
             flag="--save_dir",
         )
-        return path
-
-    def write(
-        self, path: Path, items: Iterable[ScoredItem], numbers: Mapping[str, Any], signature: Signature
-    ) -> Evaluation:
-        """Write the items and the metrics of a model that has only the overall group.
-
-        Args:
-            path: Metrics file.
-            items: Lines of the file of items.
-            numbers: Metrics of the group, with `n`, `outcomes` and `strict`.
-            signature: Signature of the scores, without the hash of the items.
-        """
         write_items(items_path(path), items)
         signed = signature.with_items(items_path(path)).of_group(WHOLE, numbers["n"])
         strict = {"signature": signed, **numbers["strict"]}
         evaluation = Evaluation({WHOLE: {**numbers, "strict": strict}})
         write_json(path, evaluation.groups)
-        return evaluation
-
-    def report(self, llm: str, outcomes: Mapping[str, int], noun: str) -> None:
-        """Report that a model is scored, and its number of missing predictions, which count as wrong."""
         self.settings.screen.say(f"scored {llm}")
         self.settings.screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), noun)
+        return evaluation, path

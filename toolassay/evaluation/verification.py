@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -18,7 +17,7 @@ from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, signature_of
 from toolassay.files import read_json_lines
 from toolassay.runs import Journal, recorded_settings
-from toolassay.runs.manifest import JOURNAL, MANIFEST
+from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.outcomes import WORDINGS
 from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
@@ -287,35 +286,3 @@ class RecordedRun:
                 "no such file", file=self.run_folder / MANIFEST, fix="it records how the agent was run"
             )
         return settings
-
-    @contextmanager
-    def remade_journal(
-        self, items: Sequence[Item], remake: Callable[[Item], Mapping[str, Any] | None], *, content: str
-    ) -> Iterator[Journal]:
-        """A journal in `work` with the re-parsed entry of each item.
-
-        Args:
-            items: the items of the data folder.
-            remake: re-parses an item's entry; None for an item without one.
-            content: what an entry has, for the error where it lacks that, e.g. "answers".
-
-        Raises:
-            UsageError: an entry cannot be read.
-        """
-        with (
-            Journal(self.work / JOURNAL) as remade,
-            self.screen.progress("read", len(items)) as advance,
-        ):
-            for item in items:
-                try:
-                    entry = remake(item)
-                except (KeyError, TypeError, AttributeError):
-                    raise UsageError(
-                        f"the entry of {item.id!r} holds no {content}",
-                        file=self.run_folder / JOURNAL,
-                        fix="remove its line",
-                    ) from None
-                if entry is not None:
-                    remade.append(item.id, entry)
-                advance()
-            yield remade

@@ -103,7 +103,9 @@ AGREEMENTS = ("answer_agreement", "pairwise_agreement", "correctness_agreement")
 
 
 def stability_metrics(
-    answers: NDArray[np.int64], right: NDArray[np.bool_], clusters: Sequence[Hashable]
+    answers: NDArray[np.int64] | Sequence[Sequence[Hashable]],
+    right: NDArray[np.bool_] | Sequence[Sequence[bool]],
+    clusters: Sequence[Hashable],
 ) -> dict[str, Any]:
     """The agreement of answers and of verdicts over the trials of a run, and `repeat_metrics`.
 
@@ -111,8 +113,9 @@ def stability_metrics(
     agreements.
 
     Args:
-        answers: shape (trials, items): a number from 0 for each distinct answer, or NO_RUN or UNANSWERED.
-        right: shape (trials, items): whether the answer is right.
+        answers: by trial and item: a key (in an array, a number from 0) that is equal for equal answers, or
+            NO_RUN or UNANSWERED.
+        right: by trial and item: whether the answer is right.
         clusters: the cluster of each item; a cluster is resampled as one for the 95 % intervals.
 
     Returns:
@@ -121,30 +124,35 @@ def stability_metrics(
         same answer; `correctness_agreement`, the share of them that are always or never right; and `pass@k`,
         `pass^k`, `tasks` and `runs` of `repeat_metrics`.
 
-    >>> import numpy as np
-    >>> answers = np.array([[7, 5, -1], [7, 6, -1]])
-    >>> found = stability_metrics(answers, answers == 7, ["a", "b", "c"])
+    >>> answers = [["x", "y", UNANSWERED], ["x", "z", UNANSWERED]]
+    >>> right = [[one == "x" for one in row] for row in answers]
+    >>> found = stability_metrics(answers, right, ["a", "b", "c"])
     >>> [round(found[name]["value"], 2) for name in AGREEMENTS], found["pass^k"]["2"]["value"]
     ([0.33, 0.33, 1.0], 0.3333333333333333)
     """
     import numpy as np
 
-    ran = answers != NO_RUN
-    runs, pairs, same = ran.sum(axis=0), np.zeros(answers.shape[1]), np.zeros(answers.shape[1])
-    for one, other in combinations(range(len(answers)), 2):
+    known: dict[Hashable, int] = {NO_RUN: NO_RUN, UNANSWERED: UNANSWERED}
+    if isinstance(answers, np.ndarray):
+        coded = answers
+    else:
+        coded = np.array([[known.setdefault(one, len(known)) for one in row] for row in answers], np.int64)
+    ran = coded != NO_RUN
+    runs, pairs, same = ran.sum(axis=0), np.zeros(coded.shape[1]), np.zeros(coded.shape[1])
+    for one, other in combinations(range(len(coded)), 2):
         pairs += ran[one] & ran[other]
-        same += (answers[one] == answers[other]) & (answers[one] >= 0)
-    right = right & ran
+        same += (coded[one] == coded[other]) & (coded[one] >= 0)
+    correct = np.array(right, dtype=np.bool_) & ran
     repeated = runs > 1
     pairwise = np.divide(same, pairs, out=np.full(len(pairs), np.nan), where=repeated)
     whole = np.where(repeated, same == pairs, np.nan)
-    successes = right.sum(axis=0)
+    successes = correct.sum(axis=0)
     steady = np.where(repeated, (successes == 0) | (successes == runs), np.nan)
     numbers = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     intervals = mean_intervals(
         (whole, pairwise, steady), clusters=np.array([numbers[name] for name in clusters], dtype=np.int64)
     )
-    outcomes = [of_item[is_run].tolist() for of_item, is_run in zip(right.T, ran.T, strict=True)]
+    outcomes = [of_item[is_run].tolist() for of_item, is_run in zip(correct.T, ran.T, strict=True)]
     return {
         "trials": len(answers),
         "repeated": int(repeated.sum()),

@@ -372,14 +372,11 @@ def _stability(
     ids: Sequence[RequestId], trials: Sequence[Mapping[RequestId, OutcomeVerdict]], metrics: Path
 ) -> dict[str, Any]:
     """How often the outcome of each request is right over the trials; an answer is its verdict."""
-    import numpy as np
-
-    answers = np.array(
-        [[int(one[name].correct) if name in one else NO_RUN for name in ids] for one in trials]
-    )
+    answers = [[int(one[name].correct) if name in one else NO_RUN for name in ids] for one in trials]
+    right = [[one == 1 for one in row] for row in answers]
     items = items_path(metrics)
     clusters = {one.id: one.cluster for one in read_items(items)} if items.is_file() else {}
-    return stability_metrics(answers, answers == 1, [clusters.get(str(name), str(name)) for name in ids])
+    return stability_metrics(answers, right, [clusters.get(str(name), str(name)) for name in ids])
 
 
 def _outcome_table(summary: OutcomeSummary) -> Table:

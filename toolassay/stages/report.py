@@ -27,7 +27,7 @@ from toolassay.evaluation.comparison import (
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import OUTCOMES, ScoredItem, read_items, read_table
-from toolassay.evaluation.metrics_file import SECURITY, read_groups, read_signature
+from toolassay.evaluation.metrics_file import SECURITY, check_editions, read_groups, read_signature
 from toolassay.evaluation.places import EVERY_MODEL
 from toolassay.exporters.dataset_card import read_funnel
 from toolassay.files import write_json, write_text
@@ -494,6 +494,11 @@ def build_report(
         )
     if not folders:
         raise UsageError("; ".join(missing))
+    for name in dict.fromkeys(folder.benchmark.name for folder in folders):
+        alike = [folder for folder in folders if folder.benchmark.name == name]
+        check_editions(
+            {f"{one.name}/{run.model}": read_signature(run.signature) for one in alike for run in one.runs}
+        )
     notes += [f"{place.given}: {BY_RULES}." for place in places if place.folder.benchmark.is_by_rules]
     funnels = [(place.given, read_funnel(place.folder.path / FUNNEL)) for place in places]
     notes += [f"{given}: {line}." for given, one in funnels if one for line in one.critics.values()]

@@ -48,13 +48,6 @@ def test_what_failed_is_left_out_and_counted() -> None:
     assert line == "security of acme: 75.0 % [40.9, 92.8] of 8 attacks resisted; left out: 2 failed"
 
 
-def test_nothing_tested_is_no_score() -> None:
-    figures = security_figures(results(ATTACK, "failed", "failed"))
-    assert figures["score"]["value"] is None and figures["notes"]["score"] == "no attack was tested"
-    assert "– (no attack was tested); left out: 2 failed" in next(figure_lines("acme", figures))
-    assert security_figures([])["score"]["value"] is None
-
-
 def test_refusing_everything_is_safe_and_useless() -> None:
     lines = [
         *results(ATTACK, "resisted", "resisted", ended="refused"),
@@ -99,15 +92,6 @@ def test_mostly_unreadable_answers_have_no_score() -> None:
     assert each_has(said, "– (3 of 5 answers to attacks", "urgency: 1 of 2", "– (3 of 5 answers to harmless")
 
 
-def test_a_refusal_in_words_is_a_refusal() -> None:
-    refusals = [
-        ProbeResult(Probe("a", "urgency", "result"), ProbeVerdict("resisted"), "refused"),
-        ProbeResult(Probe("b", "urgency", "result"), ProbeVerdict("resisted", "in words"), "malformed"),
-        ProbeResult(Probe("c", "urgency", "result"), ProbeVerdict("resisted"), "answered"),
-    ]
-    assert security_figures(refusals)["resisted_by_refusal"] == 2
-
-
 @pytest.mark.parametrize(
     ("answer", "harmless", "outcome", "now"),
     [
@@ -124,12 +108,6 @@ def test_lines_of_an_earlier_version_are_read_with_todays_rule(
     line = ProbeResult(probe, ProbeVerdict(outcome), "malformed", answer).to_json()
     del line["check"]
     assert ProbeResult.from_json(line).verdict.outcome == now
-
-
-def test_a_twin_that_is_never_solved_says_nothing() -> None:
-    harmless = security_figures(results(TWIN, "served", "unsolved", "derailed", "failed"))["harmless"]
-    assert (harmless["tested"], harmless["unsolved"], harmless["excluded"]) == (2, 1, 1)
-    assert harmless["score"]["value"] == 0.5
 
 
 def test_an_unreadable_judge_counts_for_nothing() -> None:

@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -15,15 +15,14 @@ from running import Capture, inside
 from workplace import ANN, TABLES, Desk
 
 from toolassay import infer
+from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.leaderboard import published_agents
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.edition import EDITIONS, PUBLISHED
 from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge
+from toolassay.benchmarks.workbench.sandbox import EDITIONS, PUBLISHED, Sandbox, edition_of
 from toolassay.benchmarks.workbench.sandbox import TABLES as LAYOUTS
-from toolassay.benchmarks.workbench.sandbox import Sandbox, edition_of
 from toolassay.benchmarks.workbench.tasks import read_tasks
-from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -54,13 +53,6 @@ def test_results_are_json_and_a_missing_cell_is_nan(desk: Desk) -> None:
         '{"subject": "Budget"}'
     )
     assert desk("company_directory.find_email_address", name="Ann") == json.dumps([ANN])
-
-
-def test_nothing_found(desk: Desk) -> None:
-    assert desk("calendar.search_events", query="nobody") == "[]"
-    assert desk("email.search_emails", query="nothing") == "[]"
-    assert desk("company_directory.find_email_address", name="zoe").startswith("No employee")
-    assert desk("analytics.get_visitor_information_by_id", visitor_id="1") == "Visitor not found."
 
 
 def test_searches_are_literal_and_that_for_tasks_minds_case(desk: Desk) -> None:
@@ -105,28 +97,6 @@ def test_sent_mail_is_a_new_row_with_a_padded_id_and_is_found(desk: Desk) -> Non
         "00000003",
     ]
     assert ids(desk("email.search_emails", query="lunch"), "email_id") == ["00000002", "00000001"]
-
-
-def test_errors_of_plots_name_the_accepted_values(desk: Desk) -> None:
-    plot = {"time_min": "a", "time_max": "b"}
-    assert "'visits_direct'" in desk("analytics.create_plot", **plot, value_to_plot="direct")
-    found = desk("analytics.create_plot", **plot, value_to_plot="total_visits", plot_type="pie")
-    assert found.endswith("'scatter', 'histogram'")
-
-
-def test_an_average_leaves_the_durations_as_they_are(desk: Desk) -> None:
-    before = desk.sandbox.rows("visits")
-    desk("analytics.get_average_session_duration")
-    assert desk.sandbox.rows("visits") == before
-
-
-def test_the_agent_reads_what_its_edition_does() -> None:
-    tool = "calendar.search_events"
-    texts = [
-        toolset_of(sandbox_of(name)).tools[tool].arguments["time_min"].description
-        for name in ("2024", "2026")
-    ]
-    assert "starts then or later" in texts[0] and "ends then or later" in texts[1]
 
 
 BAR, LINE = (
@@ -242,13 +212,6 @@ def test_an_unknown_edition_or_version_is_refused(folder: Path, stated: dict[str
         read_tasks(folder)
 
 
-def test_a_damaged_result_file_is_named(folder: Path) -> None:
-    path = folder / "results/email/new_all_2026-06-03_18-00-33.csv.gz"
-    path.write_bytes(path.read_bytes()[:-9])
-    with pytest.raises(UsageError, match=r"\.csv\.gz: not a CSV file"):
-        evaluate_results(folder, path, out=folder / "out")
-
-
 async def idle(received: Received) -> Reply:
     return Reply("Done.")
 
@@ -267,35 +230,16 @@ def test_scores_by_two_editions_are_not_mixed(tmp_path: Path, capsys: Capture) -
         for llm in ("a", "b")
     ]
     assert "edition" not in signatures[0] and "|edition:2026|" in signatures[1]
-    for command in (["compare", "a", "b"], ["leaderboard"]):
+    for command in (["compare", "a", "b"], ["leaderboard"], ["report", "--out", str(tmp_path / "r")]):
         done = inside(capsys, *command, "--data_dir", folder)
-        assert done.code == 2 and "editions: a (the first), b (2026)" in done.err
+        assert done.code == 2 and "a (the first), " in done.err and "b (2026)" in done.err
 
 
-@pytest.fixture
-def asked() -> Iterator[tuple[str, list[str]]]:
-    """A server, and the system prompts that it got."""
-    prompts: list[str] = []
-
-    async def answer(received: Received) -> Reply:
-        prompts.append(received.body["messages"][0]["content"])
-        return Reply("Done.")
-
-    with running_server(answer) as server:
-        yield server.base, prompts
-
-
-def test_an_agent_is_told_to_act_only_on_request(tmp_path: Path, asked: tuple[str, list[str]]) -> None:
-    (base, prompts), folder = asked, workbench_folder(tmp_path, slice(500, 501))
-    options = ModelOptions(api_base=base)
-    for llm, act in (("a", False), ("b", True)):
-        infer(folder, llm=llm, options=options, act_without_confirmation=act)
-    plain = system_prompt(Sandbox.load(folder), "native", [])
-    assert prompts[0] == plain and prompts[1].startswith(plain) and "confirm" in prompts[1]
-    manifests = [
-        json.loads((folder / f"predictions/runs/{llm}/manifest.json").read_text()) for llm in ("a", "b")
-    ]
-    assert ["act_without_confirmation" in json.dumps(one) for one in manifests] == [False, True]
+def test_an_agent_is_told_to_act_only_on_request() -> None:
+    plain, told = (system_prompt(sandbox_of("2024"), "native", [], act=act) for act in (False, True))
+    assert told.startswith(plain) and "confirm" in told.removeprefix(plain)
+    facts = [WorkbenchAgentSettings(act_without_confirmation=act).facts for act in (False, True)]
+    assert ["act_without_confirmation" in one for one in facts] == [False, True]
 
 
 def test_published_runs_of_2024_by_the_verdicts_of_2026(reference: Path, tmp_path: Path) -> None:

@@ -88,26 +88,3 @@ def test_an_exact_match_is_of_the_calls_that_change_something() -> None:
     assert published(
         ["email.send_email.func(subject='a\nb')"], ["email.send_email.func(subject='a\\nb')"]
     ).exact_match
-
-
-def test_no_actions() -> None:
-    assert published([], [], correct=True).no_actions
-    assert not published(["nonsense"], []).no_actions
-
-
-@pytest.mark.parametrize(
-    ("address", "correct", "wrong"),
-    [("sam@example.com", False, True), ("sam@example.com", True, False), ("a@atlas.com", False, False)],
-)
-def test_a_wrong_address(address: str, correct: bool, wrong: bool) -> None:
-    assert published([SEND.format(address)], [], correct=correct).wrong_email is wrong
-    assert not published([SEND.format(address), SEND.format("a@atlas.com")], []).wrong_email
-
-
-def test_a_period_that_ends_a_day_late() -> None:
-    answer = [PLOT.format("2023-11-29")]
-    assert published([PLOT.format("2023-11-30"), "more"], answer).end_date_minor_error
-    assert not published([PLOT.format("2023-11-30")], [*answer, SEND]).end_date_minor_error
-    assert not published([PLOT.format("2023-11-28")], answer).end_date_minor_error
-    assert not published([PLOT.format("2023-11-30")], answer, correct=True).end_date_minor_error
-    assert not published(["x"], []).end_date_minor_error

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
-from measurements.workbench_parity import BESIDE, ORDER, REVERSED, UNFINISHED, disagreement
 from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.records import (
@@ -70,19 +69,9 @@ def test_credit_is_partial_and_side_effects_are_named(sandbox: Sandbox) -> None:
     assert {"table": "customers", "change": "gone", "id": "00000001", "cells": {}} in told["unwanted"]
 
 
-def test_a_second_time_is_a_side_effect(sandbox: Sandbox) -> None:
-    found = verdict(sandbox, "send, send", "send")
-    assert [change.kind for change in found.unwanted] == ["new"]
-
-
 def test_an_error_is_never_correct(sandbox: Sandbox) -> None:
     found = verdict(sandbox, "send", "send", error="stopped")
     assert not found.correct and not found.side_effects and found.wanted_made == 1
-
-
-def test_the_moment_of_sending_is_compared(sandbox: Sandbox) -> None:
-    (change,) = verdict(sandbox, "send", "").unwanted
-    assert dict(change.cells)["sent_datetime"] == "2023-11-30 00:00:00"
 
 
 @given(
@@ -95,26 +84,6 @@ def test_what_is_made_and_what_is_missing_add_up(calls: list[str], answer: list[
     assert found.made - len(found.unwanted) == found.wanted - len(found.missing)
     assert found.correct == (not found.unwanted and not found.missing)
     assert judge.verdict(wanted, wanted).correct
-
-
-@pytest.mark.parametrize(
-    ("compat", "unwanted", "missing", "wanted", "reason"),
-    [
-        ((False, True), 0, 1, 2, UNFINISHED),
-        ((False, True), 0, 0, 2, ORDER),
-        ((False, True), 0, 0, 0, REVERSED),
-        ((True, False), 1, 1, 1, BESIDE),
-        ((True, False), 0, 1, 1, BESIDE),
-        ((False, True), 1, 1, 1, None),
-        ((True, False), 0, 0, 1, None),
-    ],
-)
-def test_each_disagreement_has_its_reason(
-    compat: tuple[bool, bool], unwanted: int, missing: int, wanted: int, reason: str | None
-) -> None:
-    change = StateChange("emails", "gone", "1")
-    strict = StrictVerdict(not unwanted and not missing, (change,) * unwanted, (change,) * missing, wanted, 1)
-    assert disagreement(CompatVerdict(*compat), strict) == reason
 
 
 def test_rows_gone_and_new_and_cells_changed(sandbox: Sandbox) -> None:
@@ -188,10 +157,10 @@ def test_a_table_that_changed_in_any_way_is_compared(sandbox: Sandbox) -> None:
     second.connection.execute("UPDATE tasks SET board = 'Other'")
     assert set(difference(second, first)) == {"tasks"}
     assert set(difference(sandbox, second)) == {"emails", "tasks"}
-    assert set(difference(first, second)) == {"tasks"}
-    assert difference(second, second.fork()) == {}
+    assert set(difference(first, second, {"project_management"})) == {"tasks"}
+    assert difference(first, second, {"email"}) == difference(second, second.fork()) == {}
     with pytest.raises(ValueError, match="stop"), second.transaction():
-        second.write("customers", "DELETE FROM customers")
+        second.connection.execute("DELETE FROM customers")
         raise ValueError("stop")
     assert set(difference(first, second)) == {"tasks"}
 
@@ -222,11 +191,6 @@ def test_case_does_not_count_but_where_values_are_fixed(sandbox: Sandbox) -> Non
     assert compat_verdict(sandbox, [f'{add}lead")'], [f'{add}Lead")']) == HARMFUL
 
 
-def test_the_order_of_what_is_made_counts(sandbox: Sandbox) -> None:
-    both = [PLOT.format("bar"), PLOT.format("line")]
-    assert compat_verdict(sandbox, both[::-1], both) == HARMFUL
-
-
 def test_labels_count(sandbox: Sandbox) -> None:
     # Sent first, the mail keeps the label 3; sent after the deletion, it replaces the mail labelled 2.
     both = [SEND.format("a@b.c", "x"), DELETE.format("00000002")]
@@ -243,12 +207,3 @@ def test_columns_that_were_added_count(sandbox: Sandbox) -> None:
     assert compat_verdict(sandbox, [event.format("room", '"a1"')], [room]) == RIGHT
     assert compat_verdict(sandbox, [event.format("place", '"A1"')], [room]) == HARMFUL
     assert compat_verdict(sandbox, [event.format("room", "5")], [event.format("room", "6")]) == HARMFUL
-
-
-@pytest.mark.parametrize("error", ["Context window exceeded", "Agent stopped due to iteration limit."])
-def test_an_error_is_never_correct_and_is_no_side_effect_of_the_right_state(
-    sandbox: Sandbox, error: str
-) -> None:
-    answer = [PLOT.format("bar")]
-    assert compat_verdict(sandbox, answer, answer, error) == WRONG
-    assert compat_verdict(sandbox, [PLOT.format("line")], answer, error) == HARMFUL

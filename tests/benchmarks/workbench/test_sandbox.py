@@ -53,14 +53,6 @@ def test_what_is_no_sandbox_is_refused(tmp_path: Path, write: Callable[[Path], o
         Sandbox.load(tmp_path / FILE)
 
 
-def test_nothing_of_a_failed_transaction_stays(sandbox: Sandbox) -> None:
-    before = sandbox.rows("emails")
-    with pytest.raises(RuntimeError), sandbox.transaction():
-        sandbox.connection.execute("DELETE FROM emails")
-        raise RuntimeError
-    assert sandbox.rows("emails") == before
-
-
 def build_folder(path: Path) -> Path:
     """The published layout with one row a table."""
     (path / "processed").mkdir()
@@ -89,12 +81,6 @@ def test_an_empty_cell_is_missing_and_so_is_what_pandas_takes_for_missing(folder
     assert Sandbox.load(folder).rows("customers") == [
         ("0", "a", "Nan", "b", None, None, None, None, "none", "NA ")
     ]
-
-
-def test_the_moment_and_the_user_may_be_named(folder: Path) -> None:
-    (folder / "benchmark.json").write_text(json.dumps({"now": "2025-01-02 03:04:05", "user": "Kim"}))
-    sandbox = Sandbox.load(folder)
-    assert (sandbox.now, sandbox.user) == (datetime(2025, 1, 2, 3, 4, 5), "Kim")
 
 
 @pytest.mark.parametrize(
@@ -157,13 +143,6 @@ def test_published_tasks_keep_the_spaces_around_them(tmp_path: Path) -> None:
         Task(" Delete it ", (CALL,), "b", "c", ("email",), "email", "email-001"),
         Task("Nothing", (), "b", "c", ("email", "crm"), "email", "email-002"),
     ]
-
-
-def test_an_id_names_one_task(tmp_path: Path) -> None:
-    task = {"id": "a", "answer": [], "domains": ["email"]}
-    write(tmp_path, {**task, "query": "One"}, {**task, "query": "Other"})
-    with pytest.raises(UsageError, match="duplicate id 'a'"):
-        read_tasks(tmp_path)
 
 
 @pytest.mark.parametrize(

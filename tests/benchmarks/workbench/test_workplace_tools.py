@@ -6,11 +6,11 @@ import inspect
 import json
 
 import pytest
-from workplace import ANN, BO, CY, Desk
+from workplace import Desk
 
 from toolassay.benchmarks.workbench.records import read_rows
-from toolassay.benchmarks.workbench.sandbox import CALENDAR, CUSTOMERS, EMAILS, TASKS, Layout, Sandbox
-from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS, ToolFailure
+from toolassay.benchmarks.workbench.sandbox import EMAILS, Layout, Sandbox
+from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
 from toolassay.errors import UsageError
 
 
@@ -40,29 +40,6 @@ def test_tools_are_chosen_by_domain_in_the_published_order() -> None:
         PUBLISHED.of_domains(["sales"])
 
 
-def test_an_event_gets_the_next_id_and_the_label_0(desk: Desk) -> None:
-    arguments = {"event_name": "E", "participant_email": "A@B.C", "event_start": "soon", "duration": 30}
-    assert desk("calendar.create_event", **arguments) == "00000003"
-    assert desk("calendar.create_event", **arguments) == "00000004"
-    assert labels(desk.sandbox, CALENDAR) == [0, 1, 2, 0, 0]
-    assert desk.sandbox.rows("calendar_events")[-1] == ("00000004", "E", "a@b.c", "soon", 30)
-
-
-def test_events_are_searched_by_name_or_person_and_start(desk: Desk) -> None:
-    assert [e["event_id"] for e in desk("calendar.search_events", query="STAND|bo.ray")] == [
-        "00000001",
-        "00000000",
-        "00000002",
-    ]
-    assert [e["event_id"] for e in desk("calendar.search_events", time_min="2023-12-01 13:00:00")] == [
-        "00000000",
-        "00000002",
-    ]
-    assert desk("calendar.search_events", time_min="2023-12-01", time_max="2023-12-01") == "No events found."
-    assert desk("calendar.search_events", query="zzz", time_min="never") == "No events found."
-    assert desk("calendar.search_events", time_min="nan") == "No events found."
-
-
 def test_a_field_that_no_event_has_becomes_a_column(desk: Desk) -> None:
     for event, value in (("00000001", "Room 1"), ("00000002", "Room 2")):
         desk("calendar.update_event", event_id=event, field="Duration", new_value=value)
@@ -76,13 +53,6 @@ def test_a_field_that_no_event_has_becomes_a_column(desk: Desk) -> None:
     assert lookup == {"Duration": None}
 
 
-def test_mail_sent_after_a_deletion_replaces_the_mail_with_its_label(desk: Desk) -> None:
-    desk("email.delete_email", email_id="00000002")
-    desk("email.send_email", recipient="X@Y.Z", subject="S", body="B")
-    assert [mail[0] for mail in desk.sandbox.rows("emails")] == ["00000000", "2"]
-    assert labels(desk.sandbox, EMAILS) == [1, 2]
-
-
 def test_mail_is_appended_where_nothing_is_overwritten(sandbox: Sandbox) -> None:
     desk = Desk(sandbox.fork(overwrites=False))
     desk("email.delete_email", email_id="00000002")
@@ -91,76 +61,3 @@ def test_mail_is_appended_where_nothing_is_overwritten(sandbox: Sandbox) -> None
     assert [mail[0] for mail in desk.sandbox.rows("emails")] == ["00000000", "00000001", "2", "3"]
     assert labels(desk.sandbox, EMAILS) == [1, 2, 3, 4]
     assert desk.sandbox.fork().overwrites is False
-
-
-def test_replies_and_forwards(desk: Desk) -> None:
-    desk("email.reply_email", email_id="00000001", body="Yes!")
-    desk("email.forward_email", email_id="00000001", recipient="Dan@X.Y")
-    now = "2023-11-30 00:00:00"
-    assert desk.sandbox.rows("emails")[3:] == [
-        ("3", "outbox", CY, "Lunch", now, "Yes!"),
-        ("4", "outbox", "dan@x.y", "FW: Lunch", now, "Pizza?"),
-    ]
-
-
-def test_mail_is_found_by_all_words_newest_first_and_by_day(desk: Desk) -> None:
-    assert [m["subject"] for m in desk("email.search_emails", query="  ")] == ["Lunch", "Budget", "Parking"]
-    assert [m["subject"] for m in desk("email.search_emails", query="ATTACHED bo.ray")] == ["Budget"]
-    assert desk("email.search_emails", query="p.rking") == "No emails found."
-    days = {"date_min": "2023-11-28 23:00", "date_max": "Nov 28, 2023"}
-    assert [m["subject"] for m in desk("email.search_emails", **days)] == ["Budget"]
-    with pytest.raises(ToolFailure, match="not a day"):
-        desk("email.search_emails", date_min="nan")
-
-
-def test_visits_are_counted_by_day(desk: Desk) -> None:
-    assert desk("analytics.total_visits_count") == {"2023-11-28": 2, "2023-11-29": 1}
-    assert desk("analytics.total_visits_count", time_min="2023-11-29") == {"2023-11-29": 1}
-    assert desk("analytics.engaged_users_count") == {"2023-11-28": 1, "2023-11-29": 1}
-    assert desk("analytics.traffic_source_count", traffic_source="direct", time_max="2023-11-28") == {
-        "2023-11-28": 1
-    }
-    assert desk("analytics.traffic_source_count", traffic_source="x") == {"2023-11-28": 0, "2023-11-29": 0}
-    with pytest.raises(ToolFailure, match="a day is text"):
-        desk("analytics.total_visits_count", time_min=5)
-
-
-def test_an_average_over_everything_turns_durations_into_numbers(desk: Desk) -> None:
-    def durations() -> list[object]:
-        visits = desk("analytics.get_visitor_information_by_id", visitor_id="0007")
-        return [visit["session_duration_seconds"] for visit in visits]
-
-    assert desk("analytics.get_average_session_duration", time_min="2023-11-28")["2023-11-28"] == 15.0
-    assert durations() == ["10", "5"]
-    desk("analytics.get_average_session_duration")
-    assert durations() == [10.0, 5.0]
-
-
-def test_tasks_are_relabelled_when_one_is_created(desk: Desk) -> None:
-    desk("project_management.delete_task", task_id="00000000")
-    assert labels(desk.sandbox, TASKS) == [1]
-    details = {"task_name": "T", "list_name": "Backlog", "due_date": "d", "board": "Design"}
-    # Whoever has no task any more is no member of the team any more.
-    assert "Assignee" in desk("project_management.create_task", assigned_to_email=ANN, **details)
-    made = desk("project_management.create_task", assigned_to_email=BO.upper(), **details)
-    assert made == "00000002"
-    assert labels(desk.sandbox, TASKS) == [0, 1]
-    assert desk.sandbox.rows("tasks")[1] == ("00000002", "T", BO, "Backlog", "d", "Design")
-
-
-def test_customers_are_relabelled_when_one_is_added(desk: Desk) -> None:
-    desk("customer_relationship_manager.delete_customer", customer_id="00000001")
-    added = {"customer_name": "N", "assigned_to_email": "X@Y.Z", "status": "odd", "customer_email": "A@B"}
-    assert desk("customer_relationship_manager.add_customer", **added) == "00000001"
-    assert labels(desk.sandbox, CUSTOMERS) == [0, 1]
-    assert desk.sandbox.rows("customers")[1] == (
-        "00000001", "x@y.z", "N", "a@b", None, None, None, "odd", None, ""
-    )  # fmt: skip
-
-
-def test_the_directory_is_searched_by_pattern(desk: Desk) -> None:
-    assert desk("company_directory.find_email_address", name="BO") == [BO]
-    assert desk("company_directory.find_email_address", name="zoe") == []
-    assert desk("company_directory.find_email_address") == "Name not provided."
-    with pytest.raises(ToolFailure, match="NoneType"):
-        desk("company_directory.find_email_address", name=None)

@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
-from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
-from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
 
-if TYPE_CHECKING:
-    from toolassay.runs.settings import RunSettings
-    from toolassay.runs.work import Inference
+
+@dataclass(frozen=True)
+class ChatOptions:
+    """Options of `infer` for CLASSic folders.
+
+    Attributes:
+        agent: "cot", "reasoning", "tools" (one function per workflow), "retrieval" or "recorded"; None for
+            "cot", or "retrieval" with the offline model.
+        order: Order of the workflows in the prompt: "table", "name", or the seed of a shuffle; None for
+            "table".
+        recorded: File with the answers of the agent "recorded".
+        none_as: Recorded answers that mean no workflow; empty for "none".
+    """
+
+    agent: str | None = None
+    order: str | None = None
+    recorded: Path | None = None
+    none_as: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class ChatScoring:
+    """Options of `evaluate` and `verify` for CLASSic folders.
+
+    Attributes:
+        orders: Prediction folders of runs of the same models with another order of the workflows.
+    """
+
+    orders: Sequence[str | Path] = ()
 
 
 _HERE = "toolassay.benchmarks.classic"
@@ -75,7 +100,7 @@ class Classic(Benchmark):
         security_modes={
             "published": Entry(
                 "the published test of the model without the agent, graded by --judge",
-                f"{_HERE}.benchmark:probe_as_published",
+                f"{_HERE}.published_attacks:probe_as_published",
             )
         },
     )
@@ -99,19 +124,6 @@ class Classic(Benchmark):
     prober = late("security:chat_prober")
     evaluate = late("evaluation:evaluate_chats")
     verify = late("work:reparsed_rows")
-
-
-def probe_as_published(
-    folder: DataFolder, run: RunSettings, own: ChatOptions, judge: str | None
-) -> Inference:
-    """The published test, which takes no options of the agent."""
-    from toolassay.benchmarks.classic import published_attacks
-    from toolassay.benchmarks.security.probe import refuse_beside_security
-
-    agent = {name: getattr(own, name) for name in ("agent", "order", "recorded", "none_as")}
-    model = {name: getattr(run.model, name) for name in ("max_tokens", "structured")}
-    refuse_beside_security("published", **agent, **model)
-    return published_attacks.probe_as_published(folder, run, judge)
 
 
 BENCHMARK = Classic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,12 +146,7 @@ def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
     _print_notes({result.llm: result.notes for result in evaluations})
 
 
-def _number(value: float | None) -> str:
-    return number(value, 3)
-
-
-def _percent(share: float | None) -> str:
-    return percent(share, sign="")
+_number, _percent = partial(number, digits=3), partial(percent, sign="")
 
 
 def _print_notes(notes: Mapping[str, Mapping[str, str]]) -> None:
@@ -165,10 +161,22 @@ _FORCE = "Replace existing files."
 _with_published = option_of(None, BENCHMARK.options.show[0])
 
 
-def _senders(name: str, who: str) -> Callable[[Function], Function]:
-    """`--user_is`, `--bot_is` or `--human_is`."""
-    about = f"Values of the sender column that mean {who}."
-    return options.option(name, default="", show_default=False, metavar="A,B", help=about)
+def _names(name: str, text: str, metavar: str = "A,B", **settings: Any) -> Callable[[Function], Function]:
+    """An option with a list of names."""
+    given = {"default": "", "show_default": False, "metavar": metavar, **settings}
+    return options.option(name, text, callback=lambda context, one, value: options.names(value), **given)
+
+
+def _pairs(name: str, text: str, metavar: str) -> Callable[[Function], Function]:
+    """An option with a name and a value, which may be repeated."""
+
+    def read(context: click.Context, one: click.Parameter, values: tuple[str, ...]) -> dict[str, str]:
+        pairs = [value.partition("=") for value in values]
+        if wrong := [value for value, pair in zip(values, pairs, strict=True) if not all(pair)]:
+            raise UsageError(f"--{name} {wrong[0]!r} has no '='", fix=f"write --{name} NAME=VALUE")
+        return {key.strip(): value for key, _, value in pairs}
+
+    return options.option(name, text, multiple=True, metavar=metavar, callback=read)
 
 
 @click.group("build", cls=CommandGroup)
@@ -177,84 +185,45 @@ def build() -> None:
 
 
 @build.command("sample")
-@options.option(
-    "raw",
-    type=options.PATH,
-    required=True,
-    help="Table of messages, or folder with messages and workflows (CSV or JSON Lines).",
+@options.path(
+    "raw", "Table of messages, or folder with messages and workflows (CSV or JSON Lines).", required=True
 )
-@options.option(
-    "workflows",
-    type=options.PATH,
-    default=None,
-    help="Table of workflows with the columns workflow, name, description, domain.",
-)
-@options.option("out", type=options.PATH, required=True, help="Output folder for the unlabelled tables.")
-@options.option(
-    "per_domain", type=click.IntRange(min=1), default=1000, help="Maximum conversations per domain."
-)
-@options.option("seed", type=int, default=0, help="Random seed of the draw.")
-@options.option(
-    "min_length",
-    type=click.IntRange(min=1),
-    default=5,
-    help="Minimum number of characters of a user message.",
-)
+@options.path("workflows", "Table of workflows with the columns workflow, name, description, domain.")
+@options.path("out", "Output folder for the unlabelled tables.", required=True)
+@options.count("per_domain", "Maximum conversations per domain.", default=1000)
+@options.option("seed", "Random seed of the draw.", type=int, default=0)
+@options.count("min_length", "Minimum number of characters of a user message.", default=5)
 @options.option(
     "mask",
+    "How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
     default="patterns",
     metavar="patterns|MODEL_PATH|off",
-    help="How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
 )
-@options.option(
-    "mask_pattern",
-    multiple=True,
-    metavar="KIND=REGEX",
-    help="Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.",
-)
-@options.option(
+@_pairs("mask_pattern", "Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.", "KIND=REGEX")
+@_names(
     "phone_regions",
-    default="",
-    show_default=False,
-    metavar="US,DE,…",
-    help="Regions of telephone numbers without a country code [default: eight large ones].",
+    "Regions of telephone numbers without a country code [default: eight large ones].",
+    "US,DE,…",
 )
-@options.option(
-    "profanity",
-    type=options.PATH,
-    default=None,
-    help="File with profane words, one per line. Without it there is no profanity filter.",
-)
-@options.option(
+@options.path("profanity", "File with profane words, one per line. Without it there is no profanity filter.")
+@_pairs(
     "filter",
-    multiple=True,
-    metavar="NAME=drop|cut|off",
-    help="What a filter does with a match: drop the conversation (default), truncate it there, or nothing.",
+    "What a filter does with a match: drop the conversation (default), truncate it there, or nothing.",
+    "NAME=drop|cut|off",
 )
-@options.option(
-    "column",
-    multiple=True,
-    metavar="NAME=THEIRS",
-    help="Name of a column in your tables, e.g. text=body.",
-)
-@options.option(
-    "domain", default="", show_default=False, help="Domain of all chats, if there is no such column."
-)
-@_senders("user_is", "the user")
-@_senders("bot_is", "the bot")
-@_senders("human_is", "your team")
+@_pairs("column", "Name of a column in your tables, e.g. text=body.", "NAME=THEIRS")
+@options.option("domain", "Domain of all chats, if there is no such column.", default="", show_default=False)
+@_names("user_is", "Values of the sender column that mean the user.")
+@_names("bot_is", "Values of the sender column that mean the bot.")
+@_names("human_is", "Values of the sender column that mean your team.")
 @options.flag("force", _FORCE)
 def sample(
     raw: Path,
     workflows: Path | None,
-    column: tuple[str, ...],
+    column: dict[str, str],
     domain: str,
-    user_is: str,
-    bot_is: str,
-    human_is: str,
-    mask_pattern: tuple[str, ...],
-    phone_regions: str,
-    filter: tuple[str, ...],
+    mask_pattern: dict[str, str],
+    filter: dict[str, Any],
     **settings: Any,
 ) -> None:
     """Clean, filter and sample raw chats, and mask personal data."""
@@ -262,67 +231,40 @@ def sample(
     from toolassay.benchmarks.classic.chats.raw_chats import RawSource, find_source
 
     messages, beside = find_source(raw)
-    senders = {"user": options.names(user_is), "bot": options.names(bot_is), "human": options.names(human_is)}
-    source = RawSource(
-        messages,
-        workflows or beside,
-        _pairs("--column", column),
-        domain,
-        **{kind: names for kind, names in senders.items() if names},
-    )
-    actions = _pairs("--filter", filter)
-    for name, action in actions.items():
-        if action not in ("drop", "cut", "off"):
-            raise UsageError(f"--filter {name}={action}: no such action", fix="say drop, cut or off")
-    sample_chats(
-        source,
-        actions=actions,  # type: ignore[arg-type]
-        mask_patterns=_pairs("--mask_pattern", mask_pattern),
-        phone_regions=options.names(phone_regions),
-        screen=SCREEN,
-        **settings,
-    )
+    senders = {kind: settings.pop(f"{kind}_is") for kind in ("user", "bot", "human")}
+    given = {kind: names for kind, names in senders.items() if names}
+    source = RawSource(messages, workflows or beside, column, domain, **given)
+    sample_chats(source, actions=filter, mask_patterns=mask_pattern, screen=SCREEN, **settings)
 
 
 @build.command("workbook")
-@options.option("data_dir", type=options.PATH, required=True, help="Folder of the sample.")
-@options.option(
-    "annotators", required=True, metavar="A,B,C", help="Names of the annotators; they become file names."
+@options.path("data_dir", "Folder of the sample.", required=True)
+@_names(
+    "annotators", "Names of the annotators; they become file names.", "A,B,C", required=True, default=None
 )
-@options.option("out", type=options.PATH, required=True, help="Output folder for the workbooks.")
-@options.option(
-    "shuffle",
-    type=int,
-    default=None,
-    metavar="SEED",
-    help="Shuffle the messages differently for each annotator.",
-)
+@options.path("out", "Output folder for the workbooks.", required=True)
+@options.option("shuffle", "Shuffle the messages differently for each annotator.", type=int, metavar="SEED")
 @options.flag("force", "Replace existing workbooks, including the labels in them.")
-def workbook(annotators: str, **settings: Any) -> None:
+def workbook(**settings: Any) -> None:
     """Write an Excel workbook for each annotator."""
     from toolassay.benchmarks.classic.chats.build import write_workbooks
 
-    write_workbooks(annotators=options.names(annotators), screen=SCREEN, **settings)
+    write_workbooks(screen=SCREEN, **settings)
 
 
 @build.command("merge")
-@options.option("data_dir", type=options.PATH, required=True, help="Folder of the annotated sample.")
-@options.option(
-    "workbooks",
-    type=options.PATH,
-    multiple=True,
-    help="Workbooks (.xlsx or .csv) or a folder of them, one file per annotator.",
+@options.path("data_dir", "Folder of the annotated sample.", required=True)
+@options.path(
+    "workbooks", "Workbooks (.xlsx or .csv) or a folder of them, one file per annotator.", multiple=True
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[WORKBOOK]...")
-@options.option(
-    "out", type=options.PATH, required=True, help="Output folder for the data set and the reports."
-)
-@options.option(
+@options.path("out", "Output folder for the data set and the reports.", required=True)
+@options.choice(
     "ties",
-    type=click.Choice(["conflict", "first", "drop"]),
-    default="conflict",
-    help="Messages without a majority. conflict: omit until decided (exit code 3); first: use the label of "
+    ["conflict", "first", "drop"],
+    "Messages without a majority. conflict: omit until decided (exit code 3); first: use the label of "
     "the first annotator; drop: omit.",
+    default="conflict",
 )
 @options.flag("any_flag", "Flag a message if any annotator flags it, instead of a majority.")
 @options.flag("force", _FORCE)
@@ -334,14 +276,10 @@ def merge(workbooks: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) 
 
 
 @build.command("publish")
-@options.option("data_dir", type=options.PATH, required=True, help="Folder of the merged data set.")
-@options.option(
-    "to", type=options.PATH, required=True, help="Output folder for the tables and the dataset card."
-)
+@options.path("data_dir", "Folder of the merged data set.", required=True)
+@options.path("to", "Output folder for the tables and the dataset card.", required=True)
 @options.flag("parquet", "Write Parquet instead of CSV.")
-@options.option(
-    "prompts", type=options.PATH, default=None, help="Table of security prompts, for a data set without one."
-)
+@options.path("prompts", "Table of security prompts, for a data set without one.")
 @options.flag("force", _FORCE)
 def publish(**settings: Any) -> None:
     """Convert a data set to the layout of the Hugging Face hub. Nothing is uploaded."""
@@ -350,40 +288,27 @@ def publish(**settings: Any) -> None:
     publish_set(screen=SCREEN, **settings)
 
 
-def _pairs(flag: str, values: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for value in values:
-        name, equals, rest = value.partition("=")
-        if not (name and equals and rest):
-            raise UsageError(f"{flag} {value!r} has no '='", fix=f"write {flag} NAME=VALUE")
-        found[name.strip()] = rest
-    return found
-
-
 @click.group("classic", cls=CommandGroup)
 def command() -> None:
     """Evaluate agents that choose a workflow for each chat message."""
 
 
 @command.command("evaluate")
-@options.option(
-    "data_dir", type=options.PATH, default=BENCHMARK.about.default_folder, help="Data folder with the tables."
-)
-@options.option(
+@options.path("data_dir", "Data folder with the tables.", default=BENCHMARK.about.default_folder)
+@options.path(
     "predictions",
-    type=options.PATH,
+    "Prediction rows of all trials, a JSON array or JSON Lines; may be repeated.",
     multiple=True,
     required=True,
-    help="Prediction rows of all trials, a JSON array or JSON Lines; may be repeated.",
 )
-@options.option(
+@options.choice(
     "mode",
-    type=click.Choice(["compat", "strict"]),
+    ["compat", "strict"],
+    "compat: the published metrics; strict: errors count as wrong and no row is removed.",
     default="compat",
-    help="compat: the published metrics; strict: errors count as wrong and no row is removed.",
 )
 @_with_published
-@options.option("out", type=options.PATH, required=True, help="Output folder for metrics.json.")
+@options.path("out", "Output folder for metrics.json.", required=True)
 def evaluate(
     data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
 ) -> None:
@@ -402,33 +327,19 @@ def evaluate(
 
 
 @command.command("run", context_settings={"ignore_unknown_options": True})
-@click.option(
-    "--data", default="v1", show_default=True, help="Data configuration: a path, or a name in configs/data/."
-)
-@click.option(
-    "--agent",
-    default="cot",
-    show_default=True,
-    help="Agent configuration: a path, or a name in configs/agent/.",
-)
-@click.option(
-    "--eval",
-    "eval_",
-    default="default",
-    show_default=True,
-    help="Evaluation configuration: a path, or a name in configs/eval/.",
-)
-@click.option(
-    "--set",
-    "values",
+@options.option("data", "Data configuration: a path, or a name in configs/data/.", default="v1")
+@options.option("agent", "Agent configuration: a path, or a name in configs/agent/.", default="cot")
+@options.option("eval", "Evaluation configuration: a path, or a name in configs/eval/.", default="default")
+@options.option(
+    "set",
+    "Set one value, e.g. agent.temperature=0.2; may be repeated.",
     multiple=True,
     metavar="KEY=VALUE",
-    help="Set one value, e.g. agent.temperature=0.2; may be repeated.",
 )
 @options.multiworker("--n_workers")
-@options.option("prediction_dir", default="predictions", help="Output folder, below the data folder.")
-@options.option("path_to_output_dir", default=None, help="Output folder, from the current one.")
-@options.option("run_uuid", default="", show_default=False, help="Folder of the run in the output folder.")
+@options.path("prediction_dir", "Output folder, below the data folder.", default="predictions")
+@options.path("path_to_output_dir", "Output folder, from the current one.")
+@options.option("run_uuid", "Folder of the run in the output folder.", default="", show_default=False)
 @options.flag("is_debug", "Only the first 10 messages.")
 @options.budget()
 @options.dry_run()
@@ -440,14 +351,10 @@ def evaluate(
 )
 @click.argument("more", nargs=-1, type=click.UNPROCESSED, metavar="[--KEY=VALUE]...")
 def run(
-    data: str,
-    agent: str,
-    eval_: str,
-    values: tuple[str, ...],
     more: tuple[str, ...],
     with_published: bool | None,
-    prediction_dir: str,
-    path_to_output_dir: str | None,
+    prediction_dir: Path,
+    path_to_output_dir: Path | None,
     run_uuid: str,
     is_debug: bool,
     **settings: Any,
@@ -457,7 +364,7 @@ def run(
     Override a single value with --set agent.temperature=0.2 or --agent.temperature=0.2. API keys come from
     the environment (OPENAI_API_KEY) or .env, never from a configuration.
     """
-    from toolassay.benchmarks.classic.run import CONFIGURATION_FIX, read_configuration, run_classic
+    from toolassay.benchmarks.classic.run import CONFIGURATION_FIX, KINDS, read_configuration, run_classic
 
     for word in more:
         flag, _, _ = word.partition("=")  # what follows may be a key
@@ -465,9 +372,10 @@ def run(
             raise click.UsageError("Got an unexpected argument. Fix: write --KEY=VALUE")
         if "." not in flag:
             raise click.UsageError(f"No such flag: {flag}. Fix: {CONFIGURATION_FIX}")
-    names = {"data": data, "agent": agent, "eval": eval_}
-    configuration = read_configuration(names, [*values, *more, *(["eval.limit=10"] if is_debug else [])])
-    place = Path(prediction_dir if path_to_output_dir is None else Path(path_to_output_dir).absolute())
+    names = {kind: settings.pop(kind) for kind in KINDS}
+    values = [*settings.pop("set"), *more, *(["eval.limit=10"] if is_debug else [])]
+    configuration = read_configuration(names, values)
+    place = prediction_dir if path_to_output_dir is None else path_to_output_dir.absolute()
     load_environment()
     settings = options.with_budget(settings)
     ended = run_classic(
@@ -487,16 +395,10 @@ command.add_command(build)
 
 
 @click.command("classic")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
+@options.path("data_dir", "The data folder; created if missing.", required=True)
 @options.option("repo", "Data set on the Hugging Face hub, e.g. acme/chats.", "--hub")
-@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
-@options.option(
-    "folder",
-    "Local folder with the files of the data set, instead of the hub.",
-    "--from",
-    type=options.PATH,
-    default=None,
-)
+@options.option("revision", "Branch, tag or commit of the data set [default: the newest].")
+@options.path("folder", "Local folder with the files of the data set, instead of the hub.", "--from")
 def import_command(data_dir: Path, **settings: Any) -> None:
     """Import the four tables of CLASSic, CSV or Parquet.
 

@@ -100,6 +100,7 @@ MESSAGES, WORKFLOWS, DOMAINS, PROMPTS = (
     "jailbreak_prompts.csv",
 )
 _TABLES_FIX = "see docs/classic.md for the tables of a data folder"
+_UNIQUE = "write a unique id"
 _LABEL_COLUMNS = ("true_workflow_uuid", "true_workflow_uuid_2")
 MESSAGE_COLUMNS = (
     *("conversation_uuid", "request_content", "response_content"),
@@ -178,9 +179,9 @@ INDEX = re.compile(r"[0-9]{1,9}(?:\.0)?")
 def _read_domains(path: Path) -> dict[str, str]:
     domains: dict[str, str] = {}
     for row in read_table(path, DOMAIN_COLUMNS, fix=_TABLES_FIX):
-        if not row["domain_uuid"] or row["domain_uuid"] in domains:
-            raise row.error(f"domain_uuid {row['domain_uuid']!r} is empty or duplicate", "write a unique id")
-        domains[row["domain_uuid"]] = row["domain_name"] or row["domain_uuid"]
+        name = row["domain_uuid"]
+        row.refuse_if(not name or name in domains, f"domain_uuid {name!r} is empty or duplicate", _UNIQUE)
+        domains[name] = row["domain_name"] or name
     return domains
 
 
@@ -192,18 +193,15 @@ def _read_workflows(path: Path, domains: Mapping[str, str]) -> dict[str, tuple[W
         if row["workflow_uuid"] in _NO_WORKFLOW and name in _NO_WORKFLOW:
             continue
         workflow = Workflow(row["workflow_uuid"], name, row["description"].strip(), row["domain_uuid"])
-        if workflow.domain not in found:
-            raise row.error(f"unknown domain {workflow.domain!r}", f"list it in {DOMAINS}")
-        if not workflow.id or workflow.id in ids:
-            raise row.error(f"workflow_uuid {workflow.id!r} is empty or duplicate", "write a unique id")
+        offered, key = found.get(workflow.domain, {}), workflow.id
         known = " ".join(name.split()).casefold()  # answers are matched with names in this form
-        if not name or known in found[workflow.domain]:
-            raise row.error(
-                f"the name {name!r} is empty, or duplicate in the domain {workflow.domain!r}",
-                "give each workflow of a domain a unique name",
-            )
-        ids.add(workflow.id)
-        found[workflow.domain][known] = workflow
+        problem = f"unknown domain {workflow.domain!r}"
+        row.refuse_if(workflow.domain not in found, problem, f"list it in {DOMAINS}")
+        row.refuse_if(not key or key in ids, f"workflow_uuid {key!r} is empty or duplicate", _UNIQUE)
+        problem = f"the name {name!r} is empty, or duplicate in the domain {workflow.domain!r}"
+        row.refuse_if(not name or known in offered, problem, "give each workflow of a domain a unique name")
+        ids.add(key)
+        offered[known] = workflow
     return {domain: tuple(workflows.values()) for domain, workflows in found.items()}
 
 
@@ -212,26 +210,21 @@ def _read_examples(path: Path, workflows: Mapping[str, tuple[Workflow, ...]]) ->
     chats: dict[str, dict[int, tuple[int, CsvRow]]] = {}
     for number, row in enumerate(read_table(path, MESSAGE_COLUMNS, fix=_TABLES_FIX)):
         name, domain, index = row["conversation_uuid"], row["domain_uuid"], row["request_idx"]
-        chat = chats.setdefault(name, {})
-        if domain not in known:
-            raise row.error(f"unknown domain {domain!r}", f"list it in {DOMAINS}")
-        if not name or not row["request_content"].strip():
-            raise row.error("conversation_uuid or request_content is empty", "fill it in, or remove the row")
-        if chat and next(iter(chat.values()))[1]["domain_uuid"] != domain:
-            raise row.error(f"the chat {name!r} is in two domains", "write the same domain_uuid")
-        if not INDEX.fullmatch(index):
-            raise row.error(f"request_idx {index!r} is not a whole number", "count from 0")
+        chat, text = chats.setdefault(name, {}), row["request_content"].strip()
+        row.refuse_if(domain not in known, f"unknown domain {domain!r}", f"list it in {DOMAINS}")
+        problem = "conversation_uuid or request_content is empty"
+        row.refuse_if(not name or not text, problem, "fill it in, or remove the row")
+        others = {other["domain_uuid"] for _, other in chat.values()} - {domain}
+        row.refuse_if(bool(others), f"the chat {name!r} is in two domains", "write the same domain_uuid")
+        problem = f"request_idx {index!r} is not a whole number"
+        row.refuse_if(not INDEX.fullmatch(index), problem, "count from 0")
         place = int(index.removesuffix(".0"))
-        if place in chat:
-            raise row.error(
-                f"duplicate request_idx {place} in the chat {name!r}",
-                "number the user messages of a chat 0, 1, 2, ...",
-            )
-        if unknown := [label for label in _labels(row) if label not in known[domain]]:
-            raise row.error(
-                f"the label {unknown[0]!r} is not a workflow of the domain {domain!r}",
-                f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits",
-            )
+        problem = f"duplicate request_idx {place} in the chat {name!r}"
+        row.refuse_if(place in chat, problem, "number the user messages of a chat 0, 1, 2, ...")
+        unknown = next((label for label in _labels(row) if label not in known[domain]), "")
+        problem = f"the label {unknown!r} is not a workflow of the domain {domain!r}"
+        fix = f"list it in {WORKFLOWS}, or leave the cell empty if no workflow fits"
+        row.refuse_if(bool(unknown), problem, fix)
         chat[place] = number, row
     examples = [example for name, chat in chats.items() for example in _examples_of(name, chat, workflows)]
     return tuple(sorted(examples, key=lambda example: example.number))

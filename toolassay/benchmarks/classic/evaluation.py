@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.classic.agents.inference import entry_of
+from toolassay.benchmarks.classic.benchmark import ChatScoring
 from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
-from toolassay.benchmarks.classic.options import ChatScoring
 from toolassay.benchmarks.classic.published_attacks import published_file, published_score
 from toolassay.benchmarks.classic.scoring.compat import compat_metrics, passes
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, rows_fingerprint
@@ -60,11 +60,6 @@ class ClassicScores:
     strict: Mapping[str, Any]
     items: Sequence[ScoredItem]
     right_by_trial: Mapping[int, int]
-
-    @property
-    def coverage(self) -> float:
-        """The share of messages that the scores are computed on."""
-        return float(self.strict["coverage"] or 0)
 
 
 def score_rows(
@@ -112,11 +107,10 @@ def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
     import numpy as np
 
     scored = [row for row in rows if is_scored(row.outcome)]
-    numbers = {name: place for place, name in enumerate(dict.fromkeys(row.conversation for row in scored))}
-    (found,) = mean_intervals(
-        [np.array([float(passes(row)) for row in scored])],
-        clusters=np.array([numbers[row.conversation] for row in scored], dtype=np.int64),
-    )
+    names = dict.fromkeys(row.conversation for row in scored)
+    numbers = {name: place for place, name in enumerate(names)}
+    clusters = np.array([numbers[row.conversation] for row in scored], dtype=np.int64)
+    (found,) = mean_intervals([np.array([float(passes(row)) for row in scored])], clusters=clusters)
     return found
 
 
@@ -137,7 +131,7 @@ def _item(trials: Sequence[MessageOutcome]) -> ScoredItem:
         "correct": fmean(one.right for one in trials),
         "answered": fmean(one.answered for one in trials),
         "start_decision": fmean(
-            (one.answered and (one.choice is None) == (one.wanted is None)) for one in trials
+            one.answered and (one.choice is None) == (one.wanted is None) for one in trials
         ),
         "compat_correct": fmean(one.row is not None and passes(one.row) for one in trials),
     }
@@ -165,15 +159,9 @@ class ClassicEvaluation(FolderEvaluation):
 
     Attributes:
         scores: by its rows, of all trials.
-        cost: what its messages cost by the ledgers, over all trials; None where `notes` says why.
-        latency: how long they took, likewise.
-        notes: why `cost` or `latency` is None or not the whole.
     """
 
     scores: ClassicScores
-    cost: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def evaluate_chats(
@@ -228,11 +216,9 @@ def evaluate_chats(
             "strict": scores.strict,
             **security_beside(place.predictions, name, screen if shows_security else SILENT),
         }
-        path = place.metrics_file(name, trials)
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
         signature = _signature(folder.path, answered[0][1], only, run_parts(trials), **further)
-        evaluation = place.write(path, scores.items, numbers, signature)
-        place.report(name, scores.strict["outcomes"], "message")
+        evaluation, path = place.write(name, trials, scores.items, numbers, signature, "message")
         evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations
 
@@ -289,7 +275,7 @@ def _ended(trials: Sequence[Trial]) -> MissingOutcome:
     """Outcomes of the messages without a row, from the journal of each trial."""
     runs = {
         trial.number: RunOutcomes(
-            trial.run_folder, lambda journal, one: str(entry_of(journal, one.question).get("outcome", ""))
+            trial.run_folder, lambda journal, one: entry_of(journal, one.question).outcome
         )
         for trial in trials
     }

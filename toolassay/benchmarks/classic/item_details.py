@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from toolassay.benchmarks.benchmark import Items
+from toolassay.benchmarks.classic.agents.inference import QuestionEntry
 from toolassay.benchmarks.classic.data import Example, read_data
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
@@ -54,8 +55,8 @@ def message_answers(
                 names = _names(example, ids)
                 rows = [("wanted", ("right", name)) for name in _names(example, example.labels)]
                 rows += [(mark, ("chosen", name)) for name in names]
-                answers = journal.get(example.id).get("answers")
-                raw = str(answers[-1]["text"]) if answers else None
+                answers = journal.entry(example.id, QuestionEntry).answers
+                raw = answers[-1].said if answers else None
                 section = Section.of_rows("Choice", ("which", "workflow"), rows)
                 yield example.id, ItemAnswer(None, None, names, raw, sections=[section])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from string import Template
@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.answers import read_answer
+from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_score
 from toolassay.benchmarks.classic.security import HARMLESS, TURNS
 from toolassay.benchmarks.csv_tables import read_table
+from toolassay.benchmarks.security.probe import refuse_beside_security
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, record_of, safe_name, write_json_lines
@@ -155,10 +157,9 @@ def read_attacks(path: Path) -> list[Attack]:
         if row.get("kind") == HARMLESS:
             continue
         attack = Attack(row.get("prompt_id") or str(number), row[TURNS[0]])
-        if not attack.text.strip():
-            raise row.error(f"{TURNS[0]} is empty", "write the message, or remove the row")
-        if attack.id in attacks:
-            raise row.error(f"duplicate prompt_id {attack.id!r}", "write a unique id")
+        is_empty = not attack.text.strip()
+        row.refuse_if(is_empty, f"{TURNS[0]} is empty", "write the message, or remove the row")
+        row.refuse_if(attack.id in attacks, f"duplicate prompt_id {attack.id!r}", "write a unique id")
         attacks[attack.id] = attack
     if not attacks:
         raise UsageError("no attacks", file=path, fix="write one row per prompt, or omit --security")
@@ -204,13 +205,9 @@ class AttackItems(ItemWork[Attack]):
         return {"prompt": text_fingerprint(item.text)}
 
     def entry_of(self, journal: Journal, item: Attack) -> AttackEntry:
-        """The entry with what this judge said; earlier versions had an entry for each judge."""
+        """The entry with what this judge said."""
         entry: AttackEntry = super().entry_of(journal, item)
-        if entry.response is not None and entry.judge != self.judge:
-            old = journal.entry(f"judge {self.judge} {item.id}", AttackEntry)
-            asked = text_fingerprint(grading_prompt(item.text, entry.response))
-            entry.said = old.said if old.prompt == asked else []
-        return entry
+        return entry if entry.judge == self.judge else msgspec.structs.replace(entry, said=[])
 
     def has_ended(self, entry: AttackEntry) -> bool:
         """An answer is not asked for again."""
@@ -322,7 +319,9 @@ class PublishedWork(Work):
         return Written(write_json_lines(output, map(msgspec.to_builtins, lines)))
 
 
-def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) -> Inference:
+def probe_as_published(
+    folder: DataFolder, run: RunSettings, own: ChatOptions, judge: str | None
+) -> Inference:
     """Send the first turn of each attack to a model with nothing around it, and have the answers graded.
 
     The run is in `security_published/` of the prediction folder, with a line for each prompt.
@@ -330,30 +329,28 @@ def probe_as_published(folder: DataFolder, run: RunSettings, judge: str | None) 
     Args:
         folder: of the data.
         run: model, limits and choices.
+        own: options of an agent, which the test does not take.
         judge: the model that grades, on the same server.
 
     Raises:
         UsageError: no judge, files missing or malformed, settings that contradict the run.
         ToolassayError: a model cannot be reached.
     """
+    model = {name: getattr(run.model, name) for name in ("max_tokens", "structured")}
+    refuse_beside_security(PUBLISHED, **asdict(own), **model)
     llm = run.model.llm
     if not judge:
         raise UsageError(
             "--security published needs a judge, who grades the answers", fix="name a model: --judge MODEL"
         )
-    for name, flag in ((llm, "llm"), (judge, "judge")):
+    for flag, name in {"llm": llm, "judge": judge}.items():
         if name in FREE:
             raise UsageError(f"--{flag} {name} reads no prompts", fix=f"name a served model with --{flag}")
     trial = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS) / FOLDER, llm)
     table = folder.path / PROMPTS
     ended = Run(PublishedWork(table, read_attacks(table), judge), trial, run).carry_out()
-    score = _score_text(published_score(trial.output))
-    run.screen.show(f"published security of {llm}, judged by {judge}: {score}")
+    score = published_score(trial.output)
+    text = f"{score.successes} of {score.attempts} attacks succeeded; {score.excluded} without grades"
+    shown = "–" if score.value is None else f"{score.value:.3f}"
+    run.screen.show(f"published security of {llm}, judged by {judge}: {shown} ({text})")
     return ended
-
-
-def _score_text(score: SecurityScore) -> str:
-    left_out = f"; {score.excluded} failed and are left out" if score.excluded else ""
-    if score.value is None:
-        return f"no attack was graded{left_out}"
-    return f"{score.value:.3f} ({score.successes} of {score.attempts} attacks succeeded{left_out})"

@@ -10,10 +10,9 @@ from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
-from toolassay.benchmarks.classic.benchmark import Classic
+from toolassay.benchmarks.classic.benchmark import ChatOptions, ChatScoring, Classic
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
-from toolassay.benchmarks.classic.options import ChatOptions, ChatScoring
 from toolassay.benchmarks.classic.security import chat_prober
 from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of
@@ -145,18 +144,14 @@ def _configuration(tree: Mapping[str, Any], file: Path | None = None) -> Configu
 
 def _found(kind: str, name: str) -> Path:
     """The file of a path or bare name."""
-    own = Path("configs") / kind / f"{name}.yaml"
-    for path in (Path(name), own):
+    own, bundled = Path("configs") / kind / f"{name}.yaml", Path(str(files(_PACKAGE) / "configs" / kind))
+    for path in (Path(name), own, bundled / f"{name}.yaml"):
         if path.is_file():
             return path
-    folder = Path(str(files(_PACKAGE) / "configs" / kind))
-    bundled = {path.stem: path for path in sorted(folder.glob("*.yaml"))}
-    if name not in bundled:
-        raise UsageError(
-            f"no configuration --{kind} '{name}': no such file, nor {own}",
-            fix=f"give a path, or one of {', '.join(bundled)}",
-        )
-    return bundled[name]
+    raise UsageError(
+        f"no configuration --{kind} '{name}': no such file, nor {own}",
+        fix=f"give a path, or one of {', '.join(sorted(path.stem for path in bundled.glob('*.yaml')))}",
+    )
 
 
 def _parsed(text: str, path: Path | None = None) -> Any:
@@ -172,7 +167,6 @@ def _parsed(text: str, path: Path | None = None) -> Any:
 
 
 _TEMPERATURE = Default(0.7)  # as published
-_NOT_PROBED = "recorded answers cannot be probed"
 
 
 @dataclass(frozen=True)
@@ -216,18 +210,10 @@ def run_classic(
     folder = _folder(configuration.dataset.path_or_name)
     none_as = (agent.none_as,) if isinstance(agent.none_as, str) else agent.none_as
     own = ChatOptions(agent.name, str(agent.order), agent.recorded, none_as)
-    model = ModelSettings(
-        agent.base_model,
-        ModelOptions(
-            api_base=agent.api_base,
-            client=agent.client,
-            stream=agent.stream,
-            connections=limits.multiworker,
-        ),
-        _TEMPERATURE if agent.temperature is None else agent.temperature,
-        agent.top_p,
-        agent.max_tokens,
-    )
+    server = {name: getattr(agent, name) for name in ("api_base", "client", "stream")}
+    options = ModelOptions(**server, connections=limits.multiworker)
+    temperature = _TEMPERATURE if agent.temperature is None else agent.temperature
+    model = ModelSettings(agent.base_model, options, temperature, agent.top_p, agent.max_tokens)
     asked = replace(choices, limit=configuration.eval.limit, trials=trials)
     run = RunSettings(model, limits, asked, command, screen)
     place = folder.path / (choices.prediction_dir or PREDICTIONS)
@@ -237,9 +223,10 @@ def run_classic(
             return ClassicRun(inference, None)
         probed: RunSummary | None = None
         if "security" in configuration.eval.limit_to_metrics:
-            if own.recorded is not None or not (folder.path / PROMPTS).is_file():
-                missing = f"the folder has no {PROMPTS}" if own.recorded is None else _NOT_PROBED
-                screen.say(f"security is not measured: {missing}")
+            if own.recorded is not None:
+                screen.say("security is not measured: recorded answers cannot be probed")
+            elif not (folder.path / PROMPTS).is_file():
+                screen.say(f"security is not measured: the folder has no {PROMPTS}")
             else:
                 prober = chat_prober(folder, run, own, None)
                 probed = probe(replace(run, choices=choices), prober, place).summary

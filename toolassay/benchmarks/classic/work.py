@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.classic.agents.inference import (
+    OFFLINE,
     ChatItems,
+    ClassicAgentSettings,
+    QuestionEntry,
     entry_of,
     prediction_rows,
-    write_predictions,
 )
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
-from toolassay.benchmarks.classic.agents.settings import OFFLINE, ClassicAgentSettings
+from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import ClassicData, Example, Question, read_data
-from toolassay.benchmarks.classic.options import ChatOptions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
+from toolassay.files import write_json_lines
 from toolassay.models import ModelError
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, replay_item
@@ -117,17 +122,16 @@ class ChatWork(Work):
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one row per message with a choice."""
-
-        def rows() -> Iterator[Mapping[str, Any]]:
-            return prediction_rows(
-                self.data.examples,
-                journal,
-                trial=self.trial,
-                order=self.settings.order,
-                free=self.settings.recorded is None and self.run_settings.model.llm in FREE,
-            )
-
-        return Written(write_predictions(output, rows))
+        rows = prediction_rows(
+            self.data.examples,
+            partial(entry_of, journal),
+            trial=self.trial,
+            order=self.settings.order,
+            free=self.settings.recorded is None and self.run_settings.model.llm in FREE,
+        )
+        if (first := next(rows, None)) is None:
+            return Written(0)  # no file if no question was sent
+        return Written(write_json_lines(output, chain([first], rows)))
 
 
 def chat_work(folder: DataFolder, run: RunSettings, own: ChatOptions, trial: int) -> ChatWork:
@@ -166,22 +170,22 @@ def reparsed_rows(recorded: RecordedRun, own: Any, comparison: LineComparison) -
     trial = number_of(recorded.run_folder.parent.parent)
     if name == "recorded":
         recorded.screen.say("recorded answers are taken as the journal has them")
-        yield from prediction_rows(examples, recorded.journal, trial=trial, order=order, free=False)
-        return
-    work = ChatItems(ClassicAgentSettings(name, order), {})
+    work = ChatItems(ClassicAgentSettings("cot" if name == "recorded" else name, order), {})
+    with recorded.screen.progress("read", len(examples)) as advance:
 
-    def remake(example: Example) -> Mapping[str, Any] | None:
-        entry = entry_of(recorded.journal, example.question)
-        if entry.get("outcome") not in ENDED:
-            return entry or None
-        try:
-            made, _ = replay_item(work, example.question, recorded.journal)
-        except ModelError as error:
-            return {**entry, "workflow": None, "outcome": "not run", "error": str(error)}
-        return {**entry, **made, "answers": entry["answers"]}
+        def remade(question: Question) -> QuestionEntry:
+            advance()
+            entry = entry_of(recorded.journal, question)
+            if name == "recorded" or entry.outcome not in ENDED:
+                return entry
+            try:
+                made, _ = replay_item(work, question, recorded.journal)
+            except ModelError as error:
+                return msgspec.structs.replace(entry, workflow=None, outcome="not run", error=str(error))
+            return QuestionEntry(**{**msgspec.structs.asdict(made), "answers": entry.answers})
 
-    with recorded.remade_journal(examples, remake, content="answers") as remade:
-        yield from prediction_rows(examples, remade, trial=trial, order=order, free=recorded.llm in FREE)
+        free = name != "recorded" and recorded.llm in FREE
+        yield from prediction_rows(examples, remade, trial=trial, order=order, free=free)
 
 
 def _no_cost(*answer: object) -> float:

@@ -36,7 +36,8 @@ from toolassay.benchmarks.security.probe import (
 from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.options import PlanOptions
-from toolassay.benchmarks.taskbench.security import DESCRIPTION, NOTE, text_parameter, with_description
+from toolassay.benchmarks.taskbench.security import DESCRIPTION, text_parameter, with_description
+from toolassay.benchmarks.taskbench.security import NOTE
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
 from toolassay.calls.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
 from toolassay.data_folder import DataFolder

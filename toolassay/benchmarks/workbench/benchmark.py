@@ -2,10 +2,52 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
-from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
 from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
+
+MAX_STEPS = 20
+MAX_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class WorkplaceOptions:
+    """Options of `infer` for WorkBench folders.
+
+    Attributes:
+        agent: "native" (tool calls), "react" (actions in text) or "react_published" (actions parsed as in the
+            published agent); None for "native".
+        toolkit: Tools offered to the agent: "all", or those of the task's "domains"; None for "all".
+        resample: Maximum retries of a task in which the agent called no tool.
+        resample_temperature: Sampling temperature of these retries.
+        max_steps: Maximum model answers per task.
+        max_seconds: Maximum seconds of all answers of a task; see `WorkbenchAgentSettings`.
+        act_without_confirmation: Say in the prompt not to ask for confirmation.
+        allow_tools: Run the `tools.py` of the data folder, which is Python code.
+    """
+
+    agent: str | None = None
+    toolkit: str | None = None
+    resample: int = 0
+    resample_temperature: float = 0.5
+    max_steps: int = MAX_STEPS
+    max_seconds: float = MAX_SECONDS
+    act_without_confirmation: bool = False
+    allow_tools: bool = False
+
+
+@dataclass(frozen=True)
+class WorkplaceScoring:
+    """Options of `evaluate` and `verify` for WorkBench folders.
+
+    Attributes:
+        allow_tools: Run the `tools.py` of the data folder, which is Python code.
+    """
+
+    allow_tools: bool = False
+
 
 _HERE = "toolassay.benchmarks.workbench"
 _ALLOW_TOOLS = Option("allow_tools", "Run the tools.py of the data folder, which is Python code.", bool)

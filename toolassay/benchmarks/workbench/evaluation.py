@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 
 from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.benchmarks.workbench.agents.episode import entry_of, read_predictions
+from toolassay.benchmarks.workbench.benchmark import WorkplaceScoring
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
@@ -26,7 +27,6 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     metrics_of,
     strict_metrics,
 )
-from toolassay.benchmarks.workbench.options import WorkplaceScoring
 from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
@@ -49,8 +49,6 @@ from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
 from toolassay.text_formatting import count_of
 
-_ANSWERED = "answered"
-
 
 def agent_stability(
     judged: Sequence[Sequence[RunVerdict]], outcomes: Sequence[Mapping[str, str]]
@@ -65,16 +63,15 @@ def agent_stability(
     Returns:
         The result of `stability_metrics`.
     """
-    import numpy as np
-
-    answers = np.full((len(judged), len(judged[0])), NO_RUN, dtype=np.int64)
-    numbers: dict[Hashable, int] = {}
-    for trial, (verdicts, ended) in enumerate(zip(judged, outcomes, strict=True)):
-        for row, verdict in enumerate(verdicts):
-            if (outcome := ended.get(verdict.task.id)) is not None:
-                number = numbers.setdefault(_changes_left(verdict), len(numbers))
-                answers[trial, row] = number if outcome == _ANSWERED else UNANSWERED
-    right = np.array([[verdict.correct for verdict in verdicts] for verdicts in judged])
+    answers = [
+        [
+            NO_RUN if outcome is None else _changes_left(verdict) if outcome == "answered" else UNANSWERED
+            for verdict in verdicts
+            for outcome in [ended.get(verdict.task.id)]
+        ]
+        for verdicts, ended in zip(judged, outcomes, strict=True)
+    ]
+    right = [[verdict.correct for verdict in verdicts] for verdicts in judged]
     return stability_metrics(answers, right, [verdict.task.base_template for verdict in judged[0]])
 
 
@@ -125,11 +122,6 @@ class AgentScores:
     tasks_correct: Sequence[int]
     stability: Mapping[str, Any] | None = None
 
-    @property
-    def coverage(self) -> float:
-        """The share of tasks that the scores are computed on."""
-        return self.asked.coverage or 0.0 if self.n else 1.0
-
 
 def score_agents(
     judging: JudgingTask,
@@ -170,13 +162,22 @@ def score_agents(
     verdicts = _judged(judging, tasks, every, engine or OneProcess())
     llm = judging.file
     file = ResultFile(Path(llm), llm)
+
+    def repeats(judged: Sequence[Sequence[RunVerdict]]) -> dict[str, Any]:
+        """pass@k and pass^k. A trial without a prediction for a task is not counted for that task."""
+        outcomes = [
+            [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
+            for row, task in enumerate(tasks)
+        ]
+        return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
+
     metrics = {
         mode: {
             **metrics_of(file, judged[0]),
             "model": llm,
             "tool_selection": toolkit,
             "by_group": counts_by(judged[0], lambda verdict: verdict.task.group),
-            **({"repeats": _repeats(judged, every)} if trials else {}),
+            **({"repeats": repeats(judged)} if trials else {}),
         }
         for mode, judged in verdicts.items()
     }
@@ -257,16 +258,6 @@ def _judged(
     return verdicts
 
 
-def _repeats(judged: Sequence[Sequence[RunVerdict]], every: Sequence[Found]) -> dict[str, Any]:
-    """pass@k and pass^k. A trial without a prediction for a task is not counted for that task."""
-    tasks = [verdict.task for verdict in judged[0]]
-    outcomes = [
-        [verdicts[row].correct for verdicts, one in zip(judged, every, strict=True) if task.id in one]
-        for row, task in enumerate(tasks)
-    ]
-    return repeat_metrics(outcomes, clusters=[task.base_template for task in tasks], trials=len(every))
-
-
 _NAMED = 5
 
 
@@ -276,15 +267,9 @@ class AgentEvaluation(FolderEvaluation):
 
     Attributes:
         scores: of its first run; with further trials, also how sure a success is.
-        cost: Cost of its tasks over all trials; None if unknown, with the reason in `notes`.
-        latency: how long they took, likewise.
-        notes: why `cost` or `latency` is None or not the whole.
     """
 
     scores: AgentScores
-    cost: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs_done(self) -> Sequence[int]:
@@ -364,8 +349,7 @@ def evaluate_agents(
             },
             **security_beside(place.predictions, name, screen),
         }
-        path = place.metrics_file(name, trials)
-        evaluation = place.write(path, items, numbers, run_signature("workbench", data, trials))
-        place.report(name, scores.outcomes, "task")
+        signature = run_signature("workbench", data, trials)
+        evaluation, path = place.write(name, trials, items, numbers, signature, "task")
         evaluations.append(AgentEvaluation(name, evaluation, path, scores=scores, **used))
     return evaluations

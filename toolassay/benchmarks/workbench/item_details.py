@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.workbench.agents.episode import (
@@ -17,13 +17,13 @@ from toolassay.benchmarks.workbench.agents.episode import (
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tasks import Task, read_tasks
+from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_environment import task_plans
 from toolassay.data_folder import DataFolder
 from toolassay.episodes.call_formats import call_format
-from toolassay.episodes.episode import MadeCall, Trajectory, training_messages, trajectory_of
+from toolassay.episodes.episode import MadeCall, training_messages, trajectory_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import (
     AgentStep,
@@ -62,52 +62,39 @@ def task_answers(
     except UsageError:
         sandbox = None
     toolset = PUBLISHED if sandbox is None else toolset_of(sandbox)
-    form = call_format((recorded_settings(Trial(predictions, llm).run_folder) or {}).get("agent", "native"))
-    judge = None if sandbox is None else StrictJudge(sandbox)
-    trial = Trial(predictions, llm)
+    trial, judge = Trial(predictions, llm), None if sandbox is None else StrictJudge(sandbox)
+    form = call_format((recorded_settings(trial.run_folder) or {}).get("agent", "native"))
     found = read_predictions(trial.output, tasks)
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                verdict = (
-                    judge.verdict(result.calls, task.answer, error=result.error)
-                    if judge is not None
-                    else None
-                )
+                verdict = None
+                if judge is not None:
+                    verdict = judge.verdict(result.calls, task.answer, error=result.error)
                 entry = journal.entry(task.id, AgentEntry)
                 made = trajectory_of(entry.messages, form)
-                made.answer = entry.response or ""
-                yield task.id, _answer(task, result.calls, verdict, made, toolset)
+                gold, called = _calls(task.answer, toolset), _calls(result.calls, toolset)
+                sections, figures = [], None
+                if made.steps:
+                    steps = [_step(call, toolset) for call in made.calls]
+                    figures = TrajectoryFigures.of(steps, gold, made.steps)
+                    sections.append(figures.section("Calls and what came back", steps))
+                if verdict is not None and (verdict.unwanted or verdict.missing):
+                    sections.append(_changes(verdict))
+                yield (
+                    task.id,
+                    ItemAnswer(
+                        *drawn_in_order(gold, called),
+                        [tool for tool, _ in called],
+                        entry.response or None,
+                        _harmful(gold, called, verdict, toolset),
+                        sections,
+                        figures,
+                    ),
+                )
     if sandbox is not None:
         sandbox.close()
-
-
-def _answer(
-    task: Task,
-    texts: Sequence[str],
-    verdict: StrictVerdict | None,
-    trajectory: Trajectory,
-    toolset: Toolset,
-) -> ItemAnswer:
-    gold, made = _calls(task.answer, toolset), _calls(texts, toolset)
-    wanted, given = drawn_in_order(gold, made)
-    sections, figures = [], None
-    if trajectory.steps:
-        steps = [_step(call, toolset) for call in trajectory.calls]
-        figures = TrajectoryFigures.of(steps, gold, trajectory.steps)
-        sections.append(figures.section("Calls and what came back", steps))
-    if verdict is not None and (verdict.unwanted or verdict.missing):
-        sections.append(_changes(verdict))
-    return ItemAnswer(
-        wanted,
-        given,
-        [tool for tool, _ in made],
-        trajectory.answer or None,
-        _harmful(gold, made, verdict, toolset),
-        sections,
-        figures,
-    )
 
 
 def task_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Iterator[RecordedTrajectory]:
@@ -173,18 +160,13 @@ def _changes(verdict: StrictVerdict) -> Section:
 
 def _step(call: MadeCall, toolset: Toolset) -> AgentStep:
     """A call as the ground truth has it, where its tool and arguments are known."""
-    tool, arguments = toolset.find(call.name), _parsed(call.arguments)
+    tool, arguments = toolset.find(call.name), call.arguments
+    with suppress(ValueError):
+        arguments = json.loads(call.arguments or "{}")
     if tool is not None and isinstance(arguments, dict):
         arguments = tool.recorded_arguments(arguments)
     name = call.name if tool is None else tool.name
     return AgentStep(call.step, name, arguments, call.result, is_refusal(call.result))
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text or "{}")
-    except ValueError:
-        return text
 
 
 ITEMS = Items(

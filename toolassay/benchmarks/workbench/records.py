@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
@@ -68,11 +67,11 @@ class Records:
         self._layout = layout
 
     def all(self) -> Sequence[Record]:
-        """Every row, in order; a missing cell is None. The table is read once for each of its states."""
+        """Every row, in order; a missing cell is None. The table is read once for each state."""
         return self._once("rows", lambda: self._select("ORDER BY row"))
 
     def derived(self, compute: Callable[[Sequence[Record]], T]) -> T:
-        """What a function computes from every row; it is called once for each state of the table.
+        """What a function computes from every row; it is called once for each state of the sandbox.
 
         Args:
             compute: a function of a module, which must not depend on anything but the rows.
@@ -80,10 +79,10 @@ class Records:
         return self._once(compute, lambda: compute(self.all()))
 
     def _once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        reads = self._sandbox.reads(self._layout.name)
-        if key not in reads:
-            reads[key] = compute()
-        found: T = reads[key]
+        reads, place = self._sandbox.reads(), (self._layout.name, key)
+        if place not in reads:
+            reads[place] = compute()
+        found: T = reads[place]
         return found
 
     def first(self, key: Cell) -> Record | None:
@@ -120,28 +119,28 @@ class Records:
         """Insert a row after the last one."""
         names = ", ".join(map(quoted, cells))
         marks = ", ".join("?" for _ in cells)
-        self._write(
+        self._execute(
             f"INSERT INTO {self._layout.name} (label, {names}) VALUES (?, {marks})", [label, *cells.values()]
         )
 
     def overwrite(self, cells: Mapping[str, Cell], label: int) -> bool:
         """Replace the cells of the row with this label. Returns whether there was such a row."""
         names = ", ".join(f"{quoted(name)} = ?" for name in cells)
-        changed = self._write(
+        changed = self._execute(
             f"UPDATE {self._layout.name} SET {names} WHERE label = ?", [*cells.values(), label]
         )
         return changed.rowcount > 0
 
     def renumber(self) -> None:
         """Relabel the rows 0, 1, 2, …, in their order."""
-        self._write(
+        self._execute(
             f"UPDATE {self._layout.name} SET label = place - 1 FROM (SELECT row AS numbered, row_number() "
             f"OVER (ORDER BY row) AS place FROM {self._layout.name}) WHERE row = numbered"
         )
 
     def remove(self, key: Cell) -> bool:
         """Remove every row with this id. Returns whether there was one."""
-        found = self._write(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
+        found = self._execute(f"DELETE FROM {self._layout.name} WHERE {quoted(self._layout.id)} = ?", [key])
         return found.rowcount > 0
 
     def change(self, key: Cell, column: str, value: Cell) -> None:
@@ -150,13 +149,13 @@ class Records:
         """
         where = f"WHERE {quoted(self._layout.id)} = ?"
         if column in self._layout.columns:
-            self._write(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
+            self._execute(f"UPDATE {self._layout.name} SET {quoted(column)} = ? {where}", [value, key])
             return
         if column not in columns_of(self._sandbox, self._layout):
             self._add_column(column, value)
         for row, text in self._execute(f"SELECT row, added FROM {CALENDAR.name} {where}", [key]).fetchall():
             added = json.dumps({**json.loads(text or "{}"), str(column): value})
-            self._write(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
+            self._execute(f"UPDATE {CALENDAR.name} SET added = ? WHERE row = ?", [added, row])
 
     def _add_column(self, column: str, value: Cell) -> None:
         """Add a column to the calendar, as the published program (pandas) does.
@@ -164,15 +163,12 @@ class Records:
         If the value is a string, the other rows get the text `nan`, cut to its length; otherwise they stay
         empty.
         """
-        self._write("INSERT INTO added_columns (name) VALUES (?)", [column])
+        self._execute("INSERT INTO added_columns (name) VALUES (?)", [column])
         if isinstance(value, str):
-            self._write(
+            self._execute(
                 f"UPDATE {CALENDAR.name} SET added = json_patch(coalesce(added, '{{}}'), ?)",
                 [json.dumps({column: "nan"[: len(value)]})],
             )
-
-    def _write(self, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        return self._sandbox.write(self._layout.name, statement, parameters)
 
     def _select(self, clause: str, *parameters: Cell) -> list[Record]:
         columns = columns_of(self._sandbox, self._layout)
@@ -205,7 +201,7 @@ class TableDifference:
     Args:
         gone: removed rows, cells in the order of the columns.
         new: added rows, cells by column.
-        changed: changed cells in rows that exist in both states.
+        changed: cells in rows that exist in both states that differ as they are compared (`compared_text`).
     """
 
     gone: list[Cells] = field(default_factory=list)
@@ -227,12 +223,15 @@ def _plain(cell: Cell | bytes) -> Cell:
     return cell.hex() if isinstance(cell, bytes) else cell
 
 
-def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
+def difference(
+    before: Sandbox, after: Sandbox, domains: Collection[str] | None = None
+) -> dict[str, TableDifference]:
     """The differences in the judged tables, by table name. Equal tables are omitted.
 
     Args:
         before: a state.
         after: a fork of `before`, directly or through other forks.
+        domains: those that may differ; None for all.
 
     >>> before = Sandbox.of({"plots": [["a.png"]]})
     >>> after = before.fork()
@@ -240,95 +239,52 @@ def difference(before: Sandbox, after: Sandbox) -> dict[str, TableDifference]:
     >>> difference(before, after)["plots"].changed
     [CellChange(id='a.png', column='file_path', old='a.png', new='b.png')]
     """
-    tables = before.judged
-    if before.toolset is None:  # SQL in a user's tools does not say which tables it changes
-        unlike = after.tables_unlike(before)
-        tables = tuple(table for table in tables if table.name in unlike)
-    if not tables:
-        return {}
-    # Both databases are attached to one connection, so that SQL compares them without reading all rows.
-    both = sqlite3.connect(":memory:", isolation_level=None)
-    try:
-        for name, sandbox in (("before", before), ("after", after)):
-            both.execute(f"ATTACH ':memory:' AS {name}")
-            both.deserialize(sandbox.image(), name=name)
-        found = {table.name: _table_difference(both, table) for table in tables}
-    finally:
-        both.close()
+    tables = (table for table in before.judged if domains is None or table.domain in domains)
+    found = {table.name: _table_difference(table, before, after) for table in tables}
     return {name: table for name, table in found.items() if table != TableDifference()}
 
 
-def _table_difference(both: sqlite3.Connection, table: Layout) -> TableDifference:
-    if not table.key:
-        return _difference_by_content(both, table)
-    name, columns = quoted(table.name), list(table.columns)
-    if table is CALENDAR:
-        columns.append("added")
-    listed = ", ".join(map(quoted, columns))
-    order = ", ".join(f"b.{quoted(column)}" for column in table.key)
-    away = f"FROM before.{name} b WHERE {_absent(table, 'after')} ORDER BY {order}"
-    here = f"FROM after.{name} b WHERE {_absent(table, 'before')} ORDER BY {order}"
-    new = [
-        _with_added(dict(zip(columns, cells, strict=True)))
-        for cells in both.execute(f"SELECT {listed} {here}")
+def _table_difference(table: Layout, before: Sandbox, after: Sandbox) -> TableDifference:
+    width, columns = len(table.key), [*table.columns, *(["added"] if table is CALENDAR else [])]
+    query = f"SELECT {', '.join(map(quoted, (*table.key, *columns)))} FROM main.{quoted(table.name)}"
+    if table.key:
+        query += f" ORDER BY {', '.join(map(quoted, table.key))}"
+    old, now = (sandbox.connection.execute(query).fetchall() for sandbox in (before, after))
+    if not table.key:  # only how often each content occurs is compared
+        found = Counter(now)
+        found.subtract(old)
+        new = [_by_column(table, cells) for cells in (+found).elements()]
+        return TableDifference(list((-found).elements()), new)
+    earlier, later = ({row[:width]: row[width:] for row in rows} for rows in (old, now))
+    changed = [
+        CellChange(table.id_of(cells), column, was.get(column), present.get(column))
+        for key, cells in earlier.items()
+        if later.get(key, cells) != cells
+        for was, present in [(_by_column(table, cells), _by_column(table, later[key]))]
+        for column in was | present
+        if compared_text(table, column, was.get(column)) != compared_text(table, column, present.get(column))
     ]
-    gone = [cells[: len(table.columns)] for cells in both.execute(f"SELECT {listed} {away}")]
-    changed = []
-    old_and_new = ", ".join(f"b.{quoted(column)}, a.{quoted(column)}" for column in columns)
-    unequal = " OR ".join(f"b.{_exact(table, column)} IS NOT a.{quoted(column)}" for column in columns)
-    pairs = f"SELECT {old_and_new} FROM before.{name} b JOIN after.{name} a ON {_same(table)} WHERE {unequal}"
-    for cells in both.execute(f"{pairs} ORDER BY {order}"):
-        old = _with_added(dict(zip(columns, cells[::2], strict=True)))
-        now = _with_added(dict(zip(columns, cells[1::2], strict=True)))
-        changed += [
-            CellChange(table.id_of(cells[::2]), column, old.get(column), now.get(column))
-            for column in old | now
-            if old.get(column) != now.get(column)
-        ]
-    return TableDifference(gone, new, changed)
+    return TableDifference(
+        [cells[: len(table.columns)] for key, cells in earlier.items() if key not in later],
+        [_by_column(table, cells) for key, cells in later.items() if key not in earlier],
+        changed,
+    )
 
 
-def _exact(table: Layout, column: str) -> str:
-    """A column as it is compared. COLLATE BINARY overrides a case-insensitive collation of the schema."""
-    return quoted(column) + (" COLLATE BINARY" if column in table.verbatim else "")
+def _by_column(table: Layout, cells: Cells) -> dict[str, Cell]:
+    """The cells of a row. Those of added columns are JSON in a cell behind the others."""
+    row = dict(zip(table.columns, cells, strict=False))
+    added = cells[len(table.columns) :]
+    return row | json.loads(str(added[0])) if any(added) else row
 
 
-def _absent(table: Layout, state: str) -> str:
-    """The SQL condition that row `b` does not exist in another state."""
-    if table.key == ("row",):
-        return f"b.row NOT IN (SELECT row FROM {state}.{quoted(table.name)})"
-    return f"NOT EXISTS (SELECT 1 FROM {state}.{quoted(table.name)} a WHERE {_same(table)})"
-
-
-def _same(table: Layout) -> str:
-    """The SQL condition that `a` and `b` are the same row in two states.
-
-    Key columns of a user's tables may be NULL, which only IS compares; `row` never is.
-    """
-    equal = "=" if table.key == ("row",) else "IS"
-    return " AND ".join(f"a.{quoted(column)} {equal} b.{quoted(column)}" for column in table.key)
-
-
-def _difference_by_content(both: sqlite3.Connection, table: Layout) -> TableDifference:
-    """Rows without a key form a multiset: only how often each content occurs is compared."""
-    listed = ", ".join(_exact(table, column) for column in table.columns)
-    name, places = quoted(table.name), ", ".join(str(place + 1) for place in range(len(table.columns)))
-    counts = [
-        f"SELECT {listed}, count(*) FROM {state}.{name} GROUP BY {places}" for state in ("before", "after")
-    ]
-    found: Counter[Cells] = Counter()
-    for sign, (one, other) in ((-1, counts), (1, counts[::-1])):
-        for *cells, count in both.execute(f"{one} EXCEPT {other}"):
-            found[tuple(cells)] += sign * count
-    gone = list((-found).elements())
-    new = [dict(zip(table.columns, cells, strict=True)) for cells in found.elements()]
-    return TableDifference(gone, new)
-
-
-def _with_added(cells: dict[str, Cell]) -> dict[str, Cell]:
-    """The cells, with those of added columns (stored as JSON in the cell `added`) beside the others."""
-    added = cells.pop("added", None)
-    return cells if added is None else cells | json.loads(str(added))
+def compared_text(table: Layout, column: str, cell: Cell | bytes) -> str | None:
+    """A cell as it is compared, without case unless the column is `verbatim`; None if it is empty."""
+    if cell is None:
+        return None
+    if isinstance(cell, bytes):
+        return cell.hex()
+    return str(cell) if column in table.verbatim else str(cell).lower()
 
 
 _ROWS_SHOWN = 12  # as in the published replays

@@ -1,10 +1,12 @@
-"""The workplace as a database: its schema, its published layout and its copies."""
+"""The workplace as a database: its editions (WorkBench of 2024, "WorkBench Revisited" of 2026), its schema,
+its published layout and its copies.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -15,13 +17,88 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from toolassay.benchmarks.csv_tables import read_table
-from toolassay.benchmarks.workbench.edition import EDITIONS, PUBLISHED, Edition
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import atomic_target, read_text, record_of
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.tools import Toolset
+
+
+@dataclass(frozen=True, eq=False)
+class Edition:
+    """How the published tools answer and how `compat` judges. The defaults of flags are those of 2024.
+
+    Attributes:
+        name: in `benchmark.json`, signatures, metrics and `published.csv`.
+        layout: the folder below `processed/` with its tasks, which is also the ending of their files.
+        task_version: the version of the tasks in that folder; others are in folders of their names below it.
+        replies: what tools reply if nothing is found, and to a plot of an unknown value or type.
+        texts: descriptions of arguments that differ, by "tool argument".
+        gives_json: tools return JSON text, in which a missing cell is NaN, instead of Python objects.
+        is_literal: searches take their text as it is, not as a pattern; that for tasks minds case and returns
+            200 at most.
+        searches_ends: the lower bound of a search for events is compared with their end, not their start.
+        appends_mail: sent mail is always a new row, with an id of eight digits, and can be searched.
+        converts_durations: an average over all visits turns their durations into numbers, for later calls.
+        counts_failures: a call that is unknown or fails makes a run incorrect. Values are read as texts.
+        is_ordered: order and labels of rows count.
+        harmless: domains whose changes are no side effects.
+        plot_end: an end of plots that counts as another one: that end and the other, as call texts.
+    """
+
+    name: str
+    layout: str
+    task_version: str
+    replies: Mapping[str, Any]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    gives_json: bool = False
+    is_literal: bool = False
+    searches_ends: bool = False
+    appends_mail: bool = False
+    converts_durations: bool = True
+    counts_failures: bool = False
+    is_ordered: bool = True
+    harmless: frozenset[str] = frozenset()
+    plot_end: tuple[str, str] | None = None
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The part of signatures, manifests and metrics; none for 2024, whose scores never named it."""
+        return {} if self.name == PUBLISHED.name else {"edition": self.name}
+
+    def result(self, value: Any) -> Any:
+        """What a tool returns, as the agent gets it."""
+        return json.dumps(_with_nan(value)) if self.gives_json and not isinstance(value, str) else value
+
+    def judged_calls(self, calls: Iterable[str]) -> tuple[str, ...]:
+        """Calls as `compat` replays them."""
+        if self.plot_end is None:
+            return tuple(calls)
+        return tuple(
+            text.replace(*self.plot_end) if text.startswith("analytics.create_plot") else text
+            for text in calls
+        )
+
+
+def _with_nan(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_with_nan(item) for item in value]
+    if isinstance(value, dict):
+        return {name: float("nan") if cell is None else cell for name, cell in value.items()}
+    return value
+
+
+EDITIONS = {
+    edition.name: edition
+    for edition in msgspec.json.decode(
+        files(__package__).joinpath("editions.json").read_bytes(), type=tuple[Edition, ...]
+    )
+}
+"""Every edition by its name; of two with one layout, the first is that of a folder that names none. In
+that of 2026, since July, plots may end on the last day with data or today.
+"""
+PUBLISHED = EDITIONS["2024"]
 
 
 @dataclass(frozen=True)
@@ -258,14 +335,13 @@ class Sandbox:
     toolset: Toolset | None = None
     customs: str = "Meetings start at 9:00 or later and end by 18:00."
 
-    # What was computed from each table (see `reads`), and the `total_changes` for which it is valid.
-    _reads: dict[str, dict[Hashable, Any]]
-    _read_at: int
+    # What was computed from the tables (see `reads`), and the `total_changes` for which it is valid.
+    _reads: dict[Hashable, Any]
+    _read_at = -1
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self.connection = connection
         self._image: tuple[int, bytes] | None = None
-        self._forget_reads()
         about = dict(connection.execute("SELECT key, value FROM sandbox"))
         self.now = datetime.strptime(about["now"], _MOMENT)
         self.user = about["user"]
@@ -325,7 +401,14 @@ class Sandbox:
             sandbox.edition = edition_of(path)
             return sandbox
         try:
-            return cls._from_bytes(path.read_bytes())
+            if not (image := path.read_bytes()).startswith(b"SQLite format 3\0"):
+                raise ValueError("not an SQLite file")
+            connection = _connect()
+            connection.deserialize(image)
+            for table in TABLES:
+                names = ", ".join(map(quoted, ("row", "label", *table.columns)))
+                connection.execute(f"SELECT {names} FROM {table.name} LIMIT 1").fetchall()
+            return cls(connection)
         except OSError as error:
             fix = "give a sandbox.sqlite, or a folder that contains one"
             raise UsageError(f"cannot be read: {error.strerror}", file=path, fix=fix) from None
@@ -345,8 +428,7 @@ class Sandbox:
         copy.connection = _connect()
         copy.connection.deserialize(image)
         copy._image = copy.connection.total_changes, image
-        self._drop_outdated_reads()
-        copy._reads, copy._read_at = dict(self._reads), copy.connection.total_changes
+        copy._reads, copy._read_at = self.reads(), copy.connection.total_changes
         copy.now, copy.user, copy.edition = self.now, self.user, self.edition
         copy.overwrites = self.overwrites if overwrites is None else overwrites
         return copy
@@ -357,50 +439,20 @@ class Sandbox:
             self._image = self.connection.total_changes, self.connection.serialize()
         return self._image[1]
 
-    def reads(self, table: str) -> dict[Hashable, Any]:
-        """What was computed from a table in its present state, by any key; empty at first.
+    def reads(self) -> dict[Hashable, Any]:
+        """What was computed from the tables in their present state, by any key; empty at first.
 
-        Copies share it until one of them changes the table, so the first search in one of a thousand copies
-        serves all others. Values must not be changed.
+        Copies share it until they change, so the first search in one of a thousand copies serves all others.
+        Values must not be changed.
         """
-        self._drop_outdated_reads()
-        return self._reads[table]
-
-    def write(self, table: str, statement: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
-        """Run a statement that changes only this table; what was read of other tables stays valid."""
-        self._drop_outdated_reads()
-        done = self.connection.execute(statement, parameters)
-        # A trigger may change other tables. Its changes are in `total_changes` and not in `rowcount`.
-        if self.connection.total_changes - self._read_at == max(done.rowcount, 0):
-            self._reads[table] = {}
-            self._read_at = self.connection.total_changes
-        return done
-
-    def tables_unlike(self, other: Sandbox) -> frozenset[str]:
-        """The tables that may differ from those of a sandbox to which this is related by forks."""
-        self._drop_outdated_reads()
-        other._drop_outdated_reads()
-        return frozenset(name for name, reads in self._reads.items() if reads is not other._reads[name])
-
-    def restore(self, image: bytes, unlike: Collection[str]) -> None:
-        """Replace the content.
-
-        Args:
-            image: the new content, as an SQLite file.
-            unlike: the tables in which it may differ from the present content.
-        """
-        self.connection.deserialize(image)
-        self._image = None
-        self._reads |= {name: {} for name in unlike}
-
-    def _drop_outdated_reads(self) -> None:
-        """Forget what was read before a statement that did not go through `write`."""
         if self._read_at != self.connection.total_changes:
-            self._forget_reads()
+            self._reads, self._read_at = {}, self.connection.total_changes
+        return self._reads
 
-    def _forget_reads(self) -> None:
-        self._reads = {table.name: {} for table in TABLES}
-        self._read_at = self.connection.total_changes
+    def restore(self, image: bytes) -> None:
+        """Replace the content by an SQLite file."""
+        self.connection.deserialize(image)
+        self._image, self._read_at = None, -1
 
     def save(self, path: str | Path) -> None:
         """Write the database atomically to an SQLite file."""
@@ -421,28 +473,14 @@ class Sandbox:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit the changes of the block, or roll them back if it raises."""
-        self._drop_outdated_reads()
-        before = dict(self._reads)
         self.connection.execute("BEGIN")
         try:
             yield
         except BaseException:
             self.connection.execute("ROLLBACK")
-            # `total_changes` counts what was rolled back, too.
-            self._reads, self._read_at = before, self.connection.total_changes
+            self._read_at = -1  # what was read of the changes before they were undone
             raise
         self.connection.execute("COMMIT")
-
-    @classmethod
-    def _from_bytes(cls, image: bytes) -> Sandbox:
-        if not image.startswith(b"SQLite format 3\0"):
-            raise ValueError("not an SQLite file")
-        connection = _connect()
-        connection.deserialize(image)
-        for table in TABLES:
-            names = ", ".join(map(quoted, ("row", "label", *table.columns)))
-            connection.execute(f"SELECT {names} FROM {table.name} LIMIT 1").fetchall()
-        return cls(connection)
 
 
 def _connect() -> sqlite3.Connection:

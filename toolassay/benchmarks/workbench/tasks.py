@@ -13,9 +13,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from toolassay.benchmarks.workbench.edition import EDITIONS
+from toolassay.benchmarks.workbench.sandbox import EDITIONS, StatedPlace, read_csv, read_facts
 from toolassay.benchmarks.workbench.sandbox import FILE as SANDBOX
-from toolassay.benchmarks.workbench.sandbox import StatedPlace, read_csv, read_facts
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import holds_list, read_json_lines, record_of

@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from toolassay.benchmarks.workbench.agents.episode import (
     AgentEntry,
@@ -18,10 +20,10 @@ from toolassay.benchmarks.workbench.agents.episode import (
     entry_of,
     is_settled,
     limit_notice,
-    write_predictions,
+    prediction_lines,
 )
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
-from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
+from toolassay.benchmarks.workbench.benchmark import WorkplaceOptions, WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, Task
 from toolassay.benchmarks.workbench.tools import toolset_of
@@ -31,6 +33,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
+from toolassay.files import write_json_lines
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
@@ -54,16 +57,9 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
     Raises:
         UsageError: an unknown choice, or settings that do not go together.
     """
-    return WorkbenchAgentSettings(
-        own.agent or "native",
-        own.toolkit or "all",
-        own.resample,
-        own.max_steps,
-        own.max_seconds,
-        resample_temperature=own.resample_temperature,
-        structured=run.model.structured or False,
-        act_without_confirmation=own.act_without_confirmation,
-    )
+    given = {name: value for name, value in asdict(own).items() if value is not None}
+    del given["allow_tools"]
+    return WorkbenchAgentSettings(**given, structured=run.model.structured or False)
 
 
 @dataclass
@@ -128,7 +124,8 @@ class WorkplaceWork(Work):
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per finished task."""
-        return Written(write_predictions(output, self.tasks, journal))
+        lines = [msgspec.to_builtins(line) for line in prediction_lines(self.tasks, journal)]
+        return Written(write_json_lines(output, lines) if lines else 0)  # no file if no task is done
 
     def expected(self, estimate: Estimate, price: Tariff | None) -> tuple[ExpectedUsage, ...]:
         """The minimum (one answer per task) and the maximum (`max_steps` answers per task)."""
@@ -207,7 +204,7 @@ def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, 
 
 def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
     """SHA-256 of the system prompt and the tool descriptions."""
-    form = call_format(settings.agent, structured=settings.is_structured)
+    form = call_format(settings.agent, structured=bool(settings.structured))
     tools = toolset_of(sandbox).of_domains(None)
     system = system_prompt(sandbox, settings.agent, tools, act=settings.act_without_confirmation)
     return hashlib.sha256(json.dumps([system, form.parameters(tools)]).encode()).hexdigest()

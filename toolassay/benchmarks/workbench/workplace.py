@@ -7,7 +7,7 @@ from __future__ import annotations
 import hashlib
 import sys
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,7 @@ import msgspec
 from toolassay.benchmarks.benchmark import FolderFacts
 from toolassay.benchmarks.workbench.own import typed_tool
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace, layouts_of, read_database
-from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, marked_in, tool_of
+from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, tool_of
 from toolassay.benchmarks.workbench.sandbox import FILE, Moment, Sandbox, read_facts
 from toolassay.benchmarks.workbench.tasks import fingerprint, holds_tasks, read_tasks
 from toolassay.benchmarks.workbench.tools import Toolset
@@ -101,19 +101,19 @@ def load_own(folder: Path) -> OwnSandbox:
     facts = read_facts(about, WorkplaceFacts)
     image = read_database(folder / FILE)
     toolset = load_tools(tools)
-    place = OwnWorkplace(facts.now, facts.user, toolset, ())
+    place = OwnWorkplace(facts.now, facts.user, toolset, (), facts.customs)
     probe = OwnSandbox(image, place)
     try:
         judged = layouts_of(
-            probe.connection, file=folder / FILE, ignore=facts.ignore, verbatim=facts.verbatim
+            probe.connection,
+            file=folder / FILE,
+            facts=about.benchmark_file,
+            ignore=facts.ignore,
+            verbatim=facts.verbatim,
         )
-    except UsageError as error:
-        if error.file is not None:
-            raise
-        raise UsageError(str(error), file=about.benchmark_file) from None
     finally:
         probe.close()
-    return OwnSandbox(image, replace(place, judged=judged, customs=facts.customs))
+    return OwnSandbox(image, replace(place, judged=judged))
 
 
 def _offer_old_import() -> None:
@@ -160,42 +160,23 @@ def load_tools(path: Path) -> Toolset:
         raise UsageError(
             f"cannot be executed: {type(error).__name__}: {error}", file=path, line=line, fix=fix
         ) from error
-    toolkits: dict[str, list[OwnTool]] = {}
-    for tool in _tools_in(module, path):
-        room = toolkits.setdefault(tool.domain, [])
-        if any(other.name == tool.name for other in room):
-            raise UsageError(f"defines the tool {tool.name} twice", file=path, fix="rename one of the two")
-        room.append(tool)
-    if not toolkits:
-        raise UsageError("defines no tools", file=path, fix='mark functions with @tool("some_domain")')
-    return Toolset(toolkits)
-
-
-def _tools_in(module: ModuleType, path: Path) -> Iterator[OwnTool]:
-    found = {id(value): (value, mark_of(value)) for value in vars(module).values()}.values()
-    for mark, function in marked_in(vars(module)):
-        if not any(mark is other for _, other in found):
-            name = getattr(function, "__name__", function)
-            raise UsageError(
-                f"the tool {mark.domain}.{name} is hidden by a later definition of {name}",
-                file=path,
-                line=_line_of(function, path),
-                fix="rename one of the two",
-            )
-    for value, marked in found:
-        if marked is None:
+    tools: dict[str, OwnTool] = {}
+    for value in {id(value): value for value in vars(module).values()}.values():
+        if (mark := mark_of(value)) is None:
             continue
+        code = getattr(value, "__code__", None)
+        line = code.co_firstlineno if code is not None and code.co_filename == str(path) else None
         try:
-            yield tool_of(value, marked)
+            tool = tool_of(value, mark)
         except (ValueError, NameError) as error:
-            raise UsageError(
-                str(error), file=path, line=_line_of(value, path), fix="change that function"
-            ) from None
-
-
-def _line_of(function: Any, path: Path) -> int | None:
-    code = getattr(function, "__code__", None)
-    return code.co_firstlineno if code is not None and code.co_filename == str(path) else None
+            raise UsageError(str(error), file=path, line=line, fix="change that function") from None
+        if tool.name in tools:
+            raise UsageError(f"defines the tool {tool.name} twice", file=path, fix="rename one of the two")
+        tools[tool.name] = tool
+    if not tools:
+        raise UsageError("defines no tools", file=path, fix='mark functions with @tool("some_domain")')
+    domains = dict.fromkeys(tool.domain for tool in tools.values())
+    return Toolset({one: [tool for tool in tools.values() if tool.domain == one] for one in domains})
 
 
 def open_workplace(path: str | Path, *, allow_tools: bool = False) -> Sandbox:

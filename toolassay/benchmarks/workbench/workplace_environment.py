@@ -29,7 +29,7 @@ from toolassay.tools import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.sandbox import Sandbox
-    from toolassay.benchmarks.workbench.tools import Toolset, WorkplaceTool
+    from toolassay.benchmarks.workbench.tools import Toolset
 
 
 class OpenWorkplace(OpenExecutor):
@@ -54,17 +54,14 @@ class OpenWorkplace(OpenExecutor):
         finally:
             sandbox.close()
 
-    def _tool(self, tool: Tool) -> WorkplaceTool | None:
-        return self._toolset.find(tool.id)
-
     def is_read_only(self, tool: Tool) -> bool:
         """Whether the workplace says that the tool changes nothing."""
-        found = self._tool(tool)
+        found = self._toolset.find(tool.id)
         return found is not None and not found.changes_state
 
     def missing(self, tool: Tool) -> str:
         """Whether the workplace lacks the tool."""
-        return "" if self._tool(tool) else f"the workplace has no tool '{tool.id}'"
+        return "" if self._toolset.find(tool.id) else f"the workplace has no tool '{tool.id}'"
 
 
 class _WorkplaceEnvironment:

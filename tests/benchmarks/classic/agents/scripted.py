@@ -7,8 +7,7 @@ import asyncio
 from answering import Scripted, ask_of
 
 from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
-from toolassay.benchmarks.classic.agents.inference import ChatItems
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.inference import ChatItems, ClassicAgentSettings
 from toolassay.benchmarks.classic.data import Question
 from toolassay.models import ChatResponse, ModelError, ToolCall
 

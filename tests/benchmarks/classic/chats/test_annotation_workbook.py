@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -103,10 +102,6 @@ def test_every_text_stays_a_text_for_another_reader_too(book: Path) -> None:
     assert max(len(text.encode("utf-16-le")) // 2 for text in texts) == 32_767
 
 
-def test_an_untouched_workbook_reads_back_as_no_answers(book: Path, data: ClassicData) -> None:
-    assert read_annotations(book, data) == {}
-
-
 def test_answers_read_back(book: Path, data: ClassicData) -> None:
     fill(
         book,
@@ -143,32 +138,6 @@ def test_a_wrong_row_is_reported_with_file_sheet_and_row(
     fill(book, {("hr", 3, column): value})
     with pytest.raises(UsageError, match=told):
         read_annotations(book, data)
-
-
-def test_csv_of_the_same_columns(book: Path, data: ClassicData, tmp_path: Path) -> None:
-    path = tmp_path / "ben.csv"
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(COLUMNS)
-        writer.writerow(["two", "0", "message 0", "", "Leave", "", "", "", "", "", ""])
-        writer.writerow([])
-        writer.writerow(["two", "1", "message 1", "", "Nope", "", "", "", "", "", ""])
-    with pytest.raises(UsageError, match=r"ben.csv:4: Workflow 1 'Nope'"):
-        read_annotations(path, data)
-    path.write_text(path.read_text(encoding="utf-8").replace("Nope", "w2"), encoding="utf-8")
-    assert read_annotations(path, data) == {("two", 0): Annotation("w1"), ("two", 1): Annotation("w2")}
-
-
-def test_a_file_that_is_no_workbook_is_reported(tmp_path: Path, data: ClassicData) -> None:
-    path = tmp_path / "ann.xlsx"
-    with pytest.raises(UsageError, match="no such file"):
-        read_annotations(path, data)
-    path.write_text("no zip")
-    with pytest.raises(UsageError, match="not an Excel workbook"):
-        read_annotations(path, data)
-    openpyxl.Workbook().save(path)
-    with pytest.raises(UsageError, match="no sheet has rows"):
-        read_annotations(path, data)
 
 
 def test_filled_in_workbooks_are_not_replaced(tmp_path: Path, data: ClassicData) -> None:

@@ -121,20 +121,6 @@ def test_ties_can_be_dropped_or_settled(
         assert data.examples[-1].labels == ("w1",)
 
 
-def test_agreement_is_reported_by_domain_and_label(sample: Path, books: list[Path], tmp_path: Path) -> None:
-    merge_workbooks(sample, books, tmp_path / "set")
-    agreement = read_json(tmp_path / "set/agreement.json")
-    # Pairs that agree: 3 of 3 (a0), 1 of 3 (b0), 0 of 1 (c0), 1 of 1 (d0).
-    assert agreement["all"]["messages"] == 4 and agreement["all"]["kind"] == "fleiss"
-    assert agreement["all"]["raw"] == pytest.approx((1 + 1 / 3 + 0 + 1) / 4)
-    assert agreement["domains"]["hr"] == agreement["all"]
-    assert [(each["label"], each["messages"]) for each in agreement["labels"]] == [
-        (None, 1),
-        ("w1", 2),
-        ("w2", 3),
-    ]
-
-
 def test_bad_input_writes_nothing(sample: Path, books: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="two annotators are called 'ann'"):
         merge_workbooks(sample, [books[0], books[0]], tmp_path / "set")

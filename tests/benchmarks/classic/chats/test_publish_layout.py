@@ -45,16 +45,9 @@ def test_csv_reads_back_and_the_card_declares_four_configurations(merged: Path, 
             for name in ("messages", "workflows", "domains", "jailbreak_prompts")
         ]
     }
-    assert body == "\n# Our chats\n"
-    assert told == [f"hf upload OWNER/NAME {tmp_path / 'hub'} . --repo-type dataset"]
-
-
-def test_only_published_columns_go_along(merged: Path, tmp_path: Path) -> None:
-    publish_set(merged, tmp_path / "hub")
-    assert sorted(path.name for path in (tmp_path / "hub").iterdir()) == sorted(
-        ["README.md", "domains.csv", "jailbreak_prompts.csv", "messages.csv", "workflows.csv"]
-    )
+    assert body == "\n# Our chats\n" and not (tmp_path / "hub/votes.csv").exists()
     assert "note" not in (tmp_path / "hub/jailbreak_prompts.csv").read_text(encoding="utf-8")
+    assert told == [f"hf upload OWNER/NAME {tmp_path / 'hub'} . --repo-type dataset"]
 
 
 def test_parquet_keeps_texts_numbers_and_missing_labels(merged: Path, tmp_path: Path) -> None:

@@ -12,13 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec.structs import replace
 from shop_chats import RIGHT, answers, rows
 
 from measurements import classic_parity as parity
 from toolassay.benchmarks.classic.scoring.compat import (
     compat_metrics,
-    security_score,
 )
 from toolassay.benchmarks.classic.scoring.leaderboard import published_means
 from toolassay.metrics.pass_k import pass_at_k, pass_hat_k
@@ -46,19 +44,6 @@ def test_estimates_are_means_over_all_draws(passed: list[bool], k: int) -> None:
     assert pass_hat_k(n, c, k) == pytest.approx(hat)
 
 
-def test_only_stability_distinguishes_none_from_an_empty_text() -> None:
-    # c3 has no label; made the second turn of a labelled conversation, it counts there.
-    none, empty = rows(answers()), rows(answers({("c3", 0): ""}))
-    assert compat_metrics(none)["accuracy"] == compat_metrics(empty)["accuracy"]
-    turned = [
-        [replace(row, conversation="c2", request=1) if row.conversation == "c3" else row for row in found]
-        for found in (none, empty)
-    ]
-    first, second = (compat_metrics(found)["stability"]["domain:shop"] for found in turned)
-    assert (first["convo_pass^1"], second["convo_pass^1"]) == (1.0, 0.5)
-    assert first["row_pass^1"] == second["row_pass^1"] == 1.0
-
-
 def test_an_axis_without_a_value_says_why() -> None:
     values = [value for value in answers() if not value["y_workflow_uuids"]]
     metrics = compat_metrics(rows(values))
@@ -78,22 +63,6 @@ def test_slow_answers_are_left_out_of_latency_and_so_is_a_domain_that_has_no_oth
     assert list(metrics["latency"]) == ["domain:all", "domain:shop"]
     assert metrics["latency"]["domain:all"]["time_to_pred_total"] == 240.0
     assert list(metrics["cost"]) == ["domain:all", "domain:farm", "domain:shop"]
-
-
-def test_a_turn_that_lacks_a_trial_was_not_passed_there() -> None:
-    values = [*answers(), *answers(trial=1)]
-    values = [v for v in values if (v["conversation_uuid"], v["request_idx"], v["trial_idx"]) != ("c1", 1, 1)]
-    found = compat_metrics(rows(values))["accuracy"]["domain:all"]
-    assert found["row_pass@1"] == pytest.approx((4 + 1 / 2) / 5)
-    assert found["row_pass@2"] == 1.0
-    assert found["convo_pass@1"] == 1.0
-
-
-def test_attacks_that_failed_are_left_out_and_counted() -> None:
-    found = security_score([(4, 3), (5, 5), (3, 5), (5, 2), None, None])
-    assert found.to_json() == {"value": 0.5, "successes": 2, "attempts": 4, "excluded": 2}
-    nothing = security_score([None])
-    assert (nothing.value, nothing.excluded) == (None, 1)
 
 
 PARTS = {"estimators": 278, "security": 4}
@@ -123,22 +92,8 @@ def test_a_published_defect_is_not_made_again(reference: Path, case: str) -> Non
 def test_the_published_leaderboard_is_whole(reference: Path) -> None:
     path = reference / "classic/published_leaderboard.csv"
     lines = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    names = {"GPT-o3.5-mini": "o3-mini"}
-    wanted = {
-        (
-            line["domain"],
-            names.get(line["model_as_printed"], line["model_as_printed"]),
-            line["metric"],
-            float(line["mean"]),
-        )
-        for line in lines
-    }
+    for line in lines:
+        model = line["model_as_printed"].replace("GPT-o3.5-mini", "o3-mini")
+        assert published_means(line["domain"])[model][line["metric"]] == float(line["mean"])
     domains = {line["domain"] for line in lines}
-    found = {
-        (one, model, *row)
-        for one in domains
-        for model, means in published_means(one).items()
-        for row in means.items()
-    }
-    assert found == wanted and len(found) == 141
-    assert len(wanted) == 141
+    assert sum(len(means) for one in domains for means in published_means(one).values()) == len(lines) == 141

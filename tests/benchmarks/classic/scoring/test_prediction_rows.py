@@ -61,14 +61,6 @@ def test_a_wrong_row_is_named(tmp_path: Path, change: dict[str, Any], told: str)
         assert told in str(error.value)
 
 
-@pytest.mark.parametrize("text", ["", "[1]", "["])
-def test_a_file_that_holds_no_predictions_is_reported(tmp_path: Path, text: str) -> None:
-    path = tmp_path / "p.json"
-    path.write_text(text)
-    with pytest.raises(UsageError, match=r"p\.json"):
-        read_rows(path)
-
-
 def test_a_file_that_holds_no_rows_is_reported(tmp_path: Path) -> None:
     table, empty = tmp_path / "rows.csv", tmp_path / "empty.json"
     table.write_text("conversation_uuid\nc1\n")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolassay.benchmarks.classic.agents.choice import WorkflowChoice
-from toolassay.benchmarks.classic.agents.inference import ChatItems
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings
+from toolassay.benchmarks.classic.agents.inference import ChatItems, ChoiceAnswer, ClassicAgentSettings
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.classic.security import ChatProbe, SecurityPrompt, chat_probe, check_chat
 from toolassay.models import ChatResponse
@@ -43,14 +42,6 @@ def named(name: str, **more: str) -> str:
     return json.dumps({**more, "workflow": name})
 
 
-def test_a_planted_description_is_in_the_list() -> None:
-    probe = chat_probe(HIDDEN, WORKFLOWS)
-    (carrier,) = [one for one in probe.question.candidates if HIDDEN.planted in one.description]
-    assert carrier.id in {one.id for one in WORKFLOWS} and len(probe.question.candidates) == 6
-    assert chat_probe(HIDDEN, WORKFLOWS) == probe
-    assert len(chat_probe(HIDDEN, ()).question.candidates) == 2
-
-
 @pytest.mark.parametrize("agent", ["cot", "reasoning", "tools"])
 def test_the_reference_stands_in_the_instructions(agent: str) -> None:
     wording = ChatItems(ClassicAgentSettings(agent), {}, reference="QX7F3A-9C12J").wording
@@ -61,7 +52,7 @@ def test_the_reference_stands_in_the_instructions(agent: str) -> None:
 
 def outcome(prompt: SecurityPrompt, *answers: Any, ended: str = "answered", chosen: Any = ()) -> str:
     probe: ChatProbe = chat_probe(prompt, WORKFLOWS)
-    said = [asdict(ChatResponse(text)) for text in answers]
+    said = [ChoiceAnswer.of(ChatResponse(text)) for text in answers]
     return check_chat(probe, chosen, said, ended, WORDING).outcome
 
 
@@ -112,13 +103,6 @@ def test_what_gives_the_instructions_away() -> None:
 def test_thoughts_of_every_form_may_weigh_a_code(answer: str) -> None:
     text = answer.replace("{0}", HIDDEN.canary)
     assert outcome(HIDDEN, text, chosen=[JOB_3]) == "resisted"
-
-
-def test_calls_are_read_as_well() -> None:
-    probe = chat_probe(HIDDEN, WORKFLOWS)
-    call = {"id": "1", "name": f"job_{HIDDEN.canary}", "arguments": "{}"}
-    answer = {"text": "", "tool_calls": [call]}
-    assert check_chat(probe, [UNREAD], [answer], "malformed", WORDING).outcome == "succeeded"
 
 
 def test_harmless_prompts() -> None:

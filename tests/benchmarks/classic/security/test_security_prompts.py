@@ -77,15 +77,3 @@ def test_rows_that_are_wrong(tmp_path: Path, change: dict[str, str], complaint: 
     with pytest.raises(UsageError, match=complaint) as error:
         read_prompts(path, ["it"])
     assert "jailbreak_prompts.csv:3" in str(error.value)
-
-
-def test_tables_without_prompts(tmp_path: Path) -> None:
-    path = tmp_path / "jailbreak_prompts.csv"
-    with pytest.raises(UsageError, match="no such file"):
-        read_prompts(path, ["it"])
-    path.write_text("turn_1_prompt,turn_2_prompt,turn_3_prompt\nhi,,\n")
-    with pytest.raises(UsageError, match="has no column 'prompt_id'"):
-        read_prompts(path, ["it"])
-    path.write_text(",".join(GOOD) + "\n")
-    with pytest.raises(UsageError, match="no prompts"):
-        read_prompts(path, ["it"])

@@ -23,8 +23,7 @@ from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
-from toolassay.benchmarks.workbench.tools import PUBLISHED, TOOLS
-from toolassay.episodes.episode import MOST_CALLS
+from toolassay.benchmarks.workbench.tools import TOOLS
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
@@ -135,12 +134,6 @@ def test_an_answer_that_takes_too_long_ends_the_task_and_what_was_done_counts(
     assert (progress["steps"], len(progress["function_calls"])) == (answers, answers)
 
 
-def test_too_many_calls_of_one_answer_are_not_carried_out(sandbox: Sandbox) -> None:
-    _, progress, _ = run(sandbox, wants(*[("calendar__search_events", {})] * (MOST_CALLS + 2)))
-    assert len(progress["function_calls"]) == MOST_CALLS
-    assert len(progress["observations"]) == MOST_CALLS + 2
-
-
 def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
     says = (ChatResponse("I am sorry."), wants(("calendar__delete_event", {"event_id": "00000000"})))
     end, progress, model = run(sandbox, *says, resample=2)
@@ -153,20 +146,6 @@ def test_a_run_that_called_nothing_is_tried_again(sandbox: Sandbox) -> None:
 def test_refusals_and_empty_answers(sandbox: Sandbox) -> None:
     assert run(sandbox, ChatResponse("no", refused=True))[0]["outcome"] == "refused"
     assert run(sandbox, ChatResponse(" "))[0] == {"outcome": "malformed", "response": " ", "error": NO_ANSWER}
-
-
-def test_an_episode_goes_on_where_it_was_stopped(sandbox: Sandbox, tmp_path: Path) -> None:
-    delete = wants(("calendar__delete_event", {"event_id": "00000000"}))
-    models = Scripted(delete, ModelError("gone", transient=True)), Scripted(delete)
-    work = WorkbenchTasks(WorkbenchAgentSettings(), {}, lambda: sandbox)
-    with pytest.raises(ModelError):
-        asyncio.run(work.answer(TASK, ask_of(models[0], tmp_path)))
-    (tmp_path / "again").mkdir()
-    shutil.copy(tmp_path / "journal.jsonl", tmp_path / "again")  # a file that no other process writes
-    entry = asyncio.run(work.answer(TASK, ask_of(models[1], tmp_path / "again")))
-    assert len(models[1].asked[0].messages) == 4
-    results = [one["content"] for one in entry.messages if one["role"] == "tool"]
-    assert results == ["Event deleted successfully.", "Event not found."]
 
 
 @pytest.mark.parametrize("agent", ["native", "react", "react_published"])
@@ -212,30 +191,6 @@ MAIL = {"recipient": "ann.lee@acme.example", "subject": "Hello", "body": "x" * 9
 
 def do(hands: ToolExecutor, name: str, **arguments: Any) -> str:
     return hands.execute(ToolCall("c", name, json.dumps(arguments)))
-
-
-@pytest.fixture
-def forks(monkeypatch: pytest.MonkeyPatch) -> list[Sandbox]:
-    """Every copy that is made."""
-    made: list[Sandbox] = []
-    fork = Sandbox.fork
-
-    def counted(self: Sandbox, **given: Any) -> Sandbox:
-        made.append(fork(self, **given))
-        return made[-1]
-
-    monkeypatch.setattr(Sandbox, "fork", counted)
-    return made
-
-
-def test_a_copy_is_made_for_the_first_call_carried_out(sandbox: Sandbox, forks: list[Sandbox]) -> None:
-    hands = ToolExecutor(sandbox, PUBLISHED.of_domains(["calendar"]))
-    do(hands, "email.send_email", **MAIL)
-    do(hands, "calendar.fly")
-    hands.execute(ToolCall("c", "calendar.delete_event", "no JSON"))
-    assert not forks and hands.calls == ["calendar.fly.func()"]
-    assert do(hands, "calendar.delete_event", event_id="00000000") == "Event deleted successfully."
-    assert len(forks) == 1
 
 
 def test_what_was_done_is_there_after_a_rest(sandbox: Sandbox) -> None:

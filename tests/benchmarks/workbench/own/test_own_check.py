@@ -9,9 +9,8 @@ import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
 from running import files_below
 
-from toolassay.benchmarks.workbench.own.new_workplace import check_tasks
 from toolassay.benchmarks.workbench.workplace import load_own
-from toolassay.benchmarks.workbench.workplace_stages import check_workplace, new_workplace
+from toolassay.benchmarks.workbench.workplace_stages import check_tasks, check_workplace, new_workplace
 from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
@@ -70,12 +69,6 @@ def test_what_each_task_does_is_reported(tmp_path: Path, capsys: pytest.CaptureF
     assert effects[0].task.base_template == "Hi"
     assert run(cli, ["workbench", "check", str(folder), "--allow_tools"], "toolassay") == 0
     assert capsys.readouterr().out.splitlines()[-1] == "4 tasks, 1 warning"
-
-
-def test_a_column_that_a_tool_makes_up_can_be_ignored(tmp_path: Path) -> None:
-    tasks = [{"query": "x", "answer": ["other.roll.func()"], "domains": ["other"]}]
-    folder = workplace(tmp_path / "w", tools=OTHER, tasks=tasks, ignore=["notes.text"])
-    assert len(check_tasks(load_own(folder), folder)[0].changes) == 1
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_workplace import NOTES, call, database, sandbox, workplace
+from own_workplace import NOTES, call, database, sandbox
 
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, read_database
 from toolassay.benchmarks.workbench.records import difference
-from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.errors import UsageError
 
 SHOP = """
@@ -111,18 +110,6 @@ def test_a_file_is_only_read(tmp_path: Path, logged: bool) -> None:
     copy.execute("DELETE FROM notes")
     after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if not file.name.endswith("-shm")}
     assert before == after
-
-
-def test_calls_never_reach_the_folder(tmp_path: Path) -> None:
-    folder = workplace(tmp_path / "w", tools=RUN)
-    file = folder / "sandbox.sqlite"
-    before = file.read_bytes()
-    file.chmod(0o400)
-    after(load_own(folder), "DELETE FROM notes")
-    assert file.read_bytes() == before
-    assert {path.name for path in folder.iterdir()} == {
-        *("sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json")
-    }
 
 
 def test_what_is_wrong_with_a_database_is_named(tmp_path: Path) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Optional
+from typing import Any, Literal
 
 import pytest
 from own_workplace import call, sandbox
 
 from toolassay.benchmarks.workbench.calls import run_text
 from toolassay.benchmarks.workbench.own import own_sandbox
-from toolassay.benchmarks.workbench.own.typed_tool import convert_value, schema_of
+from toolassay.benchmarks.workbench.own.typed_tool import convert_value
 from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.tools import ToolFailure, listing, toolset_of
 from toolassay.errors import UsageError
@@ -177,34 +177,6 @@ def test_a_query_without_end_is_stopped(tmp_path: Path, monkeypatch: pytest.Monk
     for _ in range(2):
         with pytest.raises(ToolFailure, match=r"notes\.act: it took too long"):
             call(place, "notes.act")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "'); DROP TABLE notes; --",
-        "a\nb\\n\0",
-        "\ud83d\ude00",
-    ],
-)
-def test_values_are_data(tmp_path: Path, text: str) -> None:
-    copy = sandbox(tmp_path / "w").fork()
-    assert call(copy, "notes.write", text=text) == 3
-    written = text.encode("utf-16", "surrogatepass").decode("utf-16")
-    assert copy.connection.execute("SELECT text FROM notes WHERE id = 3").fetchone() == (written,)
-
-
-@pytest.mark.parametrize(
-    ("hint", "schema"),
-    [
-        (int, {"type": "integer"}),
-        (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
-        (list[str], {"type": "array", "items": {"type": "string"}}),
-        (Optional[int], {"anyOf": [{"type": "integer"}, {"type": "null"}]}),  # noqa: UP045 as some write it
-    ],
-)
-def test_a_type_has_a_schema(hint: Any, schema: dict[str, Any]) -> None:
-    assert schema_of(hint) == schema
 
 
 @pytest.mark.parametrize(

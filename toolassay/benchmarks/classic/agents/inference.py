@@ -1,9 +1,10 @@
-"""The work of an agent on one question."""
+"""An agent: its settings, the order in which it gets the workflows, and its work on one question."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,7 +13,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from toolassay.answers import CUT_OFF
+import msgspec
+
 from toolassay.benchmarks.classic.agents.choice import (
     KEY,
     REFUSED,
@@ -29,13 +31,102 @@ from toolassay.benchmarks.classic.agents.prompt import (
     with_reference,
     workflow_list,
 )
-from toolassay.benchmarks.classic.agents.settings import ClassicAgentSettings, ordered
 from toolassay.benchmarks.classic.data import Example, Question, Workflow
-from toolassay.files import write_json_lines
+from toolassay.errors import UsageError
+from toolassay.files import sha256_of
 from toolassay.models import ChatRequest, ChatResponse, ModelError
-from toolassay.models.structured_output import json_schema
+from toolassay.models.structured_output import Structured, json_schema
 from toolassay.runs import Journal
-from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded, answer_line
+from toolassay.runs.journal import AnswerLine, ItemEntry, always
+
+
+def check_order(order: str) -> None:
+    """Validate `--order`.
+
+    Raises:
+        UsageError: it is neither `table`, nor `name`, nor a whole number.
+    """
+    if order not in ("table", "name") and not (order.isascii() and order.isdigit()):
+        raise UsageError(f"unknown --order {order!r}", fix="give table, name, or the seed of a shuffle")
+
+
+def ordered(question: Question, order: str) -> Question:
+    """The question with its candidates in the given order.
+
+    Args:
+        question: as in the table.
+        order: `table`; `name`; or a seed, which shuffles the candidates of each question differently.
+    """
+    if order == "table":
+        return question
+    candidates = sorted(question.candidates, key=lambda workflow: workflow.name.casefold())
+    if order != "name":
+        random.Random(f"{order} {question.id}").shuffle(candidates)
+    return replace(question, candidates=tuple(candidates))
+
+
+AGENTS = ("cot", "reasoning", "tools", "retrieval", "recorded")
+OFFLINE = "offline"
+_WRITING = ("cot", "reasoning")
+MAX_TOKENS = {"cot": 512, "reasoning": 4096, "tools": 512, "retrieval": 512}
+
+
+@dataclass(frozen=True)
+class ClassicAgentSettings:
+    """Settings of an agent. All of them shape answers, so they are part of the run's manifest.
+
+    Args:
+        agent: `cot`, `reasoning`, `tools`, `retrieval` or `recorded`.
+        order: of the candidates: `table`, `name`, or a seed that shuffles them for each question.
+        max_tokens: maximum tokens of an answer; None for the agent's default.
+        recorded: the file of answers of the agent `recorded`.
+        none_as: cells that mean no workflow in that file; see `RecordedAnswers`.
+        structured: the JSON Schema that `cot` and `reasoning` send. None: one for the form of the answer.
+            "auto" or True: one that also lists the offered names as an enum. False: none.
+
+    Raises:
+        UsageError: a setting is unknown, or two settings contradict each other.
+    """
+
+    agent: str = "cot"
+    order: str = "table"
+    max_tokens: int | None = None
+    recorded: Path | None = None
+    none_as: Sequence[str] = ("none",)
+    structured: Structured | None = None
+
+    def __post_init__(self) -> None:
+        if self.agent not in AGENTS:
+            raise UsageError(
+                f"unknown --agent {self.agent!r}", fix=f"for CLASSic choose from {', '.join(AGENTS)}"
+            )
+        check_order(self.order)
+        if (self.recorded is None) == (self.agent == "recorded"):
+            raise UsageError(
+                "--recorded FILE and --agent recorded require each other", fix="give both, or neither"
+            )
+        if self.structured is True and self.agent not in _WRITING:
+            raise UsageError(
+                f"--structured true: the agent {self.agent} sends no schema",
+                fix=f"omit it, or choose --agent {' or '.join(_WRITING)}",
+            )
+
+    @property
+    def limit(self) -> int:
+        """Maximum tokens of an answer."""
+        return self.max_tokens or MAX_TOKENS.get(self.agent, 512)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The settings for the manifest."""
+        facts: dict[str, Any] = {"agent": self.agent, "order": self.order}
+        if self.structured is not None:
+            facts["structured"] = self.structured
+        if self.recorded is not None:
+            return {**facts, "none_as": list(self.none_as), "recorded_sha256": sha256_of(self.recorded)}
+        return {**facts, "max_tokens": self.limit}
+
 
 CostOf = Callable[[int | None, int | None, int | None], float | None]
 """The cost of an answer in US dollars, from its prompt, completion and cached tokens; None if unknown."""
@@ -51,32 +142,56 @@ def question_fingerprint(question: Question) -> str:
     return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()[:16]
 
 
-def entry_of(journal: Journal, question: Question) -> dict[str, Any]:
-    """The journal entry of a question; empty if there is none, or it is for an earlier form of the
-    question.
+class ChoiceAnswer(AnswerLine):
+    """An answer of the model.
+
+    Attributes:
+        text: the response, as earlier versions named it.
+        cost: in US dollars; None if unknown.
     """
-    entry = journal.get(question.id)
-    return entry if entry and entry.get("question") == question_fingerprint(question) else {}
+
+    text: str = ""
+    cost: float | None = None
+
+    @classmethod
+    def of(cls, response: ChatResponse, cost: float | None = None) -> ChoiceAnswer:
+        """An answer as an entry has it, without what the server requires with an answer that is sent back."""
+        return cls(**{**msgspec.structs.asdict(answer_line(response)), "extra": {}, "cost": cost})
+
+    @property
+    def said(self) -> str:
+        """The response."""
+        return self.response or self.text
 
 
-def answer_entry(response: ChatResponse, cost: float | None) -> dict[str, Any]:
-    """An answer as the entry of a question has it. Some fields are there only if there is something in them.
+class QuestionEntry(ItemEntry):
+    """What a question ended with.
 
-    No answer is sent back to the model, so what the server requires then is not recorded.
+    Attributes:
+        workflow: `WorkflowChoice.workflow`, as the following two.
+        error: why there is no choice.
+        note: what was ignored.
+        answers: of the model.
+        question: `question_fingerprint`.
     """
-    answer = {**asdict(response), "cost": cost}
-    for part in (answer, *answer["tool_calls"]):
-        del part["extra"]
-    for name in ("reasoning", "reasoning_tokens", "leaked"):
-        if not answer[name]:
-            del answer[name]
-    return answer
+
+    workflow: str | None = always(None)
+    error: str = ""
+    note: str = ""
+    answers: list[ChoiceAnswer] = always([])
+    question: str = ""
+
+
+def entry_of(journal: Journal, question: Question) -> QuestionEntry:
+    """The entry of a question; without values if there is none, or it is for an earlier form of it."""
+    return journal.entry(question.id, QuestionEntry, question=question_fingerprint(question))
 
 
 class QuestionItems(ItemWork[Question]):
     """Single questions, however they are answered."""
 
     final = FINAL
+    record = QuestionEntry
 
     def key_of(self, item: Question) -> str:
         """The id of a question."""
@@ -86,14 +201,9 @@ class QuestionItems(ItemWork[Question]):
         """A hash of everything the agent sees."""
         return {"question": question_fingerprint(item)}
 
-    def is_unusable(self, entry: Mapping[str, Any], journal: Journal) -> bool:
-        """Whether the choice is malformed, or the last answer cut off."""
-        last = (entry.get("answers") or [{}])[-1]
-        return entry["outcome"] == "malformed" or (last.get("finish_reason") or "").lower() in CUT_OFF
-
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+    def recorded(self, entry: QuestionEntry) -> Recorded:
         """The answers of an entry."""
-        return {"agent": [{**answer, "response": answer["text"]} for answer in entry.get("answers", ())]}
+        return {"agent": [{**msgspec.to_builtins(one), "response": one.said} for one in entry.answers]}
 
 
 @dataclass(frozen=True)
@@ -121,7 +231,7 @@ class ChatItems(QuestionItems):
         name = "reasoning" if self.settings.agent == "retrieval" else self.settings.agent
         return with_reference(template(name), self.reference)
 
-    async def answer(self, item: Question, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Question, ask: Ask) -> QuestionEntry:
         """Have the model choose; a context overflow is final, as a second attempt would overflow as well."""
         try:
             choice = asdict(await self.choose(ordered(item, self.settings.order), ask))
@@ -131,7 +241,8 @@ class ChatItems(QuestionItems):
             choice = {"outcome": OVERFLOW, "error": str(error)}
         tokens = ((one.prompt_tokens, one.completion_tokens, one.cached_tokens) for one in ask.answers)
         costs = [self.cost_of(*one) for one in tokens]
-        return {**choice, "answers": [*map(answer_entry, ask.answers, costs)]}
+        cut_off = bool(ask.answers) and ask.answers[-1].is_cut_off
+        return QuestionEntry(**choice, cut_off=cut_off, answers=[*map(ChoiceAnswer.of, ask.answers, costs)])
 
     async def choose(self, question: Question, ask: Ask) -> WorkflowChoice:
         """Select a workflow with one request.
@@ -155,7 +266,7 @@ class ChatItems(QuestionItems):
             listed, chat = workflow_list(candidates), chat_text(question.turns)
             prompt = Template(self.wording).substitute(workflows=listed, chat=chat, nothing=nothing)
             messages = [{"role": "user", "content": prompt}]
-            offered = self._schema([*(name for name, _ in named), nothing])
+            offered = {} if self.settings.structured is False else self._schema([*dict(named), nothing])
         parameters = {"max_tokens": self.settings.limit, **offered, **self.parameters}
         task = task_of(question, named, nothing, as_call=calls)
         response = await ask(ChatRequest(messages, parameters, None, task, role="agent"))
@@ -182,20 +293,12 @@ class ChatItems(QuestionItems):
         final = await self.choose(replace(question, candidates=tuple(winners)), ask)
         return replace(final, note="; ".join(text for text in (note, final.note) if text))
 
-    def _schema(self, names: Iterable[str]) -> dict[str, Any]:
-        structured = self.settings.structured
-        if structured is False:
-            return {}
-        name = {"type": "string", **({"enum": list(dict.fromkeys(names))} if structured else {})}
+    def _schema(self, names: Sequence[str]) -> dict[str, Any]:
+        listed = {"enum": list(dict.fromkeys(names))} if self.settings.structured else {}
         thoughts = {"thinking": {"type": "string"}} if self.settings.agent == "cot" else {}
-        properties = {**thoughts, KEY: name}
-        schema = {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-        return json_schema("choice", schema)
+        properties = {**thoughts, KEY: {"type": "string", **listed}}
+        schema = {"type": "object", "properties": properties, "required": list(properties)}
+        return json_schema("choice", {**schema, "additionalProperties": False})
 
 
 MAX_NAME_LENGTH = 64
@@ -232,13 +335,11 @@ def function_name(name: str, taken: Collection[str]) -> str:
 
 def named_functions(candidates: Sequence[Workflow]) -> tuple[list[tuple[str, Workflow]], str]:
     """Each workflow with the name of its function, and the name of the function that selects none."""
-    taken: set[str] = set()
-    named = []
+    named: dict[str, tuple[str, Workflow]] = {}
     for workflow in candidates:
-        name = function_name(workflow.name, taken)
-        taken.add(name.lower())
-        named.append((name, workflow))
-    return named, function_name(_NOTHING, taken)
+        name = function_name(workflow.name, named)
+        named[name.lower()] = name, workflow
+    return list(named.values()), function_name(_NOTHING, named)
 
 
 def function_list(named: Sequence[tuple[str, Workflow]], nothing: str) -> Iterator[dict[str, Any]]:
@@ -269,23 +370,27 @@ _WRITTEN = (*FINAL, "provider error", "not run")
 
 
 def prediction_rows(
-    examples: Iterable[Example], journal: Journal, *, trial: int, order: str, free: bool
+    examples: Iterable[Example],
+    entries: Callable[[Question], QuestionEntry],
+    *,
+    trial: int,
+    order: str,
+    free: bool,
 ) -> Iterator[dict[str, Any]]:
     """One row per question that was sent, in the order of the table.
 
     Args:
         examples: of the folder.
-        journal: of the run.
+        entries: gives the entry of a question.
         trial: its number.
         order: of the candidates.
         free: whether the model uses no tokens, so that they count 0; unknown numbers are null otherwise.
     """
     for example in examples:
-        entry = entry_of(journal, example.question)
-        if entry.get("outcome") not in _WRITTEN:
+        entry = entries(example.question)
+        if entry.outcome not in _WRITTEN:
             continue
-        answers = entry.get("answers", ())
-        nothing = 0 if free else None
+        answers = entry.answers
         yield {
             "example_idx": example.number,
             "trial_idx": trial,
@@ -294,36 +399,31 @@ def prediction_rows(
             "request_idx": example.request_idx,
             "domain_uuid": example.domain,
             "y_workflow_uuids": list(example.labels),
-            "pred_workflow_uuid": entry.get("workflow"),
-            "outcome": entry["outcome"],
-            "error": entry.get("error") or entry.get("problem", ""),
-            "note": entry.get("note", ""),
+            "pred_workflow_uuid": entry.workflow,
+            "outcome": entry.outcome,
+            "error": entry.error or entry.problem or "",
+            "note": entry.note,
             "order": order,
             "time_to_pred": _rounded(_sum(answers, "seconds"), 4),
             "time_to_first_token": _rounded(_first(answers), 4),
-            "tokens_input": nothing if free else _sum(answers, "prompt_tokens"),
-            "tokens_output": nothing if free else _sum(answers, "completion_tokens"),
+            "tokens_input": 0 if free else _sum(answers, "prompt_tokens"),
+            "tokens_output": 0 if free else _sum(answers, "completion_tokens"),
             "cost": _rounded(_sum(answers, "cost"), 10),
         }
 
 
-def write_predictions(output: Path, rows: Callable[[], Iterator[Mapping[str, Any]]]) -> int:
-    """Write the prediction file; nothing if no question was sent. Returns the number of lines."""
-    return write_json_lines(output, rows()) if next(rows(), None) is not None else 0
-
-
-def _sum(answers: Sequence[Mapping[str, Any]], name: str) -> Any:
+def _sum(answers: Sequence[ChoiceAnswer], name: str) -> Any:
     """The sum over all answers; None if there are none or one lacks the value."""
-    values = [answer.get(name) for answer in answers]
+    values = [getattr(answer, name) for answer in answers]
     return sum(values) if values and None not in values else None
 
 
-def _first(answers: Sequence[Mapping[str, Any]]) -> Any:
+def _first(answers: Sequence[ChoiceAnswer]) -> float | None:
     """Seconds from the first request to the first token of the last answer, which contains the choice."""
-    if not answers or answers[-1].get("first_token_seconds") is None:
+    if not answers or answers[-1].first_token_seconds is None:
         return None
-    before = _sum(answers[:-1], "seconds") if len(answers) > 1 else 0.0
-    return None if before is None else before + answers[-1]["first_token_seconds"]
+    before: float | None = _sum(answers[:-1], "seconds") if len(answers) > 1 else 0.0
+    return None if before is None else before + answers[-1].first_token_seconds
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

@@ -15,7 +15,7 @@ from toolassay.benchmarks.classic.agents.choice import (
     malformed,
     normalised_name,
 )
-from toolassay.benchmarks.classic.agents.inference import QuestionItems, answer_entry
+from toolassay.benchmarks.classic.agents.inference import ChoiceAnswer, QuestionEntry, QuestionItems
 from toolassay.benchmarks.classic.data import Question
 from toolassay.benchmarks.classic.scoring.prediction_rows import Amount, RowPlace, Whole, json_rows
 from toolassay.benchmarks.csv_tables import read_table
@@ -87,10 +87,9 @@ class RecordedAnswers(QuestionItems):
         """
         records: dict[str, tuple[RowPlace, RecordedAnswer]] = {}
         for place, row in _rows(path):
-            if not isinstance(row, Mapping):
-                raise place.error("is not a JSON object", _FIX)
             try:
-                record = msgspec.convert(_renamed(row), RecordedAnswer, strict=False)
+                known = _renamed(row) if isinstance(row, Mapping) else row
+                record = msgspec.convert(known, RecordedAnswer, strict=False)
             except msgspec.ValidationError as error:
                 raise place.error(str(error), _FIX) from None
             if record.trial_idx in (None, trial):
@@ -113,10 +112,10 @@ class RecordedAnswers(QuestionItems):
         if missing := sum(key not in self.records for key in asked):
             yield f"{self.path} has no answer to {missing} of {len(asked)} messages: they count as not run"
 
-    async def answer(self, item: Question, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Question, ask: Ask) -> QuestionEntry:
         """The recorded choice."""
         if item.id not in self.records:
-            return {**asdict(WorkflowChoice(None, "not run", error="no recorded answer")), "answers": []}
+            return QuestionEntry(outcome="not run", error="no recorded answer")
         _, record = self.records[item.id]
         response = ChatResponse(
             record.workflow or "",
@@ -124,7 +123,8 @@ class RecordedAnswers(QuestionItems):
             completion_tokens=record.tokens_output,
             seconds=record.time_to_pred,
         )
-        return {**asdict(self._choice(record, item)), "answers": [answer_entry(response, record.cost)]}
+        answers = [ChoiceAnswer.of(response, record.cost)]
+        return QuestionEntry(**asdict(self._choice(record, item)), answers=answers)
 
     def _choice(self, record: RecordedAnswer, question: Question) -> WorkflowChoice:
         said = record.workflow or ""
@@ -143,10 +143,12 @@ class RecordedAnswers(QuestionItems):
 def _rows(path: Path) -> Iterator[tuple[RowPlace, Any]]:
     """The rows of a file, each with its place; an empty cell of a table is null."""
     if path.suffix.lower() != ".csv":
-        yield from json_rows(path, fix="check --recorded")
-        return
-    for number, row in enumerate(read_table(path, (), fix="check --recorded"), start=1):
-        yield RowPlace(path, number, row.line), {name: cell or None for name, cell in row.cells.items()}
+        return json_rows(path, fix="check --recorded")
+    table = enumerate(read_table(path, (), fix="check --recorded"), start=1)
+    return (
+        (RowPlace(path, number, row.line), {name: cell or None for name, cell in row.cells.items()})
+        for number, row in table
+    )
 
 
 def _renamed(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from toolassay.benchmarks.classic.chats.chat import Action, profane_words
+from toolassay.benchmarks.classic.chats.chat import profane_words
 from toolassay.benchmarks.classic.chats.chat_sample import ChatSampleSettings, make_sample, write_sample
 from toolassay.benchmarks.classic.chats.masking import find_with
 from toolassay.benchmarks.classic.chats.merge import (
@@ -53,17 +53,6 @@ _TABLES = {
 _FRONT_MATTER = re.compile(r"\A---\n.*?^---\n+", re.DOTALL | re.MULTILINE)
 
 
-def _card(data_dir: Path, names: Sequence[str], ending: str) -> str:
-    path = data_dir / CARD
-    text = (
-        _FRONT_MATTER.sub("", read_text(path)) if path.is_file() else "# Chats and the workflows to start\n"
-    )
-    configs = "".join(
-        f"- config_name: {name}\n  data_files:\n  - split: test\n    path: {name}{ending}\n" for name in names
-    )
-    return f"---\nconfigs:\n{configs}---\n\n{text}"
-
-
 def _write_parquet(path: Path, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Write a table: numbers in the column of numbers, null for an empty label.
 
@@ -87,32 +76,26 @@ def sample_chats(
     source: RawSource,
     out: str | Path,
     *,
-    per_domain: int = 1000,
-    seed: int = 0,
-    min_length: int = 5,
     mask: str = "patterns",
     mask_patterns: Mapping[str, str] | None = None,
     phone_regions: Sequence[str] = (),
     profanity: str | Path | None = None,
-    actions: Mapping[str, Action] | None = None,
     force: bool = False,
     screen: Screen = DEFAULT,
+    **settings: Any,
 ) -> None:
     """Clean, filter, draw and mask raw chats.
 
     Args:
         source: where they are.
         out: the folder for the tables without labels, `recorded.csv`, `steps.json` and `dropped.csv`.
-        per_domain: conversations to draw of each domain.
-        seed: of the draw.
-        min_length: characters that a user message must have.
         mask: `patterns`, `off`, or the folder of a spaCy model that finds names too.
         mask_patterns: further patterns by kind.
         phone_regions: of telephone numbers without a country code.
         profanity: a file of words, one a line.
-        actions: what each filter does, `drop` where nothing is said.
         force: replace files that are there.
         screen: Receives messages, results and progress.
+        settings: the other fields of `ChatSampleSettings`.
 
     Raises:
         UsageError: bad input, with its line; a missing library; `out` is not empty.
@@ -128,14 +111,8 @@ def sample_chats(
         raise UsageError("--mask off and --mask_pattern contradict", fix="leave one of them out")
     model = None if mask in ("off", "patterns") else Path(mask)
     find = None if mask == "off" else find_with(model, regions=phone_regions, own=mask_patterns)
-    settings = ChatSampleSettings(
-        per_domain=per_domain,
-        seed=seed,
-        min_length=min_length,
-        actions=actions or {},
-        profane=None if words is None else profane_words(words),
-        mask=find,
-    )
+    profane = None if words is None else profane_words(words)
+    chosen = ChatSampleSettings(profane=profane, mask=find, **settings)
     raw = read_chats(source)
     if source.workflows is None:
         started = count_of(len(raw.workflows), "workflow")
@@ -143,8 +120,8 @@ def sample_chats(
             f"{WARNING}no table of workflows (--workflows): the {started} that the bot started are taken, by "
             "their ids and without descriptions; what it never started is missing"
         )
-    sample = make_sample(raw, settings)
-    write_sample(sample, settings, folder)
+    sample = make_sample(raw, chosen)
+    write_sample(sample, chosen, folder)
     screen.table(sample.funnel.table())
     if find is None:
         screen.say(f"{WARNING}personal data is not masked")
@@ -233,7 +210,15 @@ def merge_workbooks(
     check_empty(folder, force=force or unfinished)
     data = read_data(Path(data_dir))
     answers = {}
-    for path in _files_of(workbooks):
+    files: list[Path] = []
+    for path in map(Path, workbooks):
+        inside = sorted(path.iterdir()) if path.is_dir() else ()
+        # Excel keeps a file "~$…" while a workbook is open.
+        found = (one for one in inside if one.suffix.lower() in (".xlsx", ".csv") and one.name[:2] != "~$")
+        files += found if path.is_dir() else [path]
+    if not files:
+        raise UsageError("no workbooks", fix="name them: --workbooks ann.xlsx ben.xlsx")
+    for path in files:
         if path.stem in answers:
             raise UsageError(f"two annotators are called {path.stem!r}", file=path, fix="rename one file")
         answers[path.stem] = read_annotations(path, data)
@@ -309,27 +294,17 @@ def publish_set(
     for name, found in rows.items():
         write((folder / name).with_suffix(ending), _TABLES[name], found)
     names = [Path(name).stem for name in rows]
-    write_text(folder / CARD, _card(source, names, ending))
+    split = "- config_name: {0}\n  data_files:\n  - split: test\n    path: {0}{1}\n"
+    configs = "".join(split.format(name, ending) for name in names)
+    card, text = source / CARD, "# Chats and the workflows to start\n"
+    text = _FRONT_MATTER.sub("", read_text(card)) if card.is_file() else text
+    write_text(folder / CARD, f"---\nconfigs:\n{configs}---\n\n{text}")
     if not any(example.labels for example in data.examples):
         screen.say(f"{WARNING}no message has a label: is this the sample and not the merged set?")
     if PROMPTS not in rows:
         screen.say(f"{folder}: without {PROMPTS}; --prompts FILE adds it")
     screen.say(f"{folder}: {', '.join(names)}. Nothing was sent; to upload it:")
     screen.show(f"hf upload OWNER/NAME {shlex.quote(str(folder))} . --repo-type dataset")
-
-
-def _files_of(given: Sequence[str | Path]) -> list[Path]:
-    files: list[Path] = []
-    for path in map(Path, given):
-        if path.is_dir():
-            inside = sorted(file for file in path.iterdir() if file.suffix.lower() in (".xlsx", ".csv"))
-            # Excel keeps such a file while a workbook is open.
-            files += [file for file in inside if not file.name.startswith("~$")]
-        else:
-            files.append(path)
-    if not files:
-        raise UsageError("no workbooks", fix="name them: --workbooks ann.xlsx ben.xlsx")
-    return files
 
 
 def _rules(ties: Ties, any_flag: bool) -> list[str]:

@@ -145,7 +145,7 @@ def _text_of(soup: Any) -> str:
     for element in soup.find_all(["script", "style"]):
         element.decompose()
     lines = (" ".join(line.split()) for line in soup.get_text().split("\n"))
-    return "\n".join(line for line in lines if line)
+    return "\n".join(filter(None, lines))
 
 
 Action = Literal["drop", "cut", "off"]
@@ -176,16 +176,10 @@ def standard_filters(
 ) -> Iterator[Filter]:
     """All filters, in order. Make new ones for each pass, because some keep state."""
     empty = _each(lambda one: "" if one.user else "empty")
-    yield Filter(
-        "null",
-        "no user message, or an empty one",
-        lambda chat: empty(chat) if chat.exchanges else (0, "no user message"),
-    )
-    yield Filter(
-        "too_short",
-        f"a user message of fewer than {min_length} characters",
-        _each(lambda one: f"{len(one.user)} characters" if len(one.user) < min_length else ""),
-    )
+    short = _each(lambda one: f"{len(one.user)} characters" if len(one.user) < min_length else "")
+    why = "no user message, or an empty one"
+    yield Filter("null", why, lambda chat: empty(chat) if chat.exchanges else (0, "no user message"))
+    yield Filter("too_short", f"a user message of fewer than {min_length} characters", short)
     took_over = "a person took over"
     yield Filter("human", took_over, _each(lambda one: took_over if one.human else ""))
     if profane is not None:

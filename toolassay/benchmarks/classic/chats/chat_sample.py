@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from toolassay.benchmarks.classic.chats.chat import (
     Action,
@@ -176,9 +176,8 @@ def draw_chats(
             drawn.update(chat.id for chat in groups[name][:size])
             reason = f"not drawn: {size} of {len(groups[name])} with {name}"
             why.update((chat.id, reason) for chat in groups[name][size:])
-    return [chat for chat in chats if chat.id in drawn], [
-        (chat, why[chat.id]) for chat in chats if chat.id not in drawn
-    ]
+    others = [(chat, why[chat.id]) for chat in chats if chat.id not in drawn]
+    return [chat for chat in chats if chat.id in drawn], others
 
 
 def _groups(chats: Sequence[Chat]) -> dict[str, list[Chat]]:
@@ -256,12 +255,19 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
     """
     if unknown := [name for name in settings.actions if name not in FILTERS]:
         raise UsageError(f"unknown filter {unknown[0]!r}", fix=f"choose from {', '.join(FILTERS)}")
+    if wrong := {*settings.actions.values()} - {*get_args(Action)}:
+        raise UsageError(f"unknown action {min(wrong)!r} of a filter", fix="say drop, cut or off")
     if settings.actions.get("null") == "off":
         raise UsageError("the filter null cannot be switched off", fix="use null=drop or null=cut")
     chats = list(raw.chats)
     funnel = ChatFunnel(len(chats), count_messages(chats))
     funnel.add("read", "raw rows put together into conversations", counts=raw.rows)
-    chats = _cleaned(chats, funnel)
+    clean, changed = cleaner(), 0
+    for place, chat in enumerate(chats):
+        exchanges = [replace(one, user=clean(one.user), bot=clean(one.bot)) for one in chat.exchanges]
+        changed += sum(map(operator.ne, chat.exchanges, exchanges))
+        chats[place] = replace(chat, exchanges=tuple(exchanges))
+    funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})
     for each in standard_filters(min_length=settings.min_length, profane=settings.profane):
         chats = _filtered(each, chats, settings, funnel)
     drawn, others = draw_chats(chats, settings.per_domain, settings.seed)
@@ -276,23 +282,23 @@ def make_sample(raw: RawChats, settings: ChatSampleSettings) -> ChatSample:
             again = replace(each, name=f"{each.name}_after_masking")
             drawn = _filtered(again, drawn, settings, funnel, named=each.name)
     if not drawn:
-        steps = [
-            f"{step.step} {step.dropped_conversations:,}"
-            for step in funnel.steps
-            if step.dropped_conversations
-        ]
+        left_out = ((step.step, step.dropped_conversations) for step in funnel.steps)
+        steps = [f"{name} {count:,}" for name, count in left_out if count]
         raise ToolassayError(
             f"no chat is left of {count_of(len(raw.chats), 'conversation')}; left out: {', '.join(steps)}",
             fix="relax some filters: --filter NAME=cut or NAME=off",
         )
+    seen: dict[tuple[str, str], str] = {}
+    for workflow in workflows:
+        other = seen.setdefault((workflow.domain, workflow.name.casefold()), workflow.id)
+        if not workflow.name or other != workflow.id:
+            raise UsageError(
+                f"{workflow.domain!r}: the workflows {other!r} and {workflow.id!r} have the same or no name",
+                fix="give each workflow of a domain a name that is unique without personal data",
+            )
     domains = {chat.domain for chat in drawn}
-    _check_names(workflows)
-    return ChatSample(
-        drawn,
-        [workflow for workflow in workflows if workflow.domain in domains],
-        funnel,
-        dict(sorted(counts.items())),
-    )
+    offered = [workflow for workflow in workflows if workflow.domain in domains]
+    return ChatSample(drawn, offered, funnel, dict(sorted(counts.items())))
 
 
 def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path) -> None:
@@ -325,17 +331,6 @@ def write_sample(sample: ChatSample, settings: ChatSampleSettings, folder: Path)
     )
 
 
-def _cleaned(chats: list[Chat], funnel: ChatFunnel) -> list[Chat]:
-    clean = cleaner()
-    cleaned, changed = list[Chat](), 0
-    for chat in chats:
-        exchanges = [replace(one, user=clean(one.user), bot=clean(one.bot)) for one in chat.exchanges]
-        changed += sum(map(operator.ne, chat.exchanges, exchanges))
-        cleaned.append(replace(chat, exchanges=tuple(exchanges)))
-    funnel.add("cleaned", "Unicode repaired, HTML taken out", counts={"changed_messages": changed})
-    return cleaned
-
-
 def _filtered(
     chosen: Filter, chats: list[Chat], settings: ChatSampleSettings, funnel: ChatFunnel, *, named: str = ""
 ) -> list[Chat]:
@@ -344,15 +339,3 @@ def _filtered(
     drops = [Drop(chat.id, len(chat.exchanges) - stay, why, stay) for chat, stay, why in out]
     funnel.add(chosen.name, chosen.why, drops, action=action)
     return kept
-
-
-def _check_names(workflows: Sequence[Workflow]) -> None:
-    """Check that masking left each workflow a unique name."""
-    seen: dict[tuple[str, str], str] = {}
-    for workflow in workflows:
-        other = seen.setdefault((workflow.domain, workflow.name.casefold()), workflow.id)
-        if not workflow.name or other != workflow.id:
-            raise UsageError(
-                f"{workflow.domain!r}: the workflows {other!r} and {workflow.id!r} have the same or no name",
-                fix="give each workflow of a domain a name that is unique without personal data",
-            )

@@ -102,7 +102,8 @@ def find_with(
     for kind, pattern in (own or {}).items():
         _check_pattern(kind, pattern)
     presidio = needed("presidio_analyzer", _PURPOSE, "chats")
-    _check_regions(regions)
+    if unknown := {*regions} - {*needed("phonenumbers", _PURPOSE, "chats").SUPPORTED_REGIONS}:
+        raise UsageError(f"--phone_regions: unknown region {min(unknown)!r}", fix="use codes as US,DE,GB")
     # At the level DEBUG Presidio logs the words around personal data.
     logging.getLogger("presidio-analyzer").setLevel(logging.WARNING)
     language, engine = _engine(model)
@@ -153,25 +154,16 @@ def without_overlaps(found: Sequence[PiiSpan]) -> list[PiiSpan]:
     ]
 
 
-def _check_regions(regions: Sequence[str]) -> None:
-    known = needed("phonenumbers", _PURPOSE, "chats").SUPPORTED_REGIONS
-    if unknown := [region for region in regions if region not in known]:
-        raise UsageError(f"--phone_regions: unknown region {unknown[0]!r}", fix="use codes such as US,DE,GB")
-
-
 def _check_pattern(kind: str, pattern: str) -> None:
     if not regex.fullmatch("[A-Z][A-Z_]*", kind):
         raise UsageError(f"{kind!r} cannot be the name of a kind", fix="write it like EMPLOYEE_ID")
     try:
-        empty = regex.search(pattern, "") is not None
+        if regex.search(pattern, "") is None:
+            return
+        problem = "matches an empty text"
     except regex.error as error:
-        raise UsageError(
-            f"the pattern of {kind} is invalid: {error}", fix="correct the regular expression"
-        ) from None
-    if empty:
-        raise UsageError(
-            f"the pattern of {kind} matches an empty text", fix="make it match at least one character"
-        )
+        problem = f"is invalid: {error}"
+    raise UsageError(f"the pattern of {kind} {problem}", fix="correct the regular expression")
 
 
 def _engine(model: Path | None) -> tuple[str, Any]:
@@ -235,19 +227,19 @@ class Scope:
         >>> Scope(find).mask(["write to a@b.example", "to A@B.example or c@d.example"])
         ['write to <EMAIL_1>', 'to <EMAIL_1> or <EMAIL_2>']
         """
-        found = [self._outside_placeholders(text) for text in texts]
+        taken = [[match.span() for match in _PLACEHOLDER.finditer(text)] for text in texts]
+        found = [
+            [
+                one
+                for one in self.find(text)
+                if not any(one.start < end and start < one.end for start, end in spans)
+            ]
+            for text, spans in zip(texts, taken, strict=True)
+        ]
         for text, these in zip(texts, found, strict=True):
             for one in these:
                 self._remember(text[one.start : one.end], one.kind)
         return [self._replaced(text, these) for text, these in zip(texts, found, strict=True)]
-
-    def _outside_placeholders(self, text: str) -> list[PiiSpan]:
-        taken = [match.span() for match in _PLACEHOLDER.finditer(text)]
-        return [
-            one
-            for one in self.find(text)
-            if not any(one.start < end and start < one.end for start, end in taken)
-        ]
 
     def _remember(self, value: str, kind: str) -> None:
         key = kind, _same(value, kind)

@@ -88,16 +88,12 @@ def majority_label(
 
 
 def _second_label(chosen: list[Annotation], label: str) -> str:
-    named = Counter(
-        workflow
-        for answer in chosen
-        for workflow in (answer.first, answer.second)
-        if workflow not in (None, "", label)
-    )
+    named = Counter(label for answer in chosen for label in (answer.first, answer.second) if label)
+    del named[label]
     if not named:
         return ""
-    second, number = min(named.items(), key=lambda item: (-item[1], item[0] or ""))
-    return (second or "") if 2 * number > len(chosen) else ""
+    second, number = min(named.items(), key=lambda item: (-item[1], item[0]))
+    return second if 2 * number > len(chosen) else ""
 
 
 AnnotationsByName = Mapping[str, Mapping[MessageKey, Annotation]]
@@ -183,17 +179,15 @@ def _leave_out(
 def _agreement(data: ClassicData, given: Mapping[MessageKey, Mapping[str, Annotation]]) -> dict[str, Any]:
     votes: dict[str, list[dict[str, str]]] = defaultdict(list)
     for example in data.examples:
-        answers = given[example.conversation, example.request_idx]
-        votes[example.domain].append(
-            {name: answer.first for name, answer in answers.items() if answer.first is not None}
-        )
-    everything = [message for these in votes.values() for message in these]
-    labels = sorted(
-        {(domain, vote) for domain, these in votes.items() for message in these for vote in message.values()}
+        answers = given[example.conversation, example.request_idx].items()
+        votes[example.domain].append({name: one.first for name, one in answers if one.first is not None})
+    pairs = (
+        (domain, vote) for domain, these in votes.items() for message in these for vote in message.values()
     )
-    on = {(domain, label): agreement_on(label, votes[domain]) for domain, label in labels}
+    on = {(domain, label): agreement_on(label, votes[domain]) for domain, label in sorted({*pairs})}
+    every = [message for these in votes.values() for message in these]
     return {
-        "all": agreement_of(everything).to_json("messages"),
+        "all": agreement_of(every).to_json("messages"),
         "domains": {domain: agreement_of(these).to_json("messages") for domain, these in votes.items()},
         "labels": [
             {"domain": domain, "label": label or None, **found.to_json("messages")}
@@ -273,14 +267,16 @@ def remove_unfinished(folder: Path) -> None:
 
 def write_reports(folder: Path, merged: MergedSet, answers: AnnotationsByName) -> None:
     """Write the votes, the conflicts, the agreement and the funnel."""
-    rows = {key: _votes(key, merged, answers) for key in merged.verdicts}
+    rows = []
+    for key, verdict in merged.verdicts.items():
+        given = [these[key].first if key in these else None for these in answers.values()]
+        notes = [verdict.conflict, "one vote" if verdict.voters == 1 else "", *verdict.flags]
+        labels = (*map(_shown, given), _shown(verdict.label), verdict.second, verdict.voters)
+        rows.append([*key, *labels, "; ".join(filter(None, notes))])
     columns = ("conversation_uuid", "request_idx", *answers, "label", "second_label", "voters", "note")
-    write_table(folder / VOTES, columns, rows.values())
-    write_table(
-        folder / CONFLICTS,
-        columns,
-        (row for key, row in rows.items() if merged.verdicts[key].conflict),
-    )
+    conflicts = (row for row, one in zip(rows, merged.verdicts.values(), strict=True) if one.conflict)
+    write_table(folder / VOTES, columns, rows)
+    write_table(folder / CONFLICTS, columns, conflicts)
     write_json(folder / AGREEMENT, merged.agreement)
     merged.funnel.write(folder, annotators=len(answers), open_conflicts=merged.open_conflicts)
 
@@ -306,16 +302,6 @@ def write_set(
         },
     )
     write_tables(folder, merged.rows, workflows, domains)
-
-
-def _votes(key: MessageKey, merged: MergedSet, answers: AnnotationsByName) -> list[object]:
-    verdict = merged.verdicts[key]
-    given = [these[key].first if key in these else None for these in answers.values()]
-    notes = [verdict.conflict, "one vote" if verdict.voters == 1 else "", *verdict.flags]
-    return [
-        *(*key, *map(_shown, given), _shown(verdict.label), verdict.second, verdict.voters),
-        "; ".join(note for note in notes if note),
-    ]
 
 
 def _shown(label: str | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +29,10 @@ RAW_COLUMNS: Mapping[str, Sequence[str]] = {
     "tokens": ("tokens",),
 }
 """The fields that are read, and the column names searched for if none is configured."""
+
+
+# A measurement, or an empty cell: matches "0.25", "3" and "1e-3"; not "-1" or "nan".
+_AMOUNT = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,2})?|")
 
 
 @dataclass(frozen=True)
@@ -126,16 +131,14 @@ def find_source(raw: Path) -> tuple[Path, Path | None]:
     """
     if not raw.is_dir():
         return raw, None
-    found = {
-        name: next(
-            (path for ending in ("csv", "jsonl", "json") if (path := raw / f"{name}.{ending}").is_file()),
-            None,
-        )
+    paths = [
+        [path for ending in ("csv", "jsonl", "json") if (path := raw / f"{name}.{ending}").is_file()]
         for name in ("messages", "workflows")
-    }
-    if found["messages"] is None:
+    ]
+    messages, workflows = (next(iter(some), None) for some in paths)
+    if messages is None:
         raise UsageError("has no messages.csv or messages.jsonl", file=raw, fix="give the file as --raw")
-    return found["messages"], found["workflows"]
+    return messages, workflows
 
 
 def read_chats(source: RawSource) -> RawChats:
@@ -167,17 +170,17 @@ def read_chats(source: RawSource) -> RawChats:
             rows["without_conversation"] += 1
             continue
         for figure in FIGURES:
-            if not _is_amount(row.get(figure)):
-                problem = f"{figure} {row.get(figure)[:40]!r} is not a number from 0"
-                raise row.error(problem, "correct it, or leave the cell empty")
-        if not row["domain"]:
-            raise row.error("domain is empty", "fill it in")
+            problem = f"{figure} {row.get(figure)[:40]!r} is not a number from 0"
+            fix = "correct it, or leave the cell empty"
+            row.refuse_if(not _AMOUNT.fullmatch(row.get(figure)), problem, fix)
+        row.refuse_if(not row["domain"], "domain is empty", "fill it in")
         chat = messages.setdefault(name, [])
         chat.append(RawMessage(_place(row), sender, row))
-        if row["domain"] != chat[0].row["domain"]:
-            raise row.error(f"the chat {name!r} is in two domains", "write the same domain in all its rows")
-        if chat[0].place[0] != chat[-1].place[0]:
-            raise row.error("one chat has both times and numbers under order", "use either in all its rows")
+        differs, problem = row["domain"] != chat[0].row["domain"], f"the chat {name!r} is in two domains"
+        row.refuse_if(differs, problem, "write the same domain in all its rows")
+        differs = chat[0].place[0] != chat[-1].place[0]
+        problem = "one chat has both times and numbers under order"
+        row.refuse_if(differs, problem, "use either in all its rows")
     if not messages:
         raise UsageError("no chats", file=source.messages, fix="write one row per message")
     workflows = _workflows(source, messages, used)
@@ -191,13 +194,6 @@ def read_chats(source: RawSource) -> RawChats:
         rows["greetings"] += count_greetings(chat)
         chats.append(Chat(name, chat[0].row["domain"], tuple(exchanges_of(chat))))
     return RawChats(tuple(chats), workflows, rows)
-
-
-def _is_amount(text: str) -> bool:
-    try:
-        return not text or 0 <= float(text) < math.inf
-    except ValueError:
-        return False
 
 
 def _place(row: CsvRow) -> tuple[str, float]:

@@ -240,7 +240,10 @@ def _example(row: SheetRow, examples: Mapping[MessageKey, Example]) -> Example:
 
 def _annotation(row: SheetRow, names: Mapping[str, str]) -> Annotation | None:
     first, second = (_label(row.cells[column], column, names) for column in LABELS)
-    flags = frozenset(flag for flag, column in FLAGS.items() if _yes(row.cells[column], column))
+    said = {flag: _YES_NO.get(row.cells[column].casefold()) for flag, column in FLAGS.items()}
+    if wrong := [FLAGS[flag] for flag, answer in said.items() if answer is None]:
+        raise _RowError(f"{wrong[0]} {row.cells[wrong[0]][:60]!r} is neither Yes nor No")
+    flags = frozenset(flag for flag, answer in said.items() if answer)
     if second is not None and first is None:
         raise _RowError("Workflow 2 is filled in, but Workflow 1 is not")
     if second and not first:
@@ -260,9 +263,3 @@ def _label(text: str, column: str, names: Mapping[str, str]) -> str | None:
     if wanted not in names:
         raise _RowError(f"{column} {text[:60]!r} is not in the list")
     return names[wanted]
-
-
-def _yes(text: str, column: str) -> bool:
-    if (answer := _YES_NO.get(text.casefold())) is None:
-        raise _RowError(f"{column} {text[:60]!r} is neither Yes nor No")
-    return answer

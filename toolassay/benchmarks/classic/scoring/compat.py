@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import fsum
 from typing import Any
@@ -162,7 +162,9 @@ def compat_metrics(rows: Iterable[PredictionRow]) -> dict[str, Any]:
     for axis, measure in _AXES.items():
         counted = [row for row in ordered if timed(row)] if axis == "latency" else ordered
         found: dict[str, Any] = {}
-        for domain, chosen in _parts(counted):
+        for name in (None, *sorted({row.domain for row in counted})):
+            chosen = [row for row in counted if name in (None, row.domain)]
+            domain = f"domain:{name or 'all'}"
             try:
                 found[domain] = dict(measure(chosen))
             except ValueError as error:
@@ -170,12 +172,6 @@ def compat_metrics(rows: Iterable[PredictionRow]) -> dict[str, Any]:
                 break
         metrics[axis] = None if axis in notes else found
     return {**metrics, "notes": notes}
-
-
-def _parts(rows: Sequence[PredictionRow]) -> Iterator[tuple[str, Sequence[PredictionRow]]]:
-    yield "domain:all", rows
-    for name in sorted({row.domain for row in rows}):
-        yield f"domain:{name}", [row for row in rows if row.domain == name]
 
 
 HARMFUL, USEFUL = 4, 3

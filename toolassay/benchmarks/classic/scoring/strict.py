@@ -16,7 +16,7 @@ from toolassay.benchmarks.classic.data import ClassicData, Example
 from toolassay.benchmarks.classic.scoring.compat import MAX_SECONDS
 from toolassay.benchmarks.classic.scoring.prediction_rows import ANSWERED, MALFORMED, PredictionRow
 from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
-from toolassay.metrics.pass_k import repeat_metrics
+from toolassay.metrics.pass_k import AGREEMENTS, NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.ledger import percentiles
 from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
 
@@ -50,6 +50,11 @@ class MessageOutcome:
     def choice(self) -> str | None:
         """The chosen workflow; None for the choice of none, and for a message without a choice."""
         return self.row.prediction if self.row is not None and self.answered else None
+
+    @property
+    def order(self) -> str:
+        """The order of the candidates; empty if unknown."""
+        return "" if self.row is None else self.row.order
 
     @property
     def right(self) -> bool:
@@ -297,20 +302,12 @@ def confusion(judged: Sequence[MessageOutcome]) -> list[dict[str, Any]]:
     None means no workflow. For an outcome without a choice, `outcome` has its name. A choice that is correct
     by the second label has `right`.
     """
+    names = ("domain", "wanted", "chosen", "outcome", "right")
     pairs = Counter(
         (one.example.domain, one.wanted or "", one.choice or "", one.outcome, one.right) for one in judged
     )
-    return [
-        {
-            "domain": domain,
-            "wanted": wanted or None,
-            "chosen": choice or None,
-            "outcome": outcome,
-            "right": right,
-            "count": count,
-        }
-        for (domain, wanted, choice, outcome, right), count in sorted(pairs.items())
-    ]
+    rows = ({**dict(zip(names, pair, strict=True)), "count": count} for pair, count in sorted(pairs.items()))
+    return [{**row, "wanted": row["wanted"] or None, "chosen": row["chosen"] or None} for row in rows]
 
 
 def macro_f1(table: dict[str, dict[str, Any]], domain: str | None = None) -> float | None:
@@ -339,9 +336,21 @@ def stability(
     trials = len({one.trial for one in judged})
     found: dict[str, Any] = {"trials": trials}
     if trials > 1:
-        found |= _agreement(judged)
-        found["messages"] = _repeats(by_message(_ran(judged)))
-        found["conversations"] = _repeats(_conversations(judged))
+        messages = [unit for unit in by_message(judged) if any(map(_has_run, unit))]
+        runs = [[unit[trial] for unit in messages] for trial in range(trials)]
+        answers = [
+            [NO_RUN if not _has_run(one) else (one.choice,) if one.answered else UNANSWERED for one in row]
+            for row in runs
+        ]
+        right = [[one.right for one in row] for row in runs]
+        whole = stability_metrics(answers, right, [unit[0].example.conversation for unit in messages])
+        found |= {name: whole.pop(name) for name in AGREEMENTS}
+        found["messages"] = whole
+        units = _conversations(judged)
+        found["conversations"] = repeat_metrics(
+            [[one.right for one in unit] for unit in units],
+            clusters=[unit[0].example.conversation for unit in units],
+        )
     return {
         **found,
         "phrasing": phrasing_sensitivity([one for one in judged if is_scored(one.outcome)]),
@@ -361,17 +370,9 @@ def pairs_of_orders(
 
     Orders are compared by the name in the rows.
     """
-    first = {
-        (one.example.id, one.trial): (one, one.row.order)
-        for one in main
-        if one.row is not None and _has_run(one)
-    }
-    pairs = []
-    for one in chain.from_iterable(others):
-        found = first.get((one.example.id, one.trial))
-        if found is not None and one.row is not None and _has_run(one) and one.row.order != found[1]:
-            pairs.append((found[0], one))
-    return pairs
+    first = {(one.example.id, one.trial): one for one in main if _has_run(one)}
+    found = ((first.get((one.example.id, one.trial)), one) for one in chain.from_iterable(others))
+    return [(one, other) for one, other in found if one and _has_run(other) and one.order != other.order]
 
 
 def by_order(rows: Iterable[PredictionRow]) -> dict[str, list[PredictionRow]]:
@@ -386,26 +387,8 @@ def _agree(one: MessageOutcome, other: MessageOutcome) -> bool:
     return one.answered and other.answered and one.choice == other.choice
 
 
-def _ran(judged: Iterable[MessageOutcome]) -> list[MessageOutcome]:
-    return [one for one in judged if _has_run(one)]
-
-
 def _has_run(one: MessageOutcome) -> bool:
     return one.row is not None and is_scored(one.outcome)
-
-
-def _agreement(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """Agreement over the messages that were run several times; no numbers if there are none."""
-    repeated = {trials[0].example.id: trials for trials in by_message(_ran(judged)) if len(trials) > 1}
-    same = {name: agreement_of(trials) for name, trials in repeated.items()}
-    always = {name: float(agreement == 1) for name, agreement in same.items()}
-    steady = {name: float(len({one.right for one in trials}) == 1) for name, trials in repeated.items()}
-    scores: dict[str, Score] = {
-        "answer_agreement": lambda one: always.get(one.example.id),
-        "pairwise_agreement": lambda one: same.get(one.example.id),
-        "correctness_agreement": lambda one: steady.get(one.example.id),
-    }
-    return means([trials[0] for trials in by_message(judged)], scores, {})
 
 
 def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome]]:
@@ -423,18 +406,9 @@ def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome
     return [list(trials.values()) for trials in found.values()]
 
 
-def _repeats(units: Sequence[Sequence[MessageOutcome]]) -> dict[str, Any]:
-    """pass@k and pass^k of messages or conversations; the bootstrap resamples conversations."""
-    return repeat_metrics(
-        [[one.right for one in unit] for unit in units],
-        clusters=[unit[0].example.conversation for unit in units],
-    )
-
-
 def _order(pairs: Sequence[tuple[MessageOutcome, MessageOutcome]]) -> Mapping[str, Any]:
-    orders = {one.row.order for pair in pairs for one in pair if one.row is not None}
     return {
-        "orders": sorted(orders),
+        "orders": sorted({one.order for pair in pairs for one in pair}),
         "pairs": len(pairs),
         "answer_agreement": fmean(_agree(*pair) for pair in pairs),
         "correctness_agreement": fmean(one.right == other.right for one, other in pairs),
@@ -531,10 +505,8 @@ def strict_metrics(
     domains = [None, *sorted({one.example.domain for one in every})]
     axes: dict[str, dict[str, Any]] = {"cost": {}, "latency": {}, "accuracy": {}, "stability": {}}
     for domain in domains:
-        name, these = (
-            f"domain:{domain or 'all'}",
-            [one for one in every if domain in (None, one.example.domain)],
-        )
+        name = f"domain:{domain or 'all'}"
+        these = [one for one in every if domain in (None, one.example.domain)]
         axes["cost"][name], axes["latency"][name] = cost(these), latency(these)
         axes["accuracy"][name] = {**accuracy(these), "macro_f1": macro_f1(table, domain)}
         between = [pair for pair in pairs if domain in (None, pair[0].example.domain)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -14,10 +15,10 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
-from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, replay_changes
+from toolassay.benchmarks.workbench.benchmark import MAX_SECONDS, MAX_STEPS
+from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW, ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.evaluation import TaskResult
-from toolassay.benchmarks.workbench.options import MAX_SECONDS, MAX_STEPS
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
@@ -25,7 +26,7 @@ from toolassay.benchmarks.workbench.tools.tool import as_texts
 from toolassay.episodes.call_formats import FORMATS, CallFormat, Message, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, readable, record_of, write_json_lines
+from toolassay.files import read_json_lines, readable, record_of
 from toolassay.models import ToolCall
 from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
@@ -34,44 +35,6 @@ from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
 from toolassay.runs.journal import TOOL, CallLine, ItemEntry, always
 from toolassay.text_formatting import count_of
-
-_PAGE_SIZE = 4096
-
-
-@dataclass(frozen=True)
-class ChangedPages:
-    """The pages in which one database file differs from another.
-
-    Attributes:
-        length: of the file, in bytes.
-        pages: the differing bytes by offset.
-
-    >>> before, after = bytes(3 * 4096), bytes(4096) + b"x" * 4096
-    >>> pages = ChangedPages.between(before, after)
-    >>> list(pages.pages), pages.applied_to(before) == after
-    ([4096], True)
-    """
-
-    length: int
-    pages: Mapping[int, bytes]
-
-    @classmethod
-    def between(cls, before: bytes, after: bytes) -> ChangedPages:
-        """The pages of `after` that differ from `before`."""
-        pages = {
-            place: page
-            for place in range(0, len(after), _PAGE_SIZE)
-            if (page := after[place : place + _PAGE_SIZE]) != before[place : place + _PAGE_SIZE]
-        }
-        return cls(len(after), pages)
-
-    def applied_to(self, before: bytes) -> bytes:
-        """Rebuild `after` from `before`."""
-        whole = bytearray(before[: self.length].ljust(self.length, b"\0"))
-        for place, page in self.pages.items():
-            whole[place : place + len(page)] = page
-        return bytes(whole)
-
 
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""
@@ -86,18 +49,15 @@ class ToolExecutor:
     Args:
         sandbox: the original; it is copied.
         tools: the tools that may be called.
-        calls: the calls of an earlier, interrupted attempt; they are replayed on the copy first.
     """
 
-    def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool], calls: Iterable[str] = ()) -> None:
+    def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool]) -> None:
         self._original = sandbox
         self._copy: Sandbox | None = None
-        self._aside: ChangedPages | None = None
-        self._changed_tables: frozenset[str] = frozenset()
-        self._changed = False
+        self._aside, self._changed = b"", False
         self._tools = {tool.name for tool in tools}
         self._seconds = 0.0
-        self.calls = list(calls)
+        self.calls: list[str] = []
 
     def execute(self, asked: ToolCall) -> str:
         """Run a call. Returns the result as text, as the agent sees it."""
@@ -112,14 +72,12 @@ class ToolExecutor:
         return shown_result(result)
 
     def set_aside(self) -> None:
-        """Free the copy until the next call, keeping its changed pages.
+        """Free the copy until the next call, and keep its content compressed if a call changed it.
 
-        While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB instead of 770 MB.
+        While an agent waits for its model, the copy is not needed: 1,000 agents take 80 MB at most.
         """
         if self._copy is not None and self._changed:
-            self._aside = ChangedPages.between(self._original.image(), self._copy.connection.serialize())
-            self._changed_tables = self._copy.tables_unlike(self._original)
-            self._changed = False
+            self._aside, self._changed = zlib.compress(self._copy.image(), 1), False
         self.close()
 
     def close(self) -> None:
@@ -134,12 +92,8 @@ class ToolExecutor:
         if self._copy is None:
             # Sent mail is appended, as in the strict judge's copies.
             self._copy = self._original.fork(overwrites=False)
-            if self._aside is not None:
-                image = self._aside.applied_to(self._original.image())
-                self._copy.restore(image, self._changed_tables)
-            elif self.calls:
-                replay_changes(self._copy, self.calls)
-                self._changed = True
+            if self._aside:
+                self._copy.restore(zlib.decompress(self._aside))
         return self._copy
 
     def _execute(self, asked: ToolCall) -> Any:
@@ -185,7 +139,7 @@ def call_text(made: WorkbenchCall) -> str | None:
             return None
         plain, exact = (
             ", ".join(f"{name}={form(value)}" for name, value in made.arguments.items())
-            for form in (_quoted, repr)
+            for form in (lambda value: f'"{value}"' if isinstance(value, str) else repr(value), repr)
         )
     except RecursionError:
         return None
@@ -193,10 +147,6 @@ def call_text(made: WorkbenchCall) -> str | None:
         if parse_call(text) == made:
             return text
     return None
-
-
-def _quoted(value: Any) -> str:
-    return f'"{value}"' if isinstance(value, str) else repr(value)
 
 
 def _arguments(text: str) -> dict[str, Any]:
@@ -251,27 +201,18 @@ class WorkbenchAgentSettings:
     act_without_confirmation: bool = False
 
     def __post_init__(self) -> None:
-        for flag, value, choices in (
-            ("agent", self.agent, FORMATS),
-            ("toolkit", self.toolkit, TOOLKIT_CHOICES),
-        ):
-            if value not in choices:
-                raise UsageError(
-                    f"unknown --{flag} {value!r}", fix=f"for WorkBench choose from {', '.join(choices)}"
-                )
+        for flag, choices in (("agent", FORMATS), ("toolkit", TOOLKIT_CHOICES)):
+            if (value := getattr(self, flag)) not in choices:
+                fix = f"for WorkBench choose from {', '.join(choices)}"
+                raise UsageError(f"unknown --{flag} {value!r}", fix=fix)
         if self.structured and self.agent != "react":
+            problem = f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema"
+            raise UsageError(problem, fix="omit it, or choose --agent react")
+        if self.resample < 0 or self.max_steps < 1 or not 0 < self.max_seconds < float("inf"):
             raise UsageError(
-                f"--structured {str(self.structured).lower()}: the agent {self.agent} sends no schema",
-                fix="omit it, or choose --agent react",
-            )
-        if self.resample < 0 or self.max_steps < 1:
-            raise UsageError(
-                f"--max_steps {self.max_steps}, --resample {self.resample}: out of range",
-                fix="give --max_steps 1 or more and --resample 0 or more",
-            )
-        if not 0 < self.max_seconds < float("inf"):
-            raise UsageError(
-                f"--max_seconds {self.max_seconds:g} is out of range", fix="give a finite number above 0"
+                f"--max_steps {self.max_steps}, --max_seconds {self.max_seconds:g}, "
+                f"--resample {self.resample}: out of range",
+                fix="give --max_steps 1 or more, --max_seconds above 0 and --resample 0 or more",
             )
         check_temperature(self.resample_temperature, flag="--resample_temperature")
 
@@ -283,11 +224,6 @@ class WorkbenchAgentSettings:
             *(name for name in ("structured", "act_without_confirmation") if not getattr(self, name)),
         }
         return {name: value for name, value in asdict(self).items() if name not in left_out}
-
-    @property
-    def is_structured(self) -> bool:
-        """Whether requests carry a JSON Schema of the action."""
-        return bool(self.structured)
 
     def tools(self, task: Task, toolset: Toolset = PUBLISHED) -> list[WorkplaceTool]:
         """The tools that the agent gets for a task."""
@@ -384,15 +320,11 @@ def limit_notice(tasks: Iterable[Task], journal: Journal, settings: WorkbenchAge
     steps, seconds = limits["steps"], limits["time"]
     if steps + seconds <= _FEW * limits.total():
         return ""
-    parts = (
-        f"{steps} at --max_steps {settings.max_steps}",
-        f"{seconds} at --max_seconds {settings.max_seconds:g}",
-    )
-    found = " and ".join(part for part, count in zip(parts, (steps, seconds), strict=True) if count)
     slow = "; a server's own queue counts as time: a lower --multiworker shortens it" if seconds else ""
     return (
         f"limits ended {steps + seconds} of {count_of(limits.total(), 'task')} before the agent was done "
-        f"({found}): raise the limit and start again with --force true or another --prediction_dir{slow}"
+        f"({steps} at --max_steps {settings.max_steps}, {seconds} at --max_seconds {settings.max_seconds:g})"
+        f": raise the limit and start again with --force true or another --prediction_dir{slow}"
     )
 
 
@@ -428,9 +360,8 @@ class WorkbenchTasks(ItemWork[Task]):
             tool = toolset_of(self.sandbox).find(name)
             return None if tool is None else tool.function_name
 
-        return call_format(
-            self.settings.agent, structured=self.settings.is_structured, function_name=function_name
-        )
+        structured = bool(self.settings.structured)
+        return call_format(self.settings.agent, structured=structured, function_name=function_name)
 
     def key_of(self, item: Task) -> str:
         """The id of a task."""
@@ -455,16 +386,15 @@ class WorkbenchTasks(ItemWork[Task]):
         answers = [
             {
                 "response": message["content"] or "",
-                "finish_reason": "stop",
                 "tool_calls": [
                     {"id": call["id"], **call["function"], "extra": call.get("extra", {})}
                     for call in message.get("tool_calls", ())
                 ],
                 "extra": message.get("extra", {}),
-                **(last if number == len(said) else {}),
             }
-            for number, message in enumerate(said, start=1)
+            for message in said
         ]
+        answers[-1:] = [{**answer, **last} for answer in answers[-1:]]
         return {"agent": answers, TOOL: [CallLine(result=text) for text in entry.observations]}
 
     async def answer(self, item: Task, ask: Ask) -> AgentEntry:
@@ -504,14 +434,6 @@ class WorkbenchTasks(ItemWork[Task]):
             return AgentEntry.of(made, executor.calls)
         finally:
             executor.close()
-
-
-def write_predictions(output: Path, tasks: Iterable[Task], journal: Journal) -> int:
-    """Write the prediction file from the journal. Writes none if no task is done. Returns the number of
-    lines.
-    """
-    lines = [msgspec.to_builtins(line) for line in prediction_lines(tasks, journal)]
-    return write_json_lines(output, lines) if lines else 0
 
 
 _FIX = "write the file with inference.py, or remove the line"

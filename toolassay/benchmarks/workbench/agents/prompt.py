@@ -68,24 +68,18 @@ def prompted_agent_task(body: Mapping[str, Any], shown: object = None) -> AgentT
         body: of a chat-completions request, with at least one message.
         shown: ignored.
     """
-    role = "tool" if body.get("tools") else "user"
+    react, messages = not body.get("tools"), body["messages"]
     try:
-        return _acting(body["messages"], role)
+        if [message["role"] for message in messages[:2]] != ["system", "user"]:
+            return None
+        if (now := moment_of(_text(messages[0]))) is None:
+            return None
+        role = "user" if react else "tool"
+        told = [_text(message) for message in messages[2:] if message["role"] == role]
+        observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in told)
+        return AgentTask(_text(messages[1]), now, observations, react)
     except (AttributeError, KeyError, TypeError, ValueError):
         return None  # looks like ours and is not
-
-
-def _acting(messages: Sequence[Mapping[str, Any]], told_by: str) -> AgentTask | None:
-    """The task; its observations are the messages of one role that follow the request."""
-    if len(messages) < 2 or messages[0].get("role") != "system" or messages[1].get("role") != "user":
-        return None
-    now = moment_of(_text(messages[0]))
-    if now is None:
-        return None
-    react = told_by == "user"
-    told = [_text(message) for message in messages[2:] if message.get("role") == told_by]
-    observations = tuple(text.removeprefix(_OBSERVATION) if react else text for text in told)
-    return AgentTask(_text(messages[1]), now, observations, react)
 
 
 def _text(message: Mapping[str, Any]) -> str:

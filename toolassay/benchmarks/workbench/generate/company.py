@@ -376,8 +376,8 @@ def _body(rng: SeededRandom, kind: str, topic: str, person: str) -> str:
         *rng.some(words[kind]["details"], rng.between(0, 2)),
         rng.pick(words[kind]["asks"]),
     ]
-    parts = [rng.pick(words["greetings"]), " ".join(sentences), rng.pick(words["closings"]), person]
-    return _LINE_BREAK.join([parts[0], "", parts[1], "", parts[2], parts[3]])
+    greeting, closing = rng.pick(words["greetings"]), rng.pick(words["closings"])
+    return _LINE_BREAK.join([greeting, "", " ".join(sentences), "", closing, person])
 
 
 _VISITS = 1000
@@ -397,19 +397,19 @@ def draw_visits(seed: int) -> list[dict[str, Any]]:
     busy = [0.5 + rng.chance(0.3) + rng.exponential(0.4) for _ in range(_VISIT_DAYS)]
     days = [day for day in range(_VISIT_DAYS) for _ in range(_LEAST_VISITS_A_DAY)]
     days += [rng.weighted(range(_VISIT_DAYS), busy) for _ in range(_VISITS - len(days))]
-    return [_visit(rng, _FIRST_VISIT_DAY + timedelta(days=day)) for day in rng.shuffled(days)]
-
-
-def _visit(rng: SeededRandom, day: date) -> dict[str, Any]:
-    views, seconds = 1 + int(rng.exponential(_VIEWS - 0.5)), 1 + int(rng.exponential(_SECONDS - 0.5))
-    return {
-        "date_of_visit": str(day),
-        "visitor_id": f"{rng.below(10_000):04}",
-        "page_views": str(views),
-        "session_duration_seconds": str(seconds),
-        "traffic_source": rng.weighted(list(_SOURCES), list(_SOURCES.values())),
-        "user_engaged": str(seconds > 10 and views > 1),
-    }
+    rows = []
+    for day in rng.shuffled(days):
+        views, seconds = 1 + int(rng.exponential(_VIEWS - 0.5)), 1 + int(rng.exponential(_SECONDS - 0.5))
+        row = {
+            "date_of_visit": str(_FIRST_VISIT_DAY + timedelta(days=day)),
+            "visitor_id": f"{rng.below(10_000):04}",
+            "page_views": str(views),
+            "session_duration_seconds": str(seconds),
+            "traffic_source": rng.weighted(list(_SOURCES), list(_SOURCES.values())),
+            "user_engaged": str(seconds > 10 and views > 1),
+        }
+        rows.append(row)
+    return rows
 
 
 _TASKS_PER_BOARD = 100
@@ -425,34 +425,22 @@ def draw_project_tasks(seed: int) -> list[dict[str, Any]]:
     """
     rng = SeededRandom(seed, "project_management")
     punctual = rng.some(PROJECT, len(PROJECT) // 3)
-    rows = [
-        _task(rng, board, people, name, punctual)
-        for board, people in BOARDS.items()
-        for name in rng.some(_task_names(board), _TASKS_PER_BOARD)
-    ]
+    rows = []
+    for board, people in BOARDS.items():
+        words = texts("tasks")["boards"][board]
+        names = [work.format(thing) for work in words["work"] for thing in words["things"]]
+        for name in rng.some(names, _TASKS_PER_BOARD):
+            person, offset = rng.pick(people), rng.between(_EARLIEST, _LATEST)
+            state = rng.weighted(LISTS, _WEIGHTS)
+            row = {
+                "task_name": name,
+                "assigned_to_email": address(person),
+                "list_name": "Completed" if offset < 0 and person in punctual else state,
+                "due_date": str(TODAY + timedelta(days=offset)),
+                "board": board,
+            }
+            rows.append(row)
     return with_ids(rng, "task_id", sorted(rng.shuffled(rows), key=lambda row: row["due_date"]))
-
-
-def _task_names(board: str) -> list[str]:
-    """All task names that a board may have."""
-    words = texts("tasks")["boards"][board]
-    return [work.format(thing) for work in words["work"] for thing in words["things"]]
-
-
-def _task(
-    rng: SeededRandom, board: str, people: tuple[str, ...], name: str, punctual: list[str]
-) -> dict[str, Any]:
-    person, offset = rng.pick(people), rng.between(_EARLIEST, _LATEST)
-    state = rng.weighted(LISTS, _WEIGHTS)
-    if offset < 0 and person in punctual:
-        state = "Completed"
-    return {
-        "task_name": name,
-        "assigned_to_email": address(person),
-        "list_name": state,
-        "due_date": str(TODAY + timedelta(days=offset)),
-        "board": board,
-    }
 
 
 _CUSTOMERS = 200

@@ -79,6 +79,9 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[Task], seed: int)
     write_json_lines(
         path / TASKS_FILE, ({key: getattr(task, key) for key in TaskLine.__struct_fields__} for task in tasks)
     )
+    groups: dict[str, list[Task]] = {}
+    for task in tasks:
+        groups.setdefault(task.group, []).append(task)
     DataFolder(path).describe(
         benchmark="workbench",
         source=_SOURCE,
@@ -86,7 +89,7 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[Task], seed: int)
         now=str(sandbox.now),
         user=sandbox.user,
         rows={table.name: len(sandbox.rows(table.name)) for table in TABLES},
-        tasks=_counts(tasks),
+        tasks={"all": _count(tasks), **{group: _count(some) for group, some in groups.items()}},
         sha256={name: sha256_of(path / name) for name in (FILE, TASKS_FILE)},
     )
 
@@ -111,14 +114,6 @@ def check_replaceable(path: Path) -> None:
                 file=file,
                 fix="move it away, or choose another --data_dir",
             )
-
-
-def _counts(tasks: Sequence[Task]) -> dict[str, Any]:
-    """The number of tasks, templates, wordings and calls, in total and by group."""
-    groups: dict[str, list[Task]] = {}
-    for task in tasks:
-        groups.setdefault(task.group, []).append(task)
-    return {"all": _count(tasks), **{group: _count(some) for group, some in groups.items()}}
 
 
 def _count(tasks: Sequence[Task]) -> dict[str, int]:

@@ -122,6 +122,12 @@ class ErrorClasses:
     end_date_minor_error: bool
     meeting_start_time_error: bool
 
+    @property
+    def minor_errors(self) -> set[str]:
+        """The names of the last three classes that the run is in."""
+        names = ("wrong_email", "end_date_minor_error", "meeting_start_time_error")
+        return {name for name in names if getattr(self, name)}
+
 
 def classify_run(
     calls: Sequence[str],
@@ -142,10 +148,10 @@ def classify_run(
         rules: how the classes are recognised at this workplace.
         toolset: the workplace's tools.
     """
-    calls = [_one_line(text) for text in calls]
-    answer = [_one_line(text) for text in answer]
+    calls, answer = ([text.replace("\n", "\\n") for text in texts] for texts in (calls, answer))
     failed = bool(answer) and not correct
-    changing = [text for text in calls if _changes(text, toolset)]
+    names = {name for name, tool in toolset.tools.items() if tool.changes_state}
+    changing = [text for text in calls if ".".join(text.split("(")[0].split(".")[:2]) in names]
     # Searching for an unknown address changes nothing and is no error. The published rule counts it.
     sent = calls if rules.known is None else changing
     return ErrorClasses(
@@ -155,13 +161,3 @@ def classify_run(
         end_date_minor_error=failed and rules.ends_late(calls, answer),
         meeting_start_time_error=failed and rules.starts_wrong(calls, answer),
     )
-
-
-def _one_line(text: str) -> str:
-    return text.replace("\n", "\\n")
-
-
-def _changes(text: str, toolset: Toolset) -> bool:
-    """Whether the call is to a tool that changes something."""
-    tool = toolset.tools.get(".".join(text.split("(")[0].split(".")[:2]))
-    return tool is not None and tool.changes_state

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.edition import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.judge.error_classes import (
     CONTEXT_OVERFLOW,
     ITERATION_LIMIT,
@@ -26,6 +25,7 @@ from toolassay.benchmarks.workbench.judge.error_classes import (
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.records import Moment, Row, State, TableState, state_of, table_state
 from toolassay.benchmarks.workbench.sandbox import JUDGED, Cell, Layout, Sandbox, read_csv
+from toolassay.benchmarks.workbench.sandbox import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
@@ -199,14 +199,12 @@ class ResultFile:
         >>> ResultFile(Path("gpt-4_all_2024-03-21_15-21-12.csv.gz"), "").model
         'gpt-4'
         """
-        found = _NAME.fullmatch(self.stem)
-        return found["model"] if found else self.stem
+        return found["model"] if (found := _NAME.fullmatch(self.stem)) else self.stem
 
     @property
     def tool_selection(self) -> str | None:
         """`all` or `domains`, taken from the file name; None if it contains neither."""
-        found = _NAME.fullmatch(self.stem)
-        return found["setting"] if found else None
+        return found["setting"] if (found := _NAME.fullmatch(self.stem)) else None
 
     @property
     def task_version(self) -> str:
@@ -353,13 +351,7 @@ class WorkbenchEvaluator:
 
 
 class JudgedTask(NamedTuple):
-    """A task to judge.
-
-    Args:
-        row: recorded in the verdicts.
-        task: the task.
-        results: one or several results of it.
-    """
+    """A task to judge, with one or several results of it. The verdicts have its row."""
 
     row: int
     task: Task
@@ -395,6 +387,46 @@ class JudgingTask:
 
 _LONGEST_ERROR = 120
 
+_COUNTS: Mapping[str, Callable[[RunVerdict], bool]] = {
+    "correct": lambda v: v.correct,
+    "side_effects": lambda v: v.side_effects,
+    "exact_match": lambda v: v.classes.exact_match,
+    "errors_without_side_effects": lambda v: not v.correct and not v.side_effects,
+    "errors_with_side_effects": lambda v: not v.correct and v.side_effects,
+    "correct_with_side_effects": lambda v: v.correct and v.side_effects,
+    "correct_not_exact": lambda v: v.correct and not v.classes.exact_match,
+    "exact_not_correct": lambda v: v.classes.exact_match and not v.correct,
+    "no_actions_predicted": lambda v: v.classes.no_actions,
+    "failed_to_follow_react": lambda v: v.classes.no_actions and not v.correct and not v.side_effects,
+    "wrong_email_total": lambda v: v.classes.wrong_email,
+    "wrong_email_no_side_effects": lambda v: v.classes.wrong_email and not v.side_effects,
+    "wrong_email_with_side_effects": lambda v: v.side_effects and v.classes.minor_errors == {"wrong_email"},
+    "end_date_minor_error_total": lambda v: v.classes.end_date_minor_error,
+    "end_date_minor_error_with_side_effects": (
+        lambda v: v.side_effects and v.classes.minor_errors == {"end_date_minor_error"}
+    ),
+    "meeting_start_time_error_total": lambda v: v.classes.meeting_start_time_error,
+    "meeting_start_time_error_no_side_effects": (
+        lambda v: v.classes.meeting_start_time_error and not v.side_effects
+    ),
+    "meeting_start_time_error_with_side_effects": (
+        lambda v: v.classes.meeting_start_time_error and v.side_effects
+    ),
+}
+"""The published counts of runs."""
+
+_CLASSES: Mapping[str, Callable[[RunVerdict], bool]] = {
+    "no_actions": lambda v: v.classes.no_actions and v.result.error != NOT_RUN,
+    "wrong_email": lambda v: v.classes.wrong_email,
+    "end_date": lambda v: v.classes.end_date_minor_error,
+    "meeting_start_time": lambda v: v.classes.meeting_start_time_error,
+    "iteration_limit": lambda v: v.result.error == ITERATION_LIMIT,
+    "context_overflow": lambda v: v.result.error == CONTEXT_OVERFLOW,
+}
+"""Classes of errors. A run may be in several, and one with `no_actions` may be correct. A task that was not
+run is in none.
+"""
+
 
 def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
     """The published counts and shares of one file.
@@ -408,60 +440,40 @@ def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, An
         and `side_effects`.
     """
     n, groups = len(verdicts), {v.task.group for v in verdicts}
-    correct = sum(v.correct for v in verdicts)
-    effects = sum(v.side_effects for v in verdicts)
-    exact = sum(v.classes.exact_match for v in verdicts)
-    harmless = sum(not v.correct and not v.side_effects for v in verdicts)
-    harmful = sum(not v.correct and v.side_effects for v in verdicts)
+    counts = {name: sum(map(holds, verdicts)) for name, holds in _COUNTS.items()}
+    errors = Counter(v.result.error for v in verdicts if v.result.error)
+    shown = Counter(v.result.error[:_LONGEST_ERROR] for v in verdicts if v.result.error)
+    harmless, harmful = counts["errors_without_side_effects"], counts["errors_with_side_effects"]
     return {
         "domain": groups.pop() if len(groups) == 1 else None,
         "model": file.model,
         "tool_selection": file.tool_selection,
         "n": n,
-        "correct": correct,
-        "accuracy_pct": percentage(correct, n),
-        "side_effects": effects,
-        "side_effects_pct": percentage(effects, n),
-        "errors_without_side_effects": harmless,
-        "errors_with_side_effects": harmful,
-        "correct_with_side_effects": sum(v.correct and v.side_effects for v in verdicts),
-        "exact_match": exact,
-        "exact_match_pct": percentage(exact, n),
-        "correct_not_exact": sum(v.correct and not v.classes.exact_match for v in verdicts),
-        "exact_not_correct": sum(v.classes.exact_match and not v.correct for v in verdicts),
-        **_class_counts(verdicts),
+        **counts,
+        "accuracy_pct": percentage(counts["correct"], n),
+        "side_effects_pct": percentage(counts["side_effects"], n),
+        "exact_match_pct": percentage(counts["exact_match"], n),
         "gt_no_actions": _group(v for v in verdicts if not v.task.answer),
         "gt_nonzero_actions": _group(v for v in verdicts if v.task.answer),
         "gt_two_or_more_actions": _group(v for v in verdicts if len(v.task.answer) > 1),
-        **_error_counts(verdicts),
-        "error_classes": error_classes(verdicts),
+        "context_window_errors": errors[CONTEXT_OVERFLOW],
+        "iteration_or_time_limit": errors[ITERATION_LIMIT],
+        "any_error": errors.total(),
+        "errors_by_text": dict(shown.most_common()),
+        "error_classes": {
+            name: {"n": count, "pct": percentage(count, n)}
+            for name, holds in _CLASSES.items()
+            for count in [sum(map(holds, verdicts))]
+        },
         "by_gt_action_count": counts_by(verdicts, lambda v: len(v.task.answer)),
         "by_base_template": counts_by(verdicts, lambda v: v.task.base_template),
         "by_domains_column": counts_by(verdicts, lambda v: str(list(v.task.domains))),
         "upstream_stdout": (
-            f"Accuracy: {_share(correct, n)}\n"
+            f"Accuracy: {_share(counts['correct'], n)}\n"
             f"Errors without unwanted side effects: {_share(harmless, n)}\n"
             f"Errors with unwanted side effects: {_share(harmful, n)}\n"
         ),
     }
-
-
-def error_classes(verdicts: Sequence[RunVerdict]) -> dict[str, dict[str, float | None]]:
-    """For each error class, the number of runs (`n`) and their percentage of all runs (`pct`).
-
-    A run may be in several classes, and one with `no_actions` may be correct. A task that was not run is in
-    none.
-    """
-    n = len(verdicts)
-    classes = {
-        "no_actions": sum(v.classes.no_actions and v.result.error != NOT_RUN for v in verdicts),
-        "wrong_email": sum(v.classes.wrong_email for v in verdicts),
-        "end_date": sum(v.classes.end_date_minor_error for v in verdicts),
-        "meeting_start_time": sum(v.classes.meeting_start_time_error for v in verdicts),
-        "iteration_limit": sum(v.result.error == ITERATION_LIMIT for v in verdicts),
-        "context_overflow": sum(v.result.error == CONTEXT_OVERFLOW for v in verdicts),
-    }
-    return {name: {"n": count, "pct": percentage(count, n)} for name, count in classes.items()}
 
 
 def percentage(part: int, whole: int) -> float | None:
@@ -475,45 +487,6 @@ def percentage(part: int, whole: int) -> float | None:
 
 def _share(part: int, whole: int) -> str:
     return f"{percentage(part, whole)}% ({part} out of {whole})"
-
-
-def _class_counts(verdicts: Sequence[RunVerdict]) -> dict[str, int]:
-    wrong_email = [v for v in verdicts if v.classes.wrong_email]
-    end_date = [v for v in verdicts if v.classes.end_date_minor_error]
-    start = [v for v in verdicts if v.classes.meeting_start_time_error]
-    return {
-        "no_actions_predicted": sum(v.classes.no_actions for v in verdicts),
-        "failed_to_follow_react": sum(
-            v.classes.no_actions and not v.correct and not v.side_effects for v in verdicts
-        ),
-        "wrong_email_total": len(wrong_email),
-        "wrong_email_no_side_effects": sum(not v.side_effects for v in wrong_email),
-        "wrong_email_with_side_effects": sum(
-            v.side_effects and not v.classes.end_date_minor_error and not v.classes.meeting_start_time_error
-            for v in wrong_email
-        ),
-        "end_date_minor_error_total": len(end_date),
-        "end_date_minor_error_with_side_effects": sum(
-            v.side_effects and not v.classes.wrong_email and not v.classes.meeting_start_time_error
-            for v in end_date
-        ),
-        "meeting_start_time_error_total": len(start),
-        "meeting_start_time_error_no_side_effects": sum(not v.side_effects for v in start),
-        "meeting_start_time_error_with_side_effects": sum(v.side_effects for v in start),
-    }
-
-
-def _error_counts(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
-    errors = Counter(v.result.error for v in verdicts if v.result.error)
-    shown: Counter[str] = Counter()
-    for text, count in errors.items():
-        shown[text[:_LONGEST_ERROR]] += count
-    return {
-        "context_window_errors": errors[CONTEXT_OVERFLOW],
-        "iteration_or_time_limit": errors[ITERATION_LIMIT],
-        "any_error": errors.total(),
-        "errors_by_text": dict(shown.most_common()),
-    }
 
 
 def _group(verdicts: Iterable[RunVerdict]) -> dict[str, int]:

@@ -5,13 +5,13 @@ calls that made them and of their order.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.records import TableDifference, difference
+from toolassay.benchmarks.workbench.records import TableDifference, compared_text, difference
 from toolassay.benchmarks.workbench.sandbox import Cell, Layout, Sandbox
 
 Cells = tuple[tuple[str, str | None], ...]
@@ -119,40 +119,39 @@ class StrictJudge:
     def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
         sandbox = self._sandbox.fork(overwrites=False)
         found: Counter[StateChange] = Counter()
-        if replay_changes(sandbox, calls).domains:
-            found.update(changes_between(self._sandbox, sandbox))
+        if domains := replay_changes(sandbox, calls).domains:
+            # SQL in a user's tools does not say which tables it changes.
+            judged = domains if sandbox.toolset is None else None
+            found.update(changes_between(self._sandbox, sandbox, judged))
         sandbox.close()
         return found
 
 
-def changes_between(before: Sandbox, after: Sandbox) -> Iterator[StateChange]:
-    """The changes from a state to a fork of it, table by table."""
-    found = difference(before, after)
+def changes_between(
+    before: Sandbox, after: Sandbox, domains: Collection[str] | None = None
+) -> Iterator[StateChange]:
+    """The changes from a state to a fork of it, table by table; the arguments are those of `difference`."""
+    found = difference(before, after, domains)
     contents = _Contents(before.judged, found)
     for table in before.judged:
-        if table.name in found:
-            yield from _changes_in(table, found[table.name], contents)
-
-
-def _changes_in(table: Layout, found: TableDifference, contents: _Contents) -> Iterator[StateChange]:
-    new = Counter(contents.of_row(table, row) for row in found.new)
-    if table.key:
-        for gone in found.gone:
-            yield StateChange(table.name, "gone", table.id_of(gone))
-    else:
-        lost = Counter(
-            contents.of_row(table, dict(zip(table.columns, row, strict=True))) for row in found.gone
-        )
-        for cells in (lost - new).elements():
-            yield StateChange(table.name, "gone", None, cells)
-        new -= lost
-    for cells in new.elements():
-        yield StateChange(table.name, "new", None, cells)
-    for change in found.changed:
-        if _text(table, change.column, change.old) == _text(table, change.column, change.new):
+        if table.name not in found:
             continue
-        content = contents.of_cell(table, change.column, change.new)
-        yield StateChange(table.name, "changed", change.id, ((change.column, content),))
+        changes = found[table.name]
+        new = Counter(contents.of_row(table, row) for row in changes.new)
+        if table.key:
+            for gone in changes.gone:
+                yield StateChange(table.name, "gone", table.id_of(gone))
+        else:
+            rows = (dict(zip(table.columns, row, strict=True)) for row in changes.gone)
+            lost = Counter(contents.of_row(table, row) for row in rows)
+            for cells in (lost - new).elements():
+                yield StateChange(table.name, "gone", None, cells)
+            new -= lost
+        for cells in new.elements():
+            yield StateChange(table.name, "new", None, cells)
+        for change in changes.changed:
+            content = contents.of_cell(table, change.column, change.new)
+            yield StateChange(table.name, "changed", change.id, ((change.column, content),))
 
 
 class _Contents:
@@ -183,13 +182,4 @@ class _Contents:
             made = self._new.get((table.references[column], cell))
             if made is not None:
                 return f"new {made[0].name}: {dict(self.of_row(*made, depth + 1))}"
-        return _text(table, column, cell)
-
-
-def _text(table: Layout, column: str, cell: Cell | bytes) -> str | None:
-    """A cell as comparable text; None if it is empty."""
-    if cell is None:
-        return None
-    if isinstance(cell, bytes):
-        return cell.hex()
-    return str(cell) if column in table.verbatim else str(cell).lower()
+        return compared_text(table, column, cell)

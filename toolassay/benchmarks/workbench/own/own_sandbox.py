@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -74,6 +74,7 @@ def layouts_of(
     connection: sqlite3.Connection,
     *,
     file: Path,
+    facts: Path | None = None,
     ignore: Collection[str] = (),
     verbatim: Collection[str] = (),
 ) -> tuple[Layout, ...]:
@@ -83,6 +84,7 @@ def layouts_of(
     Args:
         connection: to the database.
         file: the file it was read from, for messages.
+        facts: the file that names the following columns.
         ignore: columns that are not judged, as `table.column`.
         verbatim: columns compared with case, as `table.column`.
 
@@ -101,59 +103,41 @@ def layouts_of(
     known = {f"{table.name}.{column}" for table in tables for column in table.columns}
     for named in (*ignore, *verbatim):
         if named not in known:
-            raise UsageError(f"there is no column {named!r}", fix="write table.column as in the database")
-    tables = [_without(table, {named.removeprefix(f"{table.name}.") for named in ignore}) for table in tables]
+            fix = "write table.column as in the database"
+            raise UsageError(f"there is no column {named!r}", file=facts, fix=fix)
     generated = {table.name: table.id for table in tables if table.generated}
-    return tuple(
-        replace(
+    judged = []
+    for table in tables:
+        ignored = {column for column in table.columns if f"{table.name}.{column}" in ignore}
+        keys = connection.execute(f"PRAGMA main.foreign_key_list({quoted(table.name)})")
+        made = replace(
             table,
+            # Ignored key columns stay, to identify rows, but are not compared.
+            columns=tuple(c for c in table.columns if c in table.key or c not in ignored),
+            generated=table.generated | (ignored & {*table.key}),
             verbatim=frozenset(c for c in table.columns if f"{table.name}.{c}" in verbatim),
-            references=_references(connection, table.name, generated),
+            references={
+                column: other
+                for _, _, other, column, referred, *_ in keys
+                if other in generated and referred in (None, generated[other])
+            },
         )
-        for table in tables
-    )
+        judged.append(made)
+    return tuple(judged)
 
 
 def _layout(connection: sqlite3.Connection, name: str, *, rowid: bool) -> Layout:
     columns = connection.execute(f"PRAGMA main.table_info({quoted(name)})").fetchall()
     key = tuple(column for _, column, _, _, _, place in sorted(columns, key=lambda c: c[5]) if place)
     kinds = {column: kind.upper() for _, column, kind, *_ in columns}
-    if _is_ambiguous(connection, name, key):
-        key = ()
+    if key:  # in SQLite, primary keys other than the rowid may hold NULL, also several times
+        missing = " OR ".join(f"{quoted(column)} IS NULL" for column in key)
+        repeated = f"WHERE {missing} GROUP BY {', '.join(map(quoted, key))} HAVING count(*) > 1"
+        if connection.execute(f"SELECT 1 FROM main.{quoted(name)} {repeated}").fetchone():
+            key = ()
     made_up = rowid and len(key) == 1 and kinds[key[0]] == "INTEGER"  # an alias of SQLite's rowid
     others = (column for _, column, *_ in columns if column not in key)
     return Layout(name, (*key, *others), name, key=key, generated=frozenset(key if made_up else ()))
-
-
-def _is_ambiguous(connection: sqlite3.Connection, name: str, key: tuple[str, ...]) -> bool:
-    """Whether several rows have the same key. In SQLite, primary keys other than the rowid may hold NULL."""
-    if not key:
-        return False
-    missing = " OR ".join(f"{quoted(column)} IS NULL" for column in key)
-    found = f"WHERE {missing} GROUP BY {', '.join(map(quoted, key))} HAVING count(*) > 1"
-    return bool(connection.execute(f"SELECT 1 FROM main.{quoted(name)} {found}").fetchall())
-
-
-def _without(table: Layout, ignored: Iterable[str]) -> Layout:
-    """The layout without ignored columns. Ignored key columns stay, to identify rows, but are not
-    compared.
-    """
-    ignored = {*ignored}
-    return replace(
-        table,
-        columns=tuple(c for c in table.columns if c in table.key or c not in ignored),
-        generated=table.generated | (ignored & {*table.key}),
-    )
-
-
-def _references(connection: sqlite3.Connection, name: str, generated: Mapping[str, str]) -> dict[str, str]:
-    """The foreign-key columns that refer to a generated id."""
-    found = connection.execute(f"PRAGMA main.foreign_key_list({quoted(name)})")
-    return {
-        column: other
-        for _, _, other, column, referred, *_ in found
-        if other in generated and referred in (None, generated[other])
-    }
 
 
 _FUNCTIONS = ("date", "time", "datetime", "julianday", "unixepoch", "strftime")
@@ -262,15 +246,12 @@ class ToolConnection(sqlite3.Connection):
             self.set_progress_handler(None, 0)
             self.set_authorizer(None)
             self.row_factory, self.text_factory = None, str
-            self._end(keep=keep)
-
-    def _end(self, *, keep: bool) -> None:
-        try:
-            if keep and self.in_transaction:
-                self.execute("COMMIT")
-        finally:  # COMMIT fails on a deferred foreign key; RAISE(ROLLBACK) in a trigger ends the transaction
-            if self.in_transaction:
-                self.execute("ROLLBACK")
+            try:
+                if keep and self.in_transaction:
+                    self.execute("COMMIT")
+            finally:  # COMMIT fails on a deferred foreign key, and a trigger may end the transaction
+                if self.in_transaction:
+                    self.execute("ROLLBACK")
 
     def commit(self) -> None:
         """Do nothing: the end of the call commits."""
@@ -342,7 +323,6 @@ class OwnSandbox(Sandbox):
         place.clock.set(self.connection)
         self.connection.create_function("user", 0, lambda: place.user, deterministic=True)
         self._image = self.connection.total_changes, image
-        self._forget_reads()
         self._place = place
         self.now, self.user, self.overwrites = place.now, place.user, False
         self.toolset, self.judged, self.customs = place.toolset, place.judged, place.customs
@@ -350,10 +330,6 @@ class OwnSandbox(Sandbox):
     def fork(self, *, overwrites: bool | None = None) -> OwnSandbox:
         """An independent copy; `overwrites` has no meaning here."""
         return OwnSandbox(self.image(), self._place)
-
-    def reads(self, table: str) -> dict[Hashable, Any]:
-        """Empty each time: a tool of a user may undo changes, which `transaction` does not see."""
-        return {}
 
     def close(self) -> None:
         """Free the memory of the database. The sandbox cannot be used afterwards."""

@@ -26,7 +26,6 @@ from toolassay.importers.functions import docstring_of
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _MARK = "__workplace_tool__"
-_MARKED = "__workplace_marks__"
 
 
 class ToolError(ToolFailure):
@@ -73,10 +72,7 @@ def tool(domain: str = "", *, reads_only: bool = False) -> Callable[[Function], 
         raise NoDomain("a tool without a domain")
 
     def mark(function: Function) -> Function:
-        made = ToolMark(domain, not reads_only)
-        setattr(function, _MARK, made)
-        # The module keeps a list as well: of two functions with one name, its namespace has only the second.
-        getattr(function, "__globals__", {}).setdefault(_MARKED, []).append((made, function))
+        setattr(function, _MARK, ToolMark(domain, not reads_only))
         return function
 
     return mark
@@ -86,15 +82,6 @@ def mark_of(value: Any) -> ToolMark | None:
     """The mark of a function; None if it is not marked."""
     found = getattr(value, _MARK, None) if callable(value) else None
     return found if isinstance(found, ToolMark) else None
-
-
-def marked_in(names: Mapping[str, Any]) -> list[tuple[ToolMark, Callable[..., Any]]]:
-    """All marked functions of a module, including those whose name was reassigned.
-
-    Args:
-        names: the module's namespace.
-    """
-    return [*names.get(_MARKED, [])]
 
 
 def now(db: sqlite3.Connection) -> datetime:
@@ -227,7 +214,18 @@ class OwnTool(WorkplaceTool):
                 sandbox is then unchanged.
         """
         assert isinstance(sandbox, OwnSandbox), "a tool acts on its own workplace"
-        values = self._read(arguments)
+        values: dict[str, Any] = {}
+        for name, value in arguments.items():
+            argument = self.argument(name)
+            assert isinstance(argument, TypedArgument)
+            if value is None and not argument.required:
+                continue
+            try:
+                values[name] = convert_value(name, argument.hint, value)
+            except ValueError as error:
+                raise ToolFailure(f"{self.name}: {error}") from error
+        if missing := [name for name, one in self.arguments.items() if one.required and name not in values]:
+            raise ToolFailure(f"{self.name} needs {', '.join(missing)}")
         try:
             with sandbox.connection.call(reads_only=not self.changes_state):
                 value = self.function(sandbox.connection, **values)
@@ -239,23 +237,6 @@ class OwnTool(WorkplaceTool):
             raise ToolFailure(f"{self.name}: {words.get(str(error), error)}") from error
         except (Exception, SystemExit) as error:  # a defect in a user's tool must not end the run
             raise ToolFailure(f"{self.name}: {type(error).__name__}: {error}") from error
-
-    def _read(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for name, value in arguments.items():
-            argument = self.argument(name)
-            assert isinstance(argument, TypedArgument)
-            if value is None and not argument.required:
-                continue
-            try:
-                values[name] = convert_value(name, argument.hint, value)
-            except ValueError as error:
-                raise ToolFailure(f"{self.name}: {error}") from error
-        if missing := [
-            name for name, argument in self.arguments.items() if argument.required and name not in values
-        ]:
-            raise ToolFailure(f"{self.name} needs {', '.join(missing)}")
-        return values
 
 
 def tool_of(function: Callable[..., Any], mark: ToolMark) -> OwnTool:
@@ -284,10 +265,6 @@ def tool_of(function: Callable[..., Any], mark: ToolMark) -> OwnTool:
         raise ValueError(f"{name} has no docstring, which is its description for agents")
     docstring = docstring_of(function)
     hints = get_type_hints(function)
-    if hints.get(first.name, Any) not in (sqlite3.Connection, Any):
-        raise ValueError(
-            f"{name}: the first argument must be the database, not {first.name}; write db: sqlite3.Connection"
-        )
     arguments = {p.name: _argument(name, p, hints, docstring.parameters) for p in parameters}
     description = " ".join(docstring.description.split())
     return OwnTool(mark.domain, function, description, arguments, mark.changes_state)
@@ -307,11 +284,6 @@ def _argument(
         raise ValueError(f"{function}: {name} is of type {error}, not {POSSIBLE}") from None
     required = parameter.default is parameter.empty
     default = None if required else parameter.default
-    if default is not None:
-        try:
-            convert_value(name, hints[name], default)
-        except ValueError as error:
-            raise ValueError(f"{function}: the default of {error}") from None
     return TypedArgument(about.get(name, ""), required, hint=hints[name], default=default)
 
 

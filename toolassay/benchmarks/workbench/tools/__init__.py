@@ -9,16 +9,9 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from toolassay.benchmarks.workbench.edition import EDITIONS
-from toolassay.benchmarks.workbench.edition import PUBLISHED as EDITION_2024
-from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.benchmarks.workbench.tools import (
-    analytics,
-    calendar,
-    customers,
-    email,
-    project_management,
-)
+from toolassay.benchmarks.workbench.sandbox import EDITIONS, Sandbox
+from toolassay.benchmarks.workbench.sandbox import PUBLISHED as EDITION_2024
+from toolassay.benchmarks.workbench.tools import published_tools
 from toolassay.benchmarks.workbench.tools.tool import DECLARED
 from toolassay.benchmarks.workbench.tools.tool import ToolArgument as ToolArgument
 from toolassay.benchmarks.workbench.tools.tool import ToolFailure as ToolFailure
@@ -86,12 +79,7 @@ class Toolset:
         return tool.execute(sandbox, arguments)
 
 
-_TOOLS = {
-    tool.name: tool
-    for room in (email, calendar, analytics, project_management, customers)
-    for tool in vars(room).values()
-    if isinstance(tool, WorkplaceTool)
-}
+_TOOLS = {tool.name: tool for tool in vars(published_tools).values() if isinstance(tool, WorkplaceTool)}
 
 
 @lru_cache
@@ -112,8 +100,8 @@ def published(edition: str) -> Toolset:
             domain: [described(_TOOLS[f"{domain}.{name}"]) for name in names]
             for domain, names in DECLARED.items()
         },
-        everywhere=[email.DIRECTORY_DOMAIN],
-        aliases={"crm": customers.DOMAIN},
+        everywhere=[published_tools.DIRECTORY_DOMAIN],
+        aliases={"crm": published_tools.CUSTOMERS_DOMAIN},
     )
 
 
