@@ -22,10 +22,10 @@ from toolassay.files import atomic_writer
 from toolassay.report.axes import mark_lines
 from toolassay.report.decision import Decision, FolderReport, folder_table
 from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
-from toolassay.report.scoreboard import ModelReport, cells, measured_headings
+from toolassay.report.scoreboard import cells, measured_headings
 from toolassay.runs.outcomes import is_scored
 from toolassay.runs.recorded_usage import ItemUsage
-from toolassay.tables import Cell, printable
+from toolassay.tables import printable
 from toolassay.version import __version__
 
 MOST_ITEMS = 20_000
@@ -351,7 +351,6 @@ _encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default
 
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")
-_BAR = 200  # pixels of the bar of an accuracy
 # The first six are of Okabe and Ito; all twelve differ in the light and in the dark.
 _COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
@@ -423,7 +422,8 @@ def write_report_page(
         refresh=refresh,
         live=live,
         sentences=decision.verdict.sentences,
-        folders=[_folder(folder, colours) for folder in folders],
+        folders=[_folder(folder) for folder in folders],
+        colours=colours,
         by_folder=folder_table(decision) if len(decision.folders) > 1 else None,
         regressions=[one.line for one in decision.regressions],
         remarks=decision.warnings,
@@ -455,52 +455,25 @@ def packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _folder(folder: PageFolder, colours: Mapping[str, str]) -> dict[str, Any]:
+def _folder(folder: PageFolder) -> dict[str, Any]:
     """What the template shows of a folder."""
-    report = folder.report
-    shown = [cells(model) for model in report.models]
-    headings = measured_headings(shown)[2:] if shown else []
+    models = folder.report.models
+    shown = [cells(model) for model in models]
     return {
-        "title": report.title,
-        "has_data": folder.summary.get("data") is not None,
-        "headings": headings,
-        "by": f" ({report.verdict.instead})" if report.verdict.instead else "",
-        "accuracy": "right outcome" if report.verdict.is_by_outcome else "accuracy",
-        "noun": report.noun,
-        "right": folder.about.right,
-        "sentences": report.verdict.sentences,
-        "rows": [
-            _row(model, row, headings, colours) for model, row in zip(report.models, shown, strict=True)
-        ],
-        "ways": report.ways,
-        "checks": [(model.name, one) for model in report.models for one in model.checks],
+        "report": folder.report,
+        "about": folder.about,
+        "summary": folder.summary,
+        "headings": measured_headings(shown)[2:] if shown else [],
+        "rows": list(zip(models, shown, strict=True)),
         "warnings": [
-            *report.warnings,
-            *(f"{model.name}: {line}" for model in report.models for line in model.warnings),
+            *folder.report.warnings,
+            *(f"{model.name}: {line}" for model in models for line in model.warnings),
         ],
         "unmeasured": [
             f"{model.name}: {axis}: {note}"
-            for model in report.models
+            for model in models
             for axis, note in model.axes.notes.items()
             if axis != "accuracy"
         ],
-        "marks": mark_lines([model.axes for model in report.models]),
-    }
-
-
-def _row(
-    model: ModelReport, row: Mapping[str, Cell], headings: Sequence[str], colours: Mapping[str, str]
-) -> dict[str, Any]:
-    value, low, high = model.measured["accuracy"].interval
-    has_bar = value is not None and low is not None and high is not None
-    return {
-        "name": model.name,
-        "mark": model.axes.mark.sign if model.axes.mark else "",
-        "rank": model.rank,
-        "is_baseline": model.axes.is_baseline,
-        "colour": colours[model.name],
-        "accuracy": row["accuracy"],
-        "span": [round(_BAR * (one or 0), 1) for one in (low, value, high)] if has_bar else None,
-        "gap": row["to the leader"],
-        "cells": [row[heading] for heading in headings],
+        "marks": mark_lines([model.axes for model in models]),
     }
