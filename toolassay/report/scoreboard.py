@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.metrics.significance import LEVEL, compare_pairs, holm
+from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.report.axes import Axes, Latency
 from toolassay.report.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
@@ -150,16 +150,11 @@ def rank(
         seed: Random seed of both.
     """
     places, by_name = in_order(contenders, score), {one.name: one for one in contenders}
-    results = []
+    results: list[PairedResult | None] = []
     for place in places[1:]:
         baseline, values, clusters = _shared_in_all(by_name[places[0].name], by_name[place.name], score)
-        columns = baseline[:, None], values[:, None]
-        found = (
-            compare_pairs(*columns, clusters=clusters, resamples=resamples, seed=seed)
-            if len(values)
-            else [None]
-        )
-        results.append(found[0])
+        columns, settings = (baseline[:, None], values[:, None]), {"resamples": resamples, "seed": seed}
+        results += compare_pairs(*columns, clusters=clusters, **settings) if len(values) else [None]
     adjusted = holm([None if result is None else result.p for result in results])
     compared = [
         place
@@ -369,12 +364,7 @@ def score_table(models: Sequence[tuple[str, ModelReport]]) -> Table:
     found = [cells(model) for _, model in models]
     headings, with_data = measured_headings(found), any(data for data, _ in models)
     rows: list[Sequence[Value]] = [
-        [
-            model.rank,
-            marked(model.name, model.axes.mark),
-            *[data] * with_data,
-            *(row[name] for name in headings),
-        ]
+        [model.rank, marked(model.name, model.axes.mark), *[data] * with_data, *map(row.get, headings)]
         for (data, model), row in zip(models, found, strict=True)
     ]
     return Table(("rank", "model", *["data"] * with_data, *headings), rows, "rnn" if with_data else "rn")
@@ -393,7 +383,7 @@ def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
     found = [cells(ModelReport(run, None, quantities(run, [], []))) for _, run in several]
     headings = [heading for heading in measured_headings(found) if heading != "to the leader"]
     rows: list[Sequence[Value]] = [
-        [Cell(marked(run.model, run.mark)), Cell(folder), *(row[name] for name in headings)]
+        [Cell(marked(run.model, run.mark)), Cell(folder), *map(row.get, headings)]
         for (folder, run), row in zip(several, found, strict=True)
     ]
     about = "Rows of one model differ in what was requested, so they are not ranked."
@@ -421,18 +411,9 @@ def model_table(title: str, sentences: Sequence[str], models: Sequence[ModelRepo
                 percent(model.axes.plan_accuracy.value),
             )
         )
-    headings = (
-        "rank",
-        "model",
-        "accuracy",
-        "to the leader",
-        "p",
-        "side effects",
-        "USD / 1,000",
-        "s p50",
-        "n",
-    )
-    return Table((*headings, "gold plan"), rows, "rntttttttt", title, sentences)
+    headings = ("rank", "model", "accuracy", "to the leader", "p", "side effects")
+    headings += ("USD / 1,000", "s p50", "n", "gold plan")
+    return Table(headings, rows, "rntttttttt", title, sentences)
 
 
 def points(share: float | None) -> str:
