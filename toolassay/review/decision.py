@@ -81,11 +81,6 @@ class Record(msgspec.Struct, frozen=True):
         return other is not None and (self.action, self.parts) == (other.action, other.parts)
 
 
-def stamped(record: Record) -> Record:
-    """The record with the current time as `when`."""
-    return msgspec.structs.replace(record, when=datetime.now(UTC).isoformat(timespec="seconds"))
-
-
 class EditProblems(msgspec.Struct, frozen=True):
     """What the page gets of a checked or a refused edit.
 
@@ -400,7 +395,8 @@ class ReviewStore:
             log = _played(lines)
             # Another reviewer may have created the file since `path` looked.
             _check_owner(lines.path, log.reviewer, checked_name(reviewer))
-            records = [stamped(record) for record in make(log)]
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            records = [msgspec.structs.replace(record, when=now) for record in make(log)]
             if records:
                 whole = msgspec.to_builtins(records)
                 lines.append(whole[0] if len(whole) == 1 else {"batch": whole})

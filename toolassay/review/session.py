@@ -361,7 +361,11 @@ class Session:
         items = [
             self._item(item, standing.get(item.sample.id))
             for item in every
-            if self._is_in(queue, item, reviewer)
+            if (
+                (item.disputed or item.settled is not None)
+                if queue == "conflicts"
+                else self.shares.holds(reviewer, item.sample.id)
+            )
         ]
         open_ones = [place for place, item in enumerate(items) if not item.decision or item.stale]
         return ReviewOverview(
@@ -373,11 +377,6 @@ class Session:
             sorted(self.background.library.ids),
             self.background.kind,
         )
-
-    def _is_in(self, queue: Queue, item: Outcome, reviewer: str) -> bool:
-        if queue == "conflicts":
-            return item.disputed or item.settled is not None
-        return self.shares.holds(reviewer, item.sample.id)
 
     def progress(self, every: Sequence[Outcome] | None = None) -> ReviewProgress:
         """The number of samples that each reviewer has decided, and the number of open conflicts."""

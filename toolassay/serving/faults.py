@@ -95,9 +95,14 @@ class FaultPlan:
     def __init__(self, rules: Sequence[str], seed: int = 0) -> None:
         self._seed = seed
         self._total = 0.0
-        parts = [_parts(rule) for rule in rules]
-        self._rules = [(name, self._condition(name, when)) for name, when in parts]
-        self.never_listens = ("refused", ALWAYS) in parts
+        self._rules: list[tuple[str, FaultCondition]] = []
+        self.never_listens = False
+        for rule in rules:
+            name, _, when = (part.strip() for part in rule.partition("="))
+            if name not in KINDS:
+                raise UsageError(f"--fault: unknown fault '{name}'", fix=f"use one of {', '.join(KINDS)}")
+            self._rules.append((name, self._condition(name, when or ALWAYS)))
+            self.never_listens |= (name, when or ALWAYS) == ("refused", ALWAYS)
 
     def __call__(self, prompt: str, number: int) -> str:
         """The fault of a request, or "whole".
@@ -116,13 +121,16 @@ class FaultPlan:
         if when.startswith("first:") and when[6:].isdecimal():
             count = int(when[6:])
             return lambda prompt, number: number < count
-        share = _share(when)
-        low = self._total
-        self._total += share or 0
-        if share is None or self._total > 1 + 1e-9:
-            wrong = f"cannot parse '{name}={when}'" if share is None else "the shares add up to more than 1"
-            fix = "write NAME=0.05, NAME=first:3, NAME=once or NAME=always"
-            raise UsageError(f"--fault: {wrong}", fix=fix)
+        try:
+            share = float(when)
+        except ValueError:
+            share = -1.0
+        low, self._total = self._total, self._total + share
+        if not 0 <= share <= 1 or self._total > 1 + 1e-9:
+            raise UsageError(
+                f"--fault: cannot parse '{name}={when}', or the shares add up to more than 1",
+                fix="write NAME=0.05, NAME=first:3, NAME=once or NAME=always",
+            )
         high = self._total
         return lambda prompt, number: low <= Random(f"{self._seed} {number}").random() < high
 
@@ -137,19 +145,3 @@ def _once() -> FaultCondition:
         return len(seen) > before
 
     return is_new
-
-
-def _share(text: str) -> float | None:
-    """Parse a number from 0 to 1; None if it is not one."""
-    try:
-        share = float(text)
-    except ValueError:
-        return None
-    return share if 0 <= share <= 1 else None
-
-
-def _parts(rule: str) -> tuple[str, str]:
-    name, _, when = (part.strip() for part in rule.partition("="))
-    if name not in KINDS:
-        raise UsageError(f"--fault: unknown fault '{name}'", fix=f"use one of {', '.join(KINDS)}")
-    return name, when or ALWAYS
