@@ -153,7 +153,7 @@ class ReviewServer(Loopback):
             try:
                 return web.json_response(msgspec.to_builtins(await asyncio.to_thread(work)))
             except RejectedEdit as error:
-                problems = error.checked.problems(error=str(error))
+                problems = msgspec.structs.replace(error.checked, error=str(error))
                 return web.json_response(msgspec.to_builtins(problems), status=409)
             except ChangedSample as error:
                 return web.json_response({"error": str(error), "changed": True}, status=409)

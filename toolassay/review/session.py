@@ -422,7 +422,8 @@ class Session:
         """Check an edit without saving it: its changed parts, faults and findings."""
         sample = self._sample(number)
         changed = changed_parts(sample.gold, parts)
-        return check(edited(sample.gold, changed), self.gates).problems(tuple(changed))
+        problems = check(edited(sample.gold, changed), self.gates)
+        return msgspec.structs.replace(problems, changed=tuple(changed))
 
     def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> AfterAction:
         """Save a decision or a comment; it is on the disk when this returns.
