@@ -234,13 +234,8 @@ class ScoringPlace:
         Raises:
             UsageError: It would replace predictions.
         """
-        path = self.target / f"{safe_name(llm)}.json"
-        refuse_to_replace(
-            path,
-            [trial.output for trial in trials],
-            what="the metrics would replace the predictions",
-            flag="--save_dir",
-        )
+        path, what = self.target / f"{safe_name(llm)}.json", "the metrics would replace the predictions"
+        refuse_to_replace(path, [trial.output for trial in trials], what=what, flag="--save_dir")
         return path
 
     def write(

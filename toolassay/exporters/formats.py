@@ -387,14 +387,8 @@ def dataset_info(files: Iterable[str], name: str) -> dict[str, Any]:
     ['errands_train', 'errands_test']
     """
     columns = {"messages": "conversations", "system": "system", "tools": "tools"}
-    return {
-        f"{name}_{file.partition('.')[0]}": {
-            "file_name": file,
-            "formatting": "sharegpt",
-            "columns": columns,
-        }
-        for file in files
-    }
+    form = {"formatting": "sharegpt", "columns": columns}
+    return {f"{name}_{file.partition('.')[0]}": {"file_name": file, **form} for file in files}
 
 
 def _text(value: Any) -> str:

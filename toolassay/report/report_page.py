@@ -136,6 +136,12 @@ class ModelItems:
         return self.tools.setdefault(tool, _ToolCounts())
 
     @property
+    def worst_arguments(self) -> list[list[Any]]:
+        """Tool, argument, wrong or missing, all; those that are wrong most often first."""
+        wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in self.arguments.items() if bad]
+        return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
+
+    @property
     def harmful_tools(self) -> dict[str, int]:
         """Number of items with unwanted changes by tool."""
         return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
@@ -201,7 +207,7 @@ class FolderPage:
                 [[*pair, count] for pair, count in model.confusions.most_common(_CONFUSIONS)]
                 for model in models
             ],
-            "arguments": [_worst_arguments(model) for model in models],
+            "arguments": [model.worst_arguments for model in models],
             "trajectories": [_mean_figures(model.trajectories) for model in models],
             "outcomes": [Counter(row.outcome for row in self._rows(name)) for name in names],
             "seconds": [_sample(one.seconds for one in every if one.is_answered) for every in used],
@@ -309,12 +315,6 @@ def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | Non
     names = [one.name for one in fields(TrajectoryFigures)]
     means = {name: _mean(getattr(one, name) for one in figures) for name in names}
     return {**means, "all_right": _mean(float(one.first_wrong is None) for one in figures)}
-
-
-def _worst_arguments(model: ModelItems) -> list[list[Any]]:
-    """Tool, argument, wrong or missing, all; those that are wrong most often first."""
-    wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in model.arguments.items() if bad]
-    return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
 
 
 def _score(row: ScoredItem | None, score: str) -> float | None:

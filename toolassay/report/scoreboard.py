@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -19,7 +19,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
-from toolassay.report.axes import Axes, Latency
+from toolassay.report.axes import Axes
 from toolassay.report.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
 from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
@@ -287,11 +287,8 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         "to the leader": gap,
         "gold plan": share_cell(axes.plan_accuracy),
         "side effects": share_cell(model.measured["side_effects"].interval),
-        "tools shown": Cell(UNKNOWN),
-        "pass^k": Cell(UNKNOWN),
-        "attacks that succeed": Cell(UNKNOWN),
-        "USD per 1,000": Cell(UNKNOWN),
-        "seconds p50, p95": Cell(UNKNOWN),
+        **dict.fromkeys(("tools shown", "pass^k", "attacks that succeed"), Cell(UNKNOWN)),
+        **dict.fromkeys(("USD per 1,000", "seconds p50, p95"), Cell(UNKNOWN)),
         "asked": Cell(axes.n, "\n".join(axes.n_notes)),
     }
     if axes.recall:
@@ -323,18 +320,15 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     if latency:
         times = [seconds(value, local=latency.is_local).split() for value in (latency.p50, latency.p95)]
         text = ", ".join(time[0] for time in times)
-        found["seconds p50, p95"] = _noted(text, "local" * latency.is_local, *_parts(latency))
+        first, each, queued = latency.first_token, latency.per_token, latency.queued
+        found["seconds p50, p95"] = _noted(
+            text,
+            "local" * latency.is_local,
+            "first token {:.2f}, {:.2f}".format(*first) if first else "",
+            "{:.4f}, {:.4f} a token".format(*each) if each else "",
+            "+ {:.2f}, {:.2f} queued".format(*queued) if queued and queued[1] >= _NOTICED else "",
+        )
     return found
-
-
-def _parts(latency: Latency) -> Iterator[str]:
-    """The times of single answers: first token and pace where streamed, the wait where there was one."""
-    if latency.first_token is not None:
-        yield "first token {:.2f}, {:.2f}".format(*latency.first_token)
-    if latency.per_token is not None:
-        yield "{:.4f}, {:.4f} a token".format(*latency.per_token)
-    if latency.queued is not None and latency.queued[1] >= _NOTICED:
-        yield "+ {:.2f}, {:.2f} queued".format(*latency.queued)
 
 
 def _noted(text: str, *notes: str) -> Cell:

@@ -308,14 +308,9 @@ def apply_reviews(
     kept = [item for item, fate in zip(outcomes, fates, strict=True) if fate not in ("discard", "left out")]
     alignment, written = Alignment(), 0
     target.path.mkdir(parents=True, exist_ok=True)
+    paths = target.data, target.user_requests, target.data_error, target.alignment_ids, target.path / TABLES
     with ExitStack() as files:
-        data, requests, errors, ids, markdown = (
-            files.enter_context(atomic_writer(path))
-            for path in (
-                *(target.data, target.user_requests, target.data_error),
-                *(target.alignment_ids, target.path / TABLES),
-            )
-        )
+        data, requests, errors, ids, markdown = map(files.enter_context, map(atomic_writer, paths))
         for gold in chain(passed, map(_reviewed, kept)):
             written += 1
             data.write(_line(gold.record))

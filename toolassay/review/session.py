@@ -224,19 +224,12 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> PlanDrawing:
         taken = library[target].inputs
         return ", ".join(dict.fromkeys(kind for kind in library[source].outputs if kind in taken))
 
-    nodes = [
-        DrawnNode(
-            place,
-            name,
-            name in library,
-            place not in tools,
-            colours[given_type(library[name]) if name in library else ""],
-        )
-        for place, name in names.items()
-    ]
-    return PlanDrawing(
-        nodes, [DrawnLine(one, other, kind, flowing(names[one], names[other])) for one, other, kind in lines]
-    )
+    nodes = []
+    for place, name in names.items():
+        colour = colours[given_type(library[name]) if name in library else ""]
+        nodes.append(DrawnNode(place, name, name in library, place not in tools, colour))
+    drawn = [DrawnLine(one, other, kind, flowing(names[one], names[other])) for one, other, kind in lines]
+    return PlanDrawing(nodes, drawn)
 
 
 def tool_card(name: str, library: ToolLibrary) -> ToolCard:
