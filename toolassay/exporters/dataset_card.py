@@ -158,7 +158,7 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
     levels, results = sorted(tally.levels.items()), [(*kind, n) for kind, n in sorted(tally.results.items())]
     fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in columns("fields", facts.to)]
     states = [[gate, *(f"{found[state]:,}" for state in _STATES)] for gate, found in gates.items()]
-    return environment.get_template("dataset_card.txt").render(
+    text: str = environment.get_template("dataset_card.txt").render(
         facts=facts,
         tally=tally,
         benchmark=benchmark,
@@ -176,6 +176,7 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
         gates=Table(("gate", *_STATES), states).markdown(),
         fields=Table(("field", "type", "meaning"), fields, "lll").markdown(),
     )
+    return text
 
 
 def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
@@ -191,7 +192,8 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
         "configs": [{"config_name": "default", "data_files": files}],
         "dataset_info": [{"config_name": "default", "features": columns("types", facts.to)}],
     }
-    return yaml.safe_dump(matter, sort_keys=False, allow_unicode=True).rstrip()
+    text: str = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)
+    return text.rstrip()
 
 
 def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:

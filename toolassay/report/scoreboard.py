@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -153,8 +154,8 @@ def rank(
     results: list[PairedResult | None] = []
     for place in places[1:]:
         baseline, values, clusters = _shared_in_all(by_name[places[0].name], by_name[place.name], score)
-        columns, settings = (baseline[:, None], values[:, None]), {"resamples": resamples, "seed": seed}
-        results += compare_pairs(*columns, clusters=clusters, **settings) if len(values) else [None]
+        compare = partial(compare_pairs, clusters=clusters, resamples=resamples, seed=seed)
+        results += compare(baseline[:, None], values[:, None]) if len(values) else [None]
     adjusted = holm([None if result is None else result.p for result in results])
     compared = [
         place
@@ -320,12 +321,12 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     if latency:
         times = [seconds(value, local=latency.is_local).split() for value in (latency.p50, latency.p95)]
         text = ", ".join(time[0] for time in times)
-        first, each, queued = latency.first_token, latency.per_token, latency.queued
+        first, pace, queued = latency.first_token, latency.per_token, latency.queued
         found["seconds p50, p95"] = _noted(
             text,
             "local" * latency.is_local,
             "first token {:.2f}, {:.2f}".format(*first) if first else "",
-            "{:.4f}, {:.4f} a token".format(*each) if each else "",
+            "{:.4f}, {:.4f} a token".format(*pace) if pace else "",
             "+ {:.2f}, {:.2f} queued".format(*queued) if queued and queued[1] >= _NOTICED else "",
         )
     return found
@@ -405,8 +406,8 @@ def model_table(title: str, sentences: Sequence[str], models: Sequence[ModelRepo
                 percent(model.axes.plan_accuracy.value),
             )
         )
-    headings = ("rank", "model", "accuracy", "to the leader", "p", "side effects")
-    headings += ("USD / 1,000", "s p50", "n", "gold plan")
+    headings = [*("rank", "model", "accuracy", "to the leader", "p", "side effects")]
+    headings += "USD / 1,000", "s p50", "n", "gold plan"
     return Table(headings, rows, "rntttttttt", title, sentences)
 
 
