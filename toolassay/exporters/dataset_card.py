@@ -25,7 +25,7 @@ from toolassay.tables import Table, markdown_escaped
 from toolassay.text_formatting import count_of
 
 _STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
-_DECISIONS = {
+DECISION_NAMES = {
     "correct": "correct",
     "fix_syntax": "fixed for syntax",
     "fix_instruction": "fixed for instruction",
@@ -33,6 +33,7 @@ _DECISIONS = {
     "discard": "discarded",
     "undecided": "undecided",
 }
+"""The decisions of reviewers, for people."""
 
 
 class Funnel(msgspec.Struct, frozen=True):
@@ -165,7 +166,7 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
         by_rules=BY_RULES,
         made=benchmark.generation,
         reviewed=None if benchmark.reviewed is None else list(benchmark.reviewed.items()),
-        decisions=_DECISIONS,
+        decisions=DECISION_NAMES,
         matter=_front_matter(facts, tally),
         sizes=_sizes(tally, list(facts.files)),
         tools=Table(("tool", "calls"), tally.tools.most_common(10)).markdown(),

@@ -22,6 +22,7 @@ from toolassay.backinstruct.format import FINGERPRINT, tables
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import SHAPES
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
+from toolassay.exporters.dataset_card import DECISION_NAMES
 from toolassay.files import atomic_writer, copy_file, refuse_to_replace, sha256_of
 from toolassay.gold import Gold
 from toolassay.metrics.agreement import Agreement, agreement_of
@@ -95,13 +96,6 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-_DECISION_NAMES: Mapping[Decision, str] = {
-    "correct": "correct",
-    "discard": "discarded",
-    "fix_syntax": "fixed for syntax",
-    "fix_instruction": "fixed for instruction",
-    "fix_graph": "fixed for tool invocation graph",
-}
 _ALL = "all"
 
 
@@ -218,7 +212,8 @@ def _figures(agreement: Agreement, reviewers: tuple[str, ...] | UnsetType = UNSE
 
 def markdown(table: HumanVerification) -> list[tuple[str, str]]:
     """The tables of `verification` in Markdown, each with its heading."""
-    headings = ("samples", "all", "decided", *_DECISION_NAMES.values(), "undecided", "conflicts")
+    decisions = (DECISION_NAMES[name] for name in DECISIONS)
+    headings = ("samples", "all", "decided", *decisions, "undecided", "conflicts")
     rows = []
     for name, row in table.samples.items():
         cells = [
