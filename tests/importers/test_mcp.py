@@ -306,16 +306,6 @@ def test_values_of_the_environment_are_in_no_description_whatever_they_are() -> 
     assert not any(value in text for value in env.values())
 
 
-@live
-def test_a_key_of_a_command_line_is_in_no_message(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(UsageError) as error:
-        read(f"SHOP=planted-value {command_of('hostile', 'die', '--api-key', 'hunter2', KEY)}")
-    text = str(error.value)
-    assert "bad key --api-key *** *** at ***" in text
-    assert not any(secret in text for secret in ("hunter2", KEY, "planted-value"))
-    assert capfd.readouterr() == ("", "")
-
-
 @pytest.mark.parametrize(
     ("source", "options", "message"),
     [

@@ -143,7 +143,7 @@ def test_an_entry_is_filled_from_the_environment(monkeypatch: pytest.MonkeyPatch
     ("entry", "reason"),
     [
         ({"command": "serve", "args": ["${NOT_SET_ANYWHERE}"]}, "needs the variable NOT_SET_ANYWHERE"),
-        ({"command": "serve", "env": {"A": "${input:token}"}}, "asks a person for ${input:token}"),
+        ({"command": "serve", "env": {"A": "${input:token}"}}, "unknown variable ${input:token}"),
         ({"command": "serve", "env": {"A": "${workspaceFolder:x}"}}, "unknown variable ${workspaceFolder:x}"),
         ({"command": "serve", "args": "now"}, "'args' must be a list"),
         ({"command": "serve", "env": ["A=1"]}, "'env' must be an object"),

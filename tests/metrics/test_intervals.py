@@ -17,15 +17,6 @@ from toolassay.metrics.confidence_interval import (
 )
 
 
-def test_bounds_agree_with_scipy() -> None:
-    scores = np.random.default_rng(1).beta(2, 3, size=(400, 1))
-    (got,) = mean_intervals(scores.T, resamples=4000, seed=3)
-    known = stats.bootstrap((scores[:, 0],), np.mean, n_resamples=4000, method="percentile", rng=5)
-    assert got.value == pytest.approx(scores.mean())
-    assert got.low == pytest.approx(known.confidence_interval.low, abs=0.004)
-    assert got.high == pytest.approx(known.confidence_interval.high, abs=0.004)
-
-
 def test_a_ratio_agrees_with_scipy() -> None:
     generator = np.random.default_rng(2)
     bottoms = generator.integers(1, 9, size=300).astype(float)

@@ -45,17 +45,6 @@ def test_randomisation_agrees_with_scipy() -> None:
     assert result.p == pytest.approx(known.pvalue, abs=0.01)
 
 
-def test_the_interval_agrees_with_scipy() -> None:
-    before, after = two_models(300, better=0.02)
-    (result,) = compare_pairs(before, after, resamples=5_000)
-    known = stats.bootstrap(
-        ((after - before)[:, 0],), np.mean, n_resamples=5_000, method="percentile", rng=3
-    ).confidence_interval
-    assert result.difference.value == pytest.approx(float((after - before).mean()))
-    assert result.difference.low == pytest.approx(known.low, abs=0.001)
-    assert result.difference.high == pytest.approx(known.high, abs=0.001)
-
-
 @given(st.integers(0, 40), st.integers(0, 40))
 def test_mcnemar_is_a_binomial_test(wins: int, losses: int) -> None:
     expected = stats.binomtest(wins, wins + losses, 0.5).pvalue if wins + losses else 1.0

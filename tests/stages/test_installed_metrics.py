@@ -65,7 +65,7 @@ def test_a_metric_of_another_package_is_everywhere(
     ("name", "words"),
     [
         ("raises", "'raises' failed on item '0'"),
-        ("seven", "'seven' gave 7 for item '0', not 0 to 1"),
+        ("seven", "'seven' failed on item '0': 7 is not 0 to 1"),
         ("node_f1", "'node_f1' (broken_metrics:Seven) cannot have that name"),
     ],
 )

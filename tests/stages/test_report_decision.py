@@ -38,8 +38,8 @@ def scored(folder: Path, model: str, right: Sequence[int], *, run: Mapping[str, 
             "cluster": f"c{number}",
             "outcome": "answered",
             "scores": {"exact_match": float(value), "node_f1": (1 + value) / 2},
-            "type": "single",
-            "n_tools": 1,
+            "type": ("single", "chain")[number % 2],
+            "n_tools": number % 2 + 1,
             "counts": dict.fromkeys(("nodes", "edges", "argument_names", "argument_values")),
         }
         for number, value in enumerate(right)
@@ -263,7 +263,6 @@ def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Cap
 def test_a_report_of_many_items_shows_a_part_and_counts_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("duckdb")
     for model, right in (("good", GOOD), ("bad", BAD)):
         scored(tmp_path / "data", model, right)
     whole = build_report(tmp_path / "data")
@@ -273,4 +272,8 @@ def test_a_report_of_many_items_shows_a_part_and_counts_all(
     (page,), (every,) = part.pages, whole.pages
     assert (len(page.summary["items"]["id"]), len(every.summary["items"]["id"])) == (30, 100)
     assert page.summary["outcomes"] == every.summary["outcomes"] == [{"answered": 100}] * 2
+    assert page.summary["breakdowns"] == every.summary["breakdowns"]
+    rows = {one["title"]: one["rows"] for one in page.summary["breakdowns"]}
+    assert rows["Shape"][0] == {"group": "chain", "n": 50, "values": [0.9, 0.02]}
+    assert [(row["group"], row["n"]) for row in rows["Number of tools"]] == [("1", 50), ("2", 50)]
     assert any("the page shows 30 of 100 items" in line for line in part.decision.warnings)

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from toolassay.models import retry
 from toolassay.models.errors import ModelError
-from toolassay.testkit import canned_answer
 
 
 def test_the_package_needs_no_pytest(root: Path) -> None:
@@ -47,7 +46,3 @@ def test_the_fixtures_of_the_plugin_in_tests_of_another_project(tmp_path: Path, 
 
 def test_no_test_waits_between_tries() -> None:
     assert retry.retry_delay(7, ModelError("down")) == 0
-
-
-def test_canned_answers_are_the_same_for_the_same_prompt() -> None:
-    assert canned_answer("a") == canned_answer("a")

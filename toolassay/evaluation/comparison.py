@@ -17,7 +17,6 @@ from toolassay.evaluation.items import (
     FIX,
     OUTCOME,
     OUTCOMES,
-    AlignedItems,
     ItemTable,
     align,
     items_path,
@@ -290,7 +289,10 @@ def compare_models(
         pair = (files[0].name, file.name)
         notes += differing_settings(files[0], file)
         shared = _shared_metrics(base, table, metrics, pair, notes)
-        notes += dict.fromkeys(one for path in (base.path, table.path) for one in _executions(path))
+        for path in dict.fromkeys((base.path, table.path)):
+            if (executed := read_executed(path)) is not None and executed.problem:
+                name = path.name.removesuffix(_ITEMS_ENDING)
+                notes.append(f"{name}: outcomes are not compared: {executed.problem}")
         aligned = align(base, table, shared)
         left_out = (aligned.only_baseline, table), (aligned.only_other, base)
         for name, (ids, other) in zip(pair, left_out, strict=True):
@@ -301,34 +303,20 @@ def compare_models(
                     f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {named(ids)}"
                 )
         labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
-        made = _compared(pair, aligned, len(labels), resamples, seed)
-        if not metrics:  # a score that no item has: nothing was compared
-            made = replace(made, scores=tuple(score for score in made.scores if score.n))
-        compared.append(made)
+        results = compare_pairs(
+            aligned.baseline, aligned.other, clusters=aligned.clusters, resamples=resamples, seed=seed
+        )
+        scores = (
+            ScoreComparison(name, *result[:6], None, *result[6:])
+            for name, result in zip(aligned.metrics, results, strict=True)
+        )
+        # Of a score that no item has, nothing was compared.
+        shown = tuple(score for score in scores if metrics or score.n)
+        only = len(aligned.only_baseline), len(aligned.only_other)
+        compared.append(ModelComparison(*pair, len(aligned.clusters), len(labels), *only, shown))
     marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
     of_clusters = clusters.get(benchmark_of_scored(files[0]), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)
-
-
-def _executions(path: Path) -> Iterator[str]:
-    """Why the outcomes of a model's plans are not compared, if it was executed."""
-    executed = read_executed(path)
-    if executed is not None and executed.problem:
-        yield f"{path.name.removesuffix(_ITEMS_ENDING)}: outcomes are not compared: {executed.problem}"
-
-
-def _compared(
-    pair: tuple[str, str], aligned: AlignedItems, labels: int, resamples: int, seed: int
-) -> ModelComparison:
-    results = compare_pairs(
-        aligned.baseline, aligned.other, clusters=aligned.clusters, resamples=resamples, seed=seed
-    )
-    scores = tuple(
-        ScoreComparison(name, *result[:6], None, *result[6:])
-        for name, result in zip(aligned.metrics, results, strict=True)
-    )
-    only = len(aligned.only_baseline), len(aligned.only_other)
-    return ModelComparison(*pair, len(aligned.clusters), labels, *only, scores)
 
 
 def _holm_corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison, ...]:
@@ -403,6 +391,9 @@ def _table(
     comparison: Comparison, model: ModelComparison, captions: list[str], *, is_wide: bool
 ) -> rich.table.Table:
     clusters = max((score.n_clusters for score in model.scores), default=0)
+    items = f"{model.n_compared:,} items"
+    if model.n_compared != model.n_labels:
+        items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
     # Where the scores do not all rest on the same items, each says on how many.
     with_n = any(score.n != model.n_compared for score in model.scores)
     numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
@@ -413,19 +404,12 @@ def _table(
         [[score[heading] for heading in headings] for score in cells],
         align="l" + "r" * len(numbers) + "n",
         title=f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
-        f"{comparison.group}, {_items(model)} in {count_of(clusters, 'cluster')}",
+        f"{comparison.group}, {items} in {count_of(clusters, 'cluster')}",
         captions=captions,
     ).terminal(padding=1 if is_wide else 0)
     if not is_wide:
         table.columns[headings.index("verdict")].min_width = _NARROW_VERDICT
     return table
-
-
-def _items(model: ModelComparison) -> str:
-    """How many items are compared, and of how many where some were not asked of both."""
-    if model.n_compared == model.n_labels:
-        return f"{model.n_compared:,} items"
-    return f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
 
 
 def _cells(score: ScoreComparison) -> dict[str, str | Cell]:

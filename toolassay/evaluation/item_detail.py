@@ -135,17 +135,15 @@ def drawn_in_order(gold: Sequence[Call], predicted: Sequence[Call]) -> tuple[Dra
     """
     left = list(gold)
     marks: list[Status] = []
-    for call in predicted:
-        found = call in left
-        marks.append("right" if found else "extra")
-        if found:
-            left.remove(call)
-    missing = list(left)
     gold_marks: list[Status] = []
+    for call in predicted:
+        marks.append("right" if call in left else "extra")
+        if call in left:
+            left.remove(call)
     for call in gold:
-        gold_marks.append("missing" if call in missing else "right")
-        if call in missing:
-            missing.remove(call)
+        gold_marks.append("missing" if call in left else "right")
+        if call in left:
+            left.remove(call)
     return _chain(gold, gold_marks), _chain(predicted, marks)
 
 
@@ -234,19 +232,11 @@ class TrajectoryFigures:
                 repeated += own in seen
                 seen.append(own)
         failed = [place for place, call in enumerate(made) if call.failed]
-        return cls(
-            steps,
-            len(made),
-            len(gold),
-            len(wrong) - len(failed),
-            repeated,
-            len(failed),
-            sum(
-                any(one.tool == made[place].tool and not one.failed for one in made[place:])
-                for place in failed
-            ),
-            wrong[0] if wrong else None,
+        recovered = sum(
+            any(one.tool == made[place].tool and not one.failed for one in made[place:]) for place in failed
         )
+        counts = len(made), len(gold), len(wrong) - len(failed), repeated, len(failed), recovered
+        return cls(steps, *counts, wrong[0] if wrong else None)
 
     def section(self, title: str, made: Sequence[AgentStep]) -> Section:
         """The calls with their results, below a title with the figures."""

@@ -181,22 +181,10 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
     Raises:
         UsageError: The file is missing, or a line is malformed.
     """
-    return with_outcomes((scored_item(value, path, n) for n, value in read_json_lines(path, fix=FIX)), path)
-
-
-def with_outcomes(items: Iterable[ScoredItem], path: Path) -> Iterator[ScoredItem]:
-    """Items of a file with the verdicts on their outcomes, if these rank."""
+    lines = read_json_lines(path, fix=FIX)
+    items = (record_of(value, ScoredItem, file=path, line=number, fix=FIX) for number, value in lines)
     executed = read_executed(path)
-    return iter(items) if executed is None or executed.problem else map(executed.judged, items)
-
-
-def scored_item(value: Any, path: Path, line: int | None = None) -> ScoredItem:
-    """The item in the JSON value of a line.
-
-    Raises:
-        UsageError: The value is malformed.
-    """
-    return record_of(value, ScoredItem, file=path, line=line, fix=FIX)
+    return items if executed is None or executed.problem else map(executed.judged, items)
 
 
 _NAMED = 5

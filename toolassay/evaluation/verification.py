@@ -228,13 +228,12 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
 
 def without_counts(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """Groups of a metrics file without the numbers that version 0.1.0 lacked or defined differently."""
-    return {key: {name: _without(value) for name, value in group.items()} for key, group in groups.items()}
 
+    def without(value: Any) -> Any:
+        is_group = isinstance(value, Mapping)
+        return {name: one for name, one in value.items() if name not in _NEW} if is_group else value
 
-def _without(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    return {name: found for name, found in value.items() if name not in _NEW}
+    return {key: {name: without(value) for name, value in group.items()} for key, group in groups.items()}
 
 
 def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:

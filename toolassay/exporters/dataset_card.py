@@ -6,8 +6,9 @@ It has the sizes, how the data were made, the checks by gates and reviewers, and
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -17,14 +18,14 @@ from toolassay.calls.call_plan import CallPlan
 from toolassay.data_folder import BY_RULES, BenchmarkFile, FunnelRow
 from toolassay.dataset import SHAPES, Shape
 from toolassay.exporters.executed_results import Marking, PlanResults
-from toolassay.exporters.formats import CHAT_FORMATS, Format, ResultForm, columns
+from toolassay.exporters.formats import Format, ResultForm, columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
 from toolassay.files import read_json, record_of
 from toolassay.tables import Table, markdown_escaped
 from toolassay.text_formatting import count_of
 
 _STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
-_DECISIONS = {
+DECISION_NAMES = {
     "correct": "correct",
     "fix_syntax": "fixed for syntax",
     "fix_instruction": "fixed for instruction",
@@ -32,6 +33,7 @@ _DECISIONS = {
     "discard": "discarded",
     "undecided": "undecided",
 }
+"""The decisions of reviewers, for people."""
 
 
 class Funnel(msgspec.Struct, frozen=True):
@@ -64,84 +66,8 @@ def read_funnel(path: Path) -> Funnel | None:
     return record_of(read_json(path), Funnel, file=path, fix=fix) if path.exists() else None
 
 
-def check_lines(
-    levels: Mapping[str, int],
-    benchmark: BenchmarkFile,
-    funnel: Funnel | None,
-    refused: int,
-    form: ResultForm = "references",
-) -> Iterator[str]:
-    """The section on checks, as lines of Markdown.
-
-    Args:
-        levels: the number of exported samples at each level of the gates, from `gates.jsonl`.
-        benchmark: `benchmark.json`, in which `toolassay check` and `toolassay review` record
-            what they accepted.
-        funnel: the funnel of the check; None without one.
-        refused: how many samples could not be exported.
-        form: the form of the results.
-    """
-    level = None if benchmark.checked is None else benchmark.checked.level
-    reviewed = benchmark.reviewed
-    if set(levels) - {NOT_CHECKED}:
-        yield Table(("level by the gates", "samples here"), sorted(levels.items())).markdown()
-    elif level is not None:
-        before = "" if reviewed is None else ", before people reviewed them"
-        shown = markdown_escaped(level, keep_markup=True)
-        yield f"`toolassay check` gave these samples the level `{shown}`{before}."
-    else:
-        yield "No gates were recorded (`toolassay check`)."
-    if reviewed is not None:
-        decisions = ", ".join(
-            f"{count:,} {_DECISIONS.get(kind, markdown_escaped(kind, keep_markup=True))}"
-            for kind, count in reviewed.items()
-            if count
-        )
-        yield f"\nReviewed by people (`toolassay review`): {decisions or 'no decisions yet'}."
-    if refused:
-        why = "give no valid calls" + (", or have no results" if form == "executed" else "")
-        yield f"\n{count_of(refused, 'sample')} refused: their plans {why} (`refused.jsonl`)."
-    if funnel is None:
-        return
-    whole, levels = count_of(funnel.input, "sample"), funnel.levels
-    of = "Of" if reviewed is None else "Before the review: of"
-    yield (
-        f"\n{of} the whole set of {whole} the gates passed "
-        f"{levels['pass']:,}, quarantined {levels['quarantine']:,} and rejected {levels['reject']:,}:\n"
-    )
-    rows = [[gate, *(f"{states[state]:,}" for state in _STATES)] for gate, states in funnel.gates.items()]
-    yield Table(("gate", *_STATES), rows).markdown()
-    yield "\nNot applicable: the gate had nothing to judge, such as arguments or a review; that is no pass."
-    for line in funnel.critics.values():
-        yield f"\n{markdown_escaped(line)}."
-    yield f"\n`{funnel.signature}`"
-
-
-_RESULTS: Mapping[ResultForm, str] = {
-    "references": "The result of call j, from 0, is written as `<node-j>`; later arguments refer to it so.",
-    "executed": "A tool message has the text that the tool returned; arguments have the executed values.",
-    "none": "All calls are in one message, without results; `<node-j>` is the result of call j, from 0.",
-}
-_BESIDE = "`names.json` has the tool of each function; line n of `index/` has the id and the links of line n."
-
-
-def _note(to: Format, form: ResultForm) -> str:
-    if to not in CHAT_FORMATS:
-        return "One row per sample." if to == "hf" else "One object per line."
-    more = " `dataset_info.json` is for LLaMA-Factory." if to == "sharegpt" else ""
-    return f"One chat per line. {_RESULTS[form]} {_BESIDE}{more}"
-
-
 # Upper limits of the hub's size categories.
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M"))
-CITATION = """\
-@inproceedings{shen2024taskbench,
-  title     = {TaskBench: Benchmarking Large Language Models for Task Automation},
-  author    = {Shen, Yongliang and Song, Kaitao and Tan, Xu and Zhang, Wenqi and Ren, Kan and Yuan, Siyu and
-               Lu, Weiming and Li, Dongsheng and Zhuang, Yueting},
-  booktitle = {Advances in Neural Information Processing Systems, Datasets and Benchmarks Track},
-  year      = {2024},
-}"""
 
 
 @dataclass
@@ -215,60 +141,60 @@ class CardFacts:
 
 def card(facts: CardFacts, tally: ExportTally) -> str:
     """The card: YAML front matter and Markdown."""
-    parts = [*_front_matter(facts, tally), *_body(facts, tally)]
-    return "\n".join(parts) + "\n"
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    benchmark, gates = facts.benchmark, facts.funnel.gates if facts.funnel else {}
+    environment = Environment(
+        loader=PackageLoader(__package__, ""),
+        undefined=StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "cell": partial(markdown_escaped, keep_markup=True),
+        "count": lambda number, noun="": count_of(number, noun) if noun else f"{number:,}",
+        "escaped": markdown_escaped,
+    }
+    levels, results = sorted(tally.levels.items()), [(*kind, n) for kind, n in sorted(tally.results.items())]
+    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in columns("fields", facts.to)]
+    states = [[gate, *(f"{found[state]:,}" for state in _STATES)] for gate, found in gates.items()]
+    text: str = environment.get_template("dataset_card.txt").render(
+        facts=facts,
+        tally=tally,
+        benchmark=benchmark,
+        by_rules=BY_RULES,
+        made=benchmark.generation,
+        reviewed=None if benchmark.reviewed is None else list(benchmark.reviewed.items()),
+        decisions=DECISION_NAMES,
+        matter=_front_matter(facts, tally),
+        sizes=_sizes(tally, list(facts.files)),
+        tools=Table(("tool", "calls"), tally.tools.most_common(10)).markdown(),
+        results=Table(("results", "executor", "samples"), results, "lnr").markdown() if results else "",
+        levels=Table(("level by the gates", "samples here"), levels).markdown()
+        if set(tally.levels) - {NOT_CHECKED}
+        else "",
+        gates=Table(("gate", *_STATES), states).markdown(),
+        fields=Table(("field", "type", "meaning"), fields, "lll").markdown(),
+    )
+    return text
 
 
-def _front_matter(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
-    size = next((name for most, name in _SIZES if tally.total < most), "n>1M")
+def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
     language = facts.benchmark.language
+    files = [{"split": split, "path": path} for split, path in facts.files.items()]
     matter = {
         "pretty_name": facts.name,
         "language": [language] if isinstance(language, str) else language,
         "license": facts.licence,
-        "size_categories": [size],
+        "size_categories": [next((name for most, name in _SIZES if tally.total < most), "n>1M")],
         "task_categories": ["text-generation"],
         "tags": ["tool-use", "function-calling", "planning", "task-automation", "synthetic"],
-        "configs": [
-            {
-                "config_name": "default",
-                "data_files": [{"split": split, "path": path} for split, path in facts.files.items()],
-            }
-        ],
+        "configs": [{"config_name": "default", "data_files": files}],
         "dataset_info": [{"config_name": "default", "features": columns("types", facts.to)}],
     }
-    yield "---"
-    yield yaml.safe_dump(matter, sort_keys=False, allow_unicode=True).rstrip()
-    yield "---\n"
-
-
-def _body(facts: CardFacts, tally: ExportTally) -> Iterator[str]:
-    yield f"# {facts.name}\n"
-    if facts.benchmark.is_by_rules:
-        yield f"> **Warning: {BY_RULES}.**\n"
-    yield (
-        f"{tally.total:,} user requests with gold plans: which of {facts.library_size:,} tools to call, with "
-        "which arguments, and in which order.\n"
-    )
-    yield "## Sizes\n"
-    yield _sizes(tally, list(facts.files))
-    used = len(tally.tools)
-    yield f"\n{used:,} of {facts.library_size:,} tools are used; most often:\n"
-    yield Table(("tool", "calls"), tally.tools.most_common(10)).markdown()
-    if tally.without_arguments:
-        yield f"\n{tally.without_arguments:,} plans have no arguments: those of their calls are empty."
-    yield "\n## How it was made\n"
-    yield from _origin(facts)
-    yield from _result_lines(tally)
-    yield "\n## Checks\n"
-    yield from check_lines(tally.levels, facts.benchmark, facts.funnel, facts.refused, facts.form)
-    yield "\n## Fields\n"
-    yield f"{_note(facts.to, facts.form)}\n"
-    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in columns("fields", facts.to)]
-    yield Table(("field", "type", "meaning"), fields, align="lll").markdown()
-    yield "\n## Citation\n"
-    yield "The method and the format of the plans come from TaskBench:\n"
-    yield f"```bibtex\n{CITATION}\n```"
+    text: str = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)
+    return text.rstrip()
 
 
 def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:
@@ -280,34 +206,3 @@ def _sizes(tally: ExportTally, splits: Sequence[str]) -> str:
     counts = [tally.of_split(split) for split in splits]
     rows.append(("all", "", *counts, sum(counts)))
     return Table(("shape", "tools", *splits, "all"), rows).markdown()
-
-
-def _origin(facts: CardFacts) -> Iterator[str]:
-    source, made = facts.benchmark.source, facts.benchmark.generation
-    if source is not None:
-        yield source
-    if made is not None:
-        yield (
-            "\nSubgraphs were sampled from the graph of the tools; for each a model wrote the steps, the "
-            "request and the arguments (Back-Instruct)."
-        )
-        known = [key for key in ("llm", "temperature", "top_p", "seed", "check") if key in made]
-        yield "\n" + ", ".join(f"{key}: `{made[key]}`" for key in known)
-    if source is None and made is None:
-        yield "The origin of the requests and plans is not recorded."
-    yield (
-        f"\nSplits: `{facts.splits}`" if facts.splits else "\nThere are no splits: all samples are in train."
-    )
-
-
-def _result_lines(tally: ExportTally) -> Iterator[str]:
-    if tally.results:
-        yield "\nTool results (`toolassay execute`):\n"
-        rows = [(*kind, count) for kind, count in sorted(tally.results.items())]
-        yield Table(("results", "executor", "samples"), rows, align="lnr").markdown()
-        yield "\nExecuted: the tools returned them. Simulated: no tool was called."
-    if tally.recoveries:
-        yield (
-            f"\n{count_of(tally.recoveries, 'chat')} with a wrong call, the tool's error, and then the right "
-            'call: `"recovery": true` in `index/`.'
-        )

@@ -110,9 +110,10 @@ class ExecutedResults:
             Unfit: There are none, they are those of another plan, or an argument is not valid.
             UsageError: The line is malformed.
         """
-        execution = self._execution(request_id)
-        if execution is None:
+        if (lines := self._lines.get(_key(request_id))) is None:
             raise Unfit(f"has no execution of this sample; {_RUN}", self._path.name)
+        ((number, value),) = read_json_lines(self._path, lines=lines)
+        execution = record_of(value, Execution, file=self._path, line=number, fix=f"{_RUN} again")
         if execution.plan != plan.fingerprint:
             raise Unfit(f"has an execution of an earlier version of this plan; {_RUN}", self._path.name)
         if execution.outcome != "ran":
@@ -130,13 +131,6 @@ class ExecutedResults:
             execution.executor,
             self._refused(execution.wrong_call, list(nodes), plan),
         )
-
-    def _execution(self, request_id: RequestId) -> Execution | None:
-        lines = self._lines.get(_key(request_id))
-        if lines is None:
-            return None
-        ((number, value),) = read_json_lines(self._path, lines=lines)
-        return record_of(value, Execution, file=self._path, line=number, fix=f"{_RUN} again")
 
     def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:
         """A call as it was executed, and its result."""

@@ -208,12 +208,14 @@ def write_openai(library: ToolLibrary) -> ExportedTools:
     >>> exported.losses
     [ToolNote(tool='shop.find', field='id', reason="is written as 'shop_find'")]
     """
-
-    def entry(name: str, signature: CallSignature) -> dict[str, Any]:
-        function = {"name": name, "description": signature.description, "parameters": signature.schema}
-        return {"type": "function", "function": function}
-
-    return _write_functions(library, "openai", entry)
+    return _write_functions(
+        library,
+        "openai",
+        lambda name, signature: {
+            "type": "function",
+            "function": {"name": name, "description": signature.description, "parameters": signature.schema},
+        },
+    )
 
 
 # Names of properties that Anthropic's API accepts: "user.name"; not "per page" nor "größe".

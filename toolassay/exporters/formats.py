@@ -14,9 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -387,14 +387,8 @@ def dataset_info(files: Iterable[str], name: str) -> dict[str, Any]:
     ['errands_train', 'errands_test']
     """
     columns = {"messages": "conversations", "system": "system", "tools": "tools"}
-    return {
-        f"{name}_{file.partition('.')[0]}": {
-            "file_name": file,
-            "formatting": "sharegpt",
-            "columns": columns,
-        }
-        for file in files
-    }
+    form = {"formatting": "sharegpt", "columns": columns}
+    return {f"{name}_{file.partition('.')[0]}": {"file_name": file, **form} for file in files}
 
 
 def _text(value: Any) -> str:
@@ -601,8 +595,7 @@ class Rows:
     """
 
     def __init__(self, to: Format, folder: Path, chats: Chats, form: ResultForm = "references") -> None:
-        self._to, self._folder, self._chats = to, folder, chats
-        self._row_of = _ROWS[to](chats, form)
+        self._to, self._folder, self._chats, self._form = to, folder, chats, form
         self._writers: dict[str, Writer] = {}
         self._splits: set[str] = set()
 
@@ -631,7 +624,12 @@ class Rows:
                 results.
         """
         self._splits.add(split)
-        self._writer(self._place(split)).write(self._row_of(plan, results))
+        writer, chats = self._writer(self._place(split)), self._chats
+        if self._to in CHAT_FORMATS:
+            line_of = chat_of if self._to == "openai" else conversation_of
+            writer.write(line_of(plan, chats.offered(plan), chats.names, chats.style, results))
+        else:
+            writer.write(row_of(plan, results, form=self._form))
         if self._to in CHAT_FORMATS:
             marking = UNSET if results is None else results.marking
             recovery = UNSET if results is None or results.refused is None else True
@@ -665,16 +663,3 @@ class Rows:
         """Close the files."""
         while self._writers:
             self._writers.popitem()[1].close()
-
-
-_RowOf = Callable[[CallPlan, PlanResults | None], PlanRow | ChatLine | ConversationLine]
-_ROWS: Mapping[Format, Callable[[Chats, ResultForm], _RowOf]] = {
-    "hf": lambda chats, form: partial(row_of, form=form),
-    "jsonl": lambda chats, form: partial(row_of, form=form),
-    "openai": lambda chats, form: (
-        lambda plan, results: chat_of(plan, chats.offered(plan), chats.names, chats.style, results)
-    ),
-    "sharegpt": lambda chats, form: (
-        lambda plan, results: conversation_of(plan, chats.offered(plan), chats.names, chats.style, results)
-    ),
-}

@@ -56,55 +56,18 @@ def _arrow_rows(path: Path) -> Iterator[Line]:
 _ADVICE = "check the name and the network, or download the files and give them with --from FOLDER"
 
 
-class HubDataset:
-    """A data set at one revision; files are downloaded to the cache of huggingface_hub.
-
-    `HF_ENDPOINT` selects another hub. `HF_TOKEN` is used and never stored.
-
-    Args:
-        name: Name of the repository, e.g. `acme/tool-requests`.
-        revision: Branch, tag or commit; None for the newest.
-
-    Attributes:
-        revision: Commit.
-        names: Names of all files.
+@contextmanager
+def _fetching(what: str) -> Iterator[None]:
+    """Errors of the hub, of its HTTP client and of the network, which have no common class, as one.
 
     Raises:
-        UsageError: huggingface_hub is not installed.
-        ToolassayError: The hub cannot be reached, or has no such data set.
+        ToolassayError: The hub cannot be reached, denies access, or lacks what is requested.
     """
-
-    def __init__(self, name: str, revision: str | None = None) -> None:
-        self.name, self._hub = name, needed("huggingface_hub", "--hub", "hub")
-        self._endpoint = os.environ.get("HF_ENDPOINT")
-        try:
-            api = self._hub.HfApi(endpoint=self._endpoint)
-            found = api.dataset_info(name, revision=revision)
-        except (
-            Exception
-        ) as error:  # errors of the hub, of its HTTP client and of the network have no common class
-            raise self._failed(name, error) from error
-        self.revision = str(found.sha)
-        self.names = [str(file.rfilename) for file in found.siblings or []]
-
-    def fetch(self, name: str) -> Path:
-        """Path of a file in the cache, downloaded if necessary.
-
-        Raises:
-            ToolassayError: It cannot be downloaded.
-        """
-        try:
-            path = self._hub.hf_hub_download(
-                self.name, name, repo_type="dataset", revision=self.revision, endpoint=self._endpoint
-            )
-        except Exception as error:  # as above
-            raise self._failed(f"{self.name}/{name}", error) from error
-        return Path(path)
-
-    @staticmethod
-    def _failed(what: str, error: Exception) -> ToolassayError:
+    try:
+        yield
+    except Exception as error:
         reason = next(iter(str(error).strip().splitlines()), "") or type(error).__name__
-        return ToolassayError(f"{what} cannot be fetched from the hub: {reason[:200]}", fix=_ADVICE)
+        raise ToolassayError(f"{what} cannot be fetched from the hub: {reason[:200]}", fix=_ADVICE) from error
 
 
 def names_in(folder: Path) -> list[str]:
@@ -121,6 +84,8 @@ def names_in(folder: Path) -> list[str]:
 
 class DataSource(NamedTuple):
     """A data set on the hub, or the folder of a downloaded one.
+
+    `HF_ENDPOINT` selects another hub. `HF_TOKEN` is used and never stored.
 
     Attributes:
         names: Its files, as paths with slashes.
@@ -145,9 +110,17 @@ class DataSource(NamedTuple):
         if folder is not None:
             place = Path(folder)
             return cls(names_in(place), place.joinpath, place.resolve().name, {})
-        dataset = HubDataset(hub, revision)
-        facts = {"revision": dataset.revision}
-        return cls(dataset.names, dataset.fetch, f"{hub} on the Hugging Face hub", facts)
+        library, endpoint = needed("huggingface_hub", "--hub", "hub"), os.environ.get("HF_ENDPOINT")
+        with _fetching(hub):
+            found = library.HfApi(endpoint=endpoint).dataset_info(hub, revision=revision)
+
+        def fetch(name: str) -> Path:
+            at = {"repo_type": "dataset", "revision": str(found.sha), "endpoint": endpoint}
+            with _fetching(f"{hub}/{name}"):
+                return Path(library.hf_hub_download(hub, name, **at))
+
+        names = [str(file.rfilename) for file in found.siblings or []]
+        return cls(names, fetch, f"{hub} on the Hugging Face hub", {"revision": str(found.sha)})
 
 
 def new_folder(data_dir: str | Path) -> DataFolder:

@@ -41,8 +41,7 @@ def read_document(path: Path) -> Any:
     Raises:
         UsageError: It is missing, is neither, or exceeds a bound.
     """
-    text = _text(path)
-    return parse_document(text, path)
+    return parse_document(_text(path), path)
 
 
 def parse_document(text: str, path: Path | str) -> Any:
@@ -254,15 +253,11 @@ def _scalar(event: Any) -> Any:
     return text
 
 
-def _merged(value: Any) -> Any:
+def _merged(value: dict[str, Any]) -> Any:
     """A mapping with the mappings under its merge key `<<` inserted; its own keys win."""
-    if not isinstance(value, dict) or "<<" not in value:
-        return value
-    given = value["<<"]
+    given = value.get("<<", [])
     parts = given if isinstance(given, list) else [given]
     if not all(isinstance(part, dict) for part in parts):
         return value
-    merged: dict[str, Any] = {}
-    for part in reversed(parts):
-        merged |= part
+    merged = {key: item for part in reversed(parts) for key, item in part.items()}
     return {**merged, **{key: item for key, item in value.items() if key != "<<"}}

@@ -17,7 +17,7 @@ from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped, 
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
 from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
 from toolassay.text_formatting import count_of
-from toolassay.tools import Parameter, parameters_of
+from toolassay.tools import parameters_of
 from toolassay.type_names import types_of
 
 LONGEST_ID = 64
@@ -50,15 +50,11 @@ class ImportReport:
 
     def to_json(self) -> dict[str, Any]:
         """The object of the file."""
-        return {
-            "kind": self.kind,
-            "source": self.source,
-            "n_tools": self.n_tools,
-            **{
-                name: [part._asdict() for part in getattr(self, name)]
-                for name in ("skipped", "losses", "warnings")
-            },
+        parts = {
+            name: [part._asdict() for part in getattr(self, name)]
+            for name in ("skipped", "losses", "warnings")
         }
+        return {"kind": self.kind, "source": self.source, "n_tools": self.n_tools, **parts}
 
 
 @dataclass(frozen=True)
@@ -83,7 +79,11 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     checked: dict[int, Any] = {}
     skipped = list(incoming.skipped)
     kept: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
-    for tool in map(_with_short_description, incoming.tools):
+    for tool in incoming.tools:
+        if len(tool.description) > LONGEST_DESCRIPTION:
+            loss = Note("description", f"cut after {LONGEST_DESCRIPTION:,} characters")
+            short = tool.description[:LONGEST_DESCRIPTION]
+            tool = replace(tool, description=short, losses=[*tool.losses, loss])
         try:
             arguments = normaliser.convert(tool.input_schema)
             result = None if tool.output_schema is None else normaliser.convert(tool.output_schema)
@@ -112,56 +112,30 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
         if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
             arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
-        parameters = parameters_of(arguments.schema)
-        nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result, parameters)))
+        nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result)))
         losses += [ToolNote(tool_id, *note) for note in tool.losses]
-        read = list[Note]()
+        notes = list(tool.warnings)
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
             found = normalised or Normalised({})
             losses += [
                 ToolNote(tool_id, f"{prefix}.{field}".rstrip("."), reason) for field, reason in found.losses
             ]
-            read += [Note(f"{prefix}.{field}", reason) for field, reason in found.warnings]
-        notes = [
-            *tool.warnings,
-            *read,
-            *_warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name]),
-        ]
+            notes += [Note(f"{prefix}.{field}", reason) for field, reason in found.warnings]
+        notes += _warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name])
         warnings += [ToolNote(tool_id, *note) for note in notes]
-    return Intake(
-        nodes,
-        ImportReport(
-            kind,
-            incoming.source,
-            len(nodes),
-            _encodable(skipped),
-            _encodable(losses),
-            _encodable(warnings),
-        ),
-        _encodable(incoming.service[:LONGEST_SERVICE]),
-    )
-
-
-def _with_short_description(tool: IncomingTool) -> IncomingTool:
-    if len(tool.description) <= LONGEST_DESCRIPTION:
-        return tool
-    loss = Note("description", f"cut after {LONGEST_DESCRIPTION:,} characters")
-    return replace(tool, description=tool.description[:LONGEST_DESCRIPTION], losses=[*tool.losses, loss])
+    report = ImportReport(kind, incoming.source, len(nodes), *_encodable([skipped, losses, warnings]))
+    return Intake(nodes, report, _encodable(incoming.service[:LONGEST_SERVICE]))
 
 
 def _node(
-    kind: str,
-    tool_id: str,
-    tool: IncomingTool,
-    input_schema: dict[str, Any],
-    result: Normalised | None,
-    parameters: Sequence[Parameter],
+    kind: str, tool_id: str, tool: IncomingTool, schema: dict[str, Any], result: Normalised | None
 ) -> dict[str, Any]:
+    parameters = parameters_of(schema)
     node: dict[str, Any] = {
         "id": tool_id,
         "desc": tool.description,
         "parameters": [{"name": one.name, "type": one.type, "desc": one.description} for one in parameters],
-        "input_schema": input_schema,
+        "input_schema": schema,
     }
     if result is not None:
         node["output_schema"] = result.schema

@@ -118,43 +118,32 @@ class McpImporter(Importer):
         (listing,) = run_coroutine(interruptible(_list_all([config], limits, screen)))
         if isinstance(listing, ServerError):
             raise listing
-        tools, skipped = _tools([listing])
-        return Incoming(
-            tools,
-            config.shown,
-            [*_empty([listing]), *skipped],
-            config.secrets,
-            _notes([listing]),
-            _service([listing]),
-        )
+        return _incoming([listing], config.shown, secrets=config.secrets)
 
 
 IMPORTER = McpImporter()
 
 
 def _is_file(path: Path) -> bool:
-    """Whether a source is a file to read."""
-    try:
-        is_folder = path.is_dir()
-        is_file = path.exists()
-    except (OSError, ValueError):  # a command line that is too long for a path
-        return False
-    if is_folder:
-        raise UsageError("is a folder", file=path, fix="give a file, an address or a command line")
-    return is_file and not _is_program(path)
-
-
-def _is_program(path: Path) -> bool:
-    """Whether a file is a program, so that its path is a command line without arguments.
+    """Whether a source is a file to read, and no program, whose path is a command line without arguments.
 
     Some file systems mark every file as executable, so the beginning counts too: no program starts like JSON
     or a comment.
     """
     try:
-        with open_regular(path) as stream:
-            return os.access(path, os.X_OK) and stream.read(1) not in (b"", b"{", b"[", b"/", b" ", b"\n")
-    except OSError:
+        is_folder = path.is_dir()
+        if not is_folder and not path.exists():
+            return False
+    except (OSError, ValueError):  # a command line that is too long for a path
         return False
+    if is_folder:
+        raise UsageError("is a folder", file=path, fix="give a file, an address or a command line")
+    try:
+        with open_regular(path) as stream:
+            first = stream.read(1)
+    except OSError:  # reading it will say why
+        return True
+    return not os.access(path, os.X_OK) or first in (b"", b"{", b"[", b"/", b" ", b"\n")
 
 
 def _value(path: Path) -> Any:
@@ -234,18 +223,7 @@ def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, s
         reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
         raise UsageError(f"no server could be listed: {'; '.join(reasons)}", file=source, fix=first.fix)
     secrets = {secret for config in configs.values() for secret in config.secrets}
-    tools, malformed = _tools(listings)
-    skipped += [*_empty(listings), *malformed]
-    by_length = sorted(secrets, key=len, reverse=True)
-    return Incoming(tools, source, skipped, by_length, _notes(listings), _service(listings))
-
-
-def _empty(listings: Sequence[_Listing]) -> list[Skipped]:
-    return [
-        Skipped(_server_name(one.server) or "the server", "lists no tools")
-        for one in listings
-        if not one.tools
-    ]
+    return _incoming(listings, source, skipped, sorted(secrets, key=len, reverse=True))
 
 
 async def _list_all(
@@ -293,11 +271,11 @@ def _saved(value: Any, source: str) -> Incoming:
     listings = [one for one in found if isinstance(one, _Listing)]
     if not listings:
         raise UsageError("has no MCP tools", file=source, fix=_FORMS)
-    tools, skipped = _tools(listings)
-    skipped[:0] = [one for one in found if isinstance(one, Skipped)]
-    if skipped and not tools:
-        raise UsageError(f"has no MCP tools: {skipped[0].where} {skipped[0].reason}", file=source, fix=_FORMS)
-    return Incoming(tools, source, skipped, notes=_notes(listings), service=_service(listings))
+    incoming = _incoming(listings, source, [one for one in found if isinstance(one, Skipped)])
+    if not incoming.tools:
+        first = incoming.skipped[0]
+        raise UsageError(f"has no MCP tools: {first.where} {first.reason}", file=source, fix=_FORMS)
+    return incoming
 
 
 def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipped]:
@@ -366,31 +344,27 @@ class _WrittenTool(msgspec.Struct, rename="camel"):
 _TOOL_KEYS = frozenset((*_WrittenTool.__struct_encode_fields__, "input_schema", "output_schema"))
 
 
-def _tools(listings: Sequence[_Listing]) -> tuple[list[IncomingTool], list[Skipped]]:
-    tools, skipped = [], []
+def _incoming(
+    listings: Sequence[_Listing], source: str, skipped: Sequence[Skipped] = (), secrets: Sequence[str] = ()
+) -> Incoming:
+    """The tools of servers, with the names and instructions of these, each once."""
+    tools, empty, malformed = [], [], []
     for listing in listings:
         server = _server_name(listing.server)
+        if not listing.tools:
+            empty.append(Skipped(server or "the server", "lists no tools"))
         for number, raw in enumerate(listing.tools, start=1):
             try:
                 tools.append(_tool(raw, server))
             except DefinitionError as error:
                 name = raw.get("name") if isinstance(raw, dict) else None
                 which = f"tool {shown(name)}" if isinstance(name, str) and name else f"tool {number}"
-                skipped.append(Skipped(f"{which} of {server}" if server else which, str(error)))
-    return tools, skipped
-
-
-def _notes(listings: Sequence[_Listing]) -> list[Note]:
-    """What is lost of servers, each kind once."""
-    if any(listing.has_more for listing in listings):
-        return [Note("nextCursor", "the listing has further pages, which are not in the file")]
-    return []
-
-
-def _service(listings: Sequence[_Listing]) -> str:
-    """The names of the servers, each with its instructions."""
+                malformed.append(Skipped(f"{which} of {server}" if server else which, str(error)))
+    has_more = any(listing.has_more for listing in listings)
+    notes = [Note("nextCursor", "the listing has further pages, which are not in the file")] * has_more
     parts = (f"{one.server}: {one.instructions}" if one.instructions else one.server for one in listings)
-    return "\n\n".join(dict.fromkeys(filter(None, parts)))
+    service = "\n\n".join(dict.fromkeys(filter(None, parts)))
+    return Incoming(tools, source, [*skipped, *empty, *malformed], secrets, notes, service)
 
 
 def _server_name(name: str) -> str:

@@ -70,7 +70,7 @@ class ToolListImporter(Importer):
                     definitions.add(self.tool_of(entry.value, entry.namespace), entry.where)
                 except DefinitionError as error:
                     definitions.skip(entry, str(error))
-        if not definitions.has_tools:
+        if not definitions.found:
             found = (other_kind(line.value, self.name) for line in first)
             if other := next(chain(others, filter(None, found)), None):
                 title = f"has the form of '{other}', not of '{self.name}'"
@@ -128,20 +128,16 @@ class _Definitions:
     """The tools of a file in order: equal definitions once, different ones of one name each."""
 
     def __init__(self) -> None:
-        self._tools: dict[str, IncomingTool] = {}
+        self.found: dict[str, IncomingTool] = {}
         self._places: dict[str, list[str]] = {}  # of the different definitions of each name
         self._skipped: dict[tuple[str, str], list[str]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self._tools or self._skipped)
-
-    @property
-    def has_tools(self) -> bool:
-        return bool(self._tools)
+        return bool(self.found or self._skipped)
 
     def tools(self) -> Iterator[IncomingTool]:
         numbers = Counter[str]()
-        for tool in self._tools.values():
+        for tool in self.found.values():
             numbers[tool.name] += 1
             if len(self._places[tool.name]) > 1:
                 name = f"{tool.name}_{numbers[tool.name]}"
@@ -155,16 +151,16 @@ class _Definitions:
         # Not the losses: a request may set `cache_control` on a tool that another one has without it.
         content = tool.name, tool.description, tool.input_schema, tool.output_schema, *tool.tags
         key = json.dumps([content, tool.source], sort_keys=True)
-        known = self._tools.get(key)
+        known = self.found.get(key)
         if known is not None:
-            self._tools[key] = replace(known, losses=tuple(dict.fromkeys([*known.losses, *tool.losses])))
+            self.found[key] = replace(known, losses=tuple(dict.fromkeys([*known.losses, *tool.losses])))
             return
         places = self._places.setdefault(tool.name, [])
         places.append(where)
         if len(places) > 1:
             note = Note("name", f"{where} defines '{tool.name}' differently from {places[0]}; both are kept")
             tool = replace(tool, warnings=(*tool.warnings, note))
-        self._tools[key] = tool
+        self.found[key] = tool
 
     def skip(self, entry: _Entry, reason: str) -> None:
         content = entry.where if too_deep(entry.value) else json.dumps(entry.value, sort_keys=True)

@@ -17,6 +17,7 @@ from toolassay.version import __version__
 if TYPE_CHECKING:
     from mcp.client.session import ClientSession
     from mcp.shared.dispatcher import Dispatcher
+    from mcp.shared.exceptions import MCPError
 
 for _name in ("mcp", "httpx2", "httpcore2"):  # they log addresses, and what servers send
     logging.getLogger(_name).addHandler(logging.NullHandler())
@@ -172,7 +173,6 @@ class Connection:
         """
         import anyio
         from mcp.shared.exceptions import MCPError
-        from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, PARSE_ERROR
         from pydantic import ValidationError
 
         link = self._link
@@ -184,34 +184,7 @@ class Connection:
             try:
                 return await send()
             except MCPError as error:
-                # Servers use this code for errors of their own too.
-                if error.code == CONNECTION_CLOSED and link.has_ended and link.ended is not None:
-                    raise link.fail(
-                        f"{await link.ended()} before it answered {method}",
-                        "run the command by hand to see why",
-                    ) from None
-                if error.code == CONNECTION_CLOSED and link.ended is None and error.message == _CLOSED:
-                    raise link.fail(
-                        f"closed the connection before it answered {method}", "try again"
-                    ) from None
-                if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
-                    raise link.error(f"answered {method} with something else than MCP", _VERSION) from None
-                if link.refusal is not None and error.message in _STAND_INS:
-                    raise link.fail(*link.refusal) from None
-                if link.has_lost_session and error.code != METHOD_NOT_FOUND:
-                    raise link.fail(
-                        "does not know the session any more", "try again", is_unsent=True
-                    ) from None
-                message = link.config.cleaned(error.message)
-                if message.startswith(_OTHER_FORM):
-                    what = message.removeprefix(_OTHER_FORM).partition(";")[0].strip() or "an unknown type"
-                    fix = "check the path, which often ends in /mcp"
-                    raise link.fail(f"answered {method} with {what}, not with MCP", fix) from None
-                is_stand_in = link.is_abandoned or message == INVALID_ANSWER or message.startswith(_LOST)
-                code = None if is_stand_in else error.code
-                raise link.error(
-                    f"answered {method} with the error '{message}'", "check the server", code
-                ) from None
+                raise await self._failure(error, method) from None
             except (RuntimeError, ValidationError):
                 raise link.error(f"answered {method} with something else than MCP", _VERSION) from None
             finally:
@@ -222,6 +195,32 @@ class Connection:
         if seconds is not None:
             raise link.error(what, "allow more time")  # other calls may follow
         raise link.fail(what, _DOWNLOADING if link.config.command else _SLOW)
+
+    async def _failure(self, error: MCPError, method: str) -> ServerError:
+        """What an error of the SDK says of the server."""
+        from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, PARSE_ERROR
+
+        link = self._link
+        # Servers use this code for errors of their own too.
+        if error.code == CONNECTION_CLOSED and link.has_ended and link.ended is not None:
+            how = f"{await link.ended()} before it answered {method}"
+            return link.fail(how, "run the command by hand to see why")
+        if error.code == CONNECTION_CLOSED and link.ended is None and error.message == _CLOSED:
+            return link.fail(f"closed the connection before it answered {method}", "try again")
+        if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
+            return link.error(f"answered {method} with something else than MCP", _VERSION)
+        if link.refusal is not None and error.message in _STAND_INS:
+            return link.fail(*link.refusal)
+        if link.has_lost_session and error.code != METHOD_NOT_FOUND:
+            return link.fail("does not know the session any more", "try again", is_unsent=True)
+        message = link.config.cleaned(error.message)
+        if message.startswith(_OTHER_FORM):
+            what = message.removeprefix(_OTHER_FORM).partition(";")[0].strip() or "an unknown type"
+            fix = "check the path, which often ends in /mcp"
+            return link.fail(f"answered {method} with {what}, not with MCP", fix)
+        is_stand_in = link.is_abandoned or message == INVALID_ANSWER or message.startswith(_LOST)
+        code = None if is_stand_in else error.code
+        return link.error(f"answered {method} with the error '{message}'", "check the server", code)
 
 
 @asynccontextmanager

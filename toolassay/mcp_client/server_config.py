@@ -221,24 +221,18 @@ def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind:
     Raises:
         ServerError: It is no http address with a host, or a header is malformed.
     """
+    shown = name or Address.of(url).shown
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         parts, is_valid = urlsplit(""), False
     if not is_valid:
-        raise ServerError(
-            "is not a valid address",
-            server=name or Address.of(url).shown,
-            fix="write http(s)://HOST:PORT/mcp",
-        )
-    for header, value in headers.items():
-        if not _HEADER.fullmatch(header) or not (value.isascii() and value.isprintable()):
-            raise ServerError(
-                "has a malformed header",
-                server=name or Address.of(url).shown,
-                fix="write 'Name: value' in ASCII",
-            )
+        raise ServerError("is not a valid address", server=shown, fix="write http(s)://HOST:PORT/mcp")
+    if not all(
+        _HEADER.fullmatch(key) and (text.isascii() and text.isprintable()) for key, text in headers.items()
+    ):
+        raise ServerError("has a malformed header", server=shown, fix="write 'Name: value' in ASCII")
     legacy = kind == "sse" or (not kind and parts.path.rstrip("/").endswith("/sse"))
     return ServerConfig(name=name, url=url, headers=headers, legacy_sse=legacy)
 
@@ -305,18 +299,9 @@ def parse_entry(name: str, entry: Any) -> ServerConfig:
 def _filled(value: str, server: str) -> str:
     def fill(found: re.Match[str]) -> str:
         name, default = found["name"], found["default"]
-        if name is None and found[0].startswith("${input:"):
-            raise ServerError(
-                f"asks a person for {found[0][:60]}, which an import does not",
-                server=server,
-                fix="write ${NAME} instead and set NAME in the environment",
-            )
-        if name is None:
-            raise ServerError(
-                f"has the unknown variable {found[0][:60]}",
-                server=server,
-                fix="write ${NAME} and set NAME in the environment",
-            )
+        if name is None:  # also "${input:key}", which editors ask a person for
+            fix = "write ${NAME} and set NAME in the environment"
+            raise ServerError(f"has the unknown variable {found[0][:60]}", server=server, fix=fix)
         if name not in os.environ and default is None:
             raise ServerError(
                 f"needs the variable {name}, which is not set", server=server, fix=f"export {name}=…"

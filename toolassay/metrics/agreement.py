@@ -60,7 +60,9 @@ def agreement_of(votes: Sequence[Votes]) -> Agreement:
     kind = "fleiss" if len(raters) > 2 else "cohen"
     if not rated:
         return Agreement(0, None, None, kind)
-    raw = sum(_agreeing_pairs(item) for item in rated) / len(rated)
+    counts = [Counter(item.values()) for item in rated]
+    pairs = (sum(n * (n - 1) for n in one.values()) / (one.total() * (one.total() - 1)) for one in counts)
+    raw = sum(pairs) / len(rated)
     return Agreement(len(rated), raw, _cohen(rated, raters) if kind == "cohen" else _fleiss(rated, raw), kind)
 
 
@@ -93,12 +95,6 @@ def _specific(chosen: Sequence[Votes]) -> float | None:
         pairs += yes * (len(item) - 1)
         both += yes * (yes - 1)
     return both / pairs if pairs else None
-
-
-def _agreeing_pairs(item: Votes) -> float:
-    """The share of pairs of votes on an item that are the same."""
-    number = len(item)
-    return sum(count * (count - 1) for count in Counter(item.values()).values()) / (number * (number - 1))
 
 
 def _cohen(rated: Sequence[Votes], raters: Sequence[str]) -> float | None:

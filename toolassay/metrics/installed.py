@@ -76,20 +76,14 @@ class InstalledMetrics:
     def _score(name: str, metric: ItemMetric, label: Mapping[str, Any], result: Mapping[str, Any]) -> float:
         try:
             score = metric.score(label, result)
-            if score is None:
-                return float("nan")
-            score = float(score)
+            if score is not None and not 0 <= float(score) <= 1:
+                raise ValueError(f"{score:g} is not 0 to 1")
+            return float("nan") if score is None else float(score)
         except Exception as error:
             raise ToolassayError(
                 f"the installed metric '{name}' failed on item {label.get('id')!r}: {error}",
                 fix="correct that metric, or name the metrics you want with -m",
             ) from error
-        if not 0 <= score <= 1:
-            raise ToolassayError(
-                f"the installed metric '{name}' gave {score:g} for item {label.get('id')!r}, not 0 to 1",
-                fix="correct that metric, or name the metrics you want with -m",
-            )
-        return score
 
 
 def _loaded(point: EntryPoint, taken: Collection[str]) -> ItemMetric:

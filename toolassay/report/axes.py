@@ -168,9 +168,7 @@ class Outcomes:
     @property
     def n(self) -> str:
         """The number of judged items: "53", or "50 of 53 judged"."""
-        return (
-            f"{self.judged} of {self.requests} judged" if self.judged != self.requests else f"{self.judged}"
-        )
+        return f"{self.judged}" + f" of {self.requests} judged" * (self.judged != self.requests)
 
     @property
     def note(self) -> str:
@@ -182,13 +180,8 @@ class Outcomes:
 
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""
-        stability = self.stability and self.stability.to_json()
-        return {
-            **vars(self),
-            "right": self.right.to_json(),
-            "harm": self.harm.to_json(),
-            "stability": stability,
-        }
+        stability, right, harm = self.stability and self.stability.to_json(), self.right, self.harm
+        return {**vars(self), "right": right.to_json(), "harm": harm.to_json(), "stability": stability}
 
 
 @dataclass(frozen=True)
@@ -396,17 +389,13 @@ def read_axes(
         notes: dict[str, str] = {}
         retrieval = numbers.get(RETRIEVAL)
         about_accuracy = numbers.get("notes", {}).get("answers")
+        lack = ""
         if counts and counts.partial:
-            partial = f"partial run, {counts.phrase} (excluded: {excluded})"
-            partial = f"{partial}: not comparable with complete runs"
-            about_accuracy = "; ".join(filter(None, (partial, about_accuracy)))
+            lack = f"partial run, {counts.phrase} (excluded: {excluded}): not comparable with complete runs"
         elif CHOSEN in str(strict["signature"]):
-            chosen = (
-                f"{axis.items} items chosen with --ids or --limit: not comparable with scores of all items"
-            )
-            about_accuracy = "; ".join(filter(None, (chosen, about_accuracy)))
-        if about_accuracy:
-            notes["accuracy"] = about_accuracy
+            lack = f"{axis.items} items chosen with --ids or --limit: not comparable with scores of all items"
+        if lack or about_accuracy:
+            notes["accuracy"] = "; ".join(filter(None, (lack, about_accuracy)))
         return Axes(
             about,
             data,
@@ -569,11 +558,10 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
     right_if = "its plan ran, answers, and leaves the state that the gold plan leaves"
     found = []
     for run in runs:
-        right, harm = (
-            (run.outcomes.right, run.outcomes.harm) if run.outcomes and run.is_executed else (NOTHING,) * 2
-        )
+        judged = run.outcomes if run.is_executed else None
+        right, harm = (judged.right, judged.harm) if judged else (NOTHING, NOTHING)
         per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
-        repeated = run.outcomes.stability if run.outcomes and run.is_executed else None
+        repeated = judged and judged.stability
         note = {"stability": "of plans, not of outcomes"} if run.stability and not repeated else {}
         found.append(
             replace(

@@ -256,6 +256,8 @@ class FolderReport:
 
     def to_json(self) -> dict[str, Any]:
         """The folder as an object of `report.json`."""
+        rows = self.ways.rows if self.ways else ()
+        texts = [[cell.text if isinstance(cell, Cell) else str(cell) for cell in row] for row in rows]
         return {
             "data": self.data,
             "title": self.title,
@@ -263,14 +265,7 @@ class FolderReport:
             "verdict": self.verdict.to_json(),
             "models": [model.to_json() for model in self.models],
             "warnings": list(self.warnings),
-            "ways": self.ways
-            and {
-                "headings": list(self.ways.headings),
-                "rows": [
-                    [cell.text if isinstance(cell, Cell) else str(cell) for cell in row]
-                    for row in self.ways.rows
-                ],
-            },
+            "ways": self.ways and {"headings": list(self.ways.headings), "rows": texts},
         }
 
 

@@ -11,7 +11,7 @@ import json
 import math
 import shlex
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
@@ -36,16 +36,6 @@ _MOST_PATHS = 60  # places of a schema that the editor of a link offers
 _DEEPEST = 5
 
 
-class _Texts:
-    """Texts by number, each once."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {}
-
-    def __call__(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
-
-
 def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
     """The data of a schema graph's links, the best first.
 
@@ -58,55 +48,53 @@ def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
         graph: A schema graph.
         most: Maximum number of links.
     """
-    texts = _Texts()
+    texts: dict[str, int] = {}
+    places: dict[tuple[int, ...], int] = {}
+
+    def number(text: str) -> int:
+        return texts.setdefault(text, len(texts))
+
+    def number_of(found: Iterable[str]) -> int:
+        return places.setdefault(tuple(map(number, found)), len(places))
+
     kinds, origins = get_args(Kind), get_args(Origin)
     library = graph.library
     left = MOST_REASONS
     links: list[list[Any]] = []
     for link in sorted(graph.dependencies(), key=lambda one: -one.score)[:most]:
-        left -= sum(len(reason) for reason in link.reasons if reason not in texts.numbers)
+        left -= sum(len(reason) for reason in link.reasons if reason not in texts)
         links.append(
             [
                 library.index(link.source),
                 library.index(link.target),
                 round(link.score, 3),
-                texts(link.type),
-                [texts(path) for pair in link.fields for path in pair],
-                [texts(reason) for reason in link.reasons] if left >= 0 else [],
+                number(link.type),
+                [number(path) for pair in link.fields for path in pair],
+                [number(reason) for reason in link.reasons] if left >= 0 else [],
                 kinds.index(link.kind),
                 origins.index(link.origin),
                 link.count,
                 *([dict(link.further)] if link.further else []),
             ]
         )
-    places: dict[tuple[int, ...], int] = {}
-
-    def number_of(found: Iterator[str]) -> int:
-        return places.setdefault(tuple(map(texts, found)), len(places))
-
     return {
         "links": links,
         "kinds": kinds,
         "origins": origins,
-        "paths": [number_of(_result_places(tool)) for tool in library],
-        "arguments": [number_of(_argument_places(tool)) for tool in library],
+        # The first path into a result, "", is the whole result.
+        "paths": [number_of(["", *_places(tool.output_schema or {})]) for tool in library],
+        "arguments": [
+            number_of(
+                _places(tool.input_schema)
+                if tool.input_schema is not None
+                else [one.name for one in tool.parameters]
+            )
+            for tool in library
+        ],
         "places": list(places),
-        "texts": list(texts.numbers),
+        "texts": list(texts),
         "without_reasons": left < 0,
     }
-
-
-def _result_places(tool: Tool) -> Iterator[str]:
-    """The paths into the result of a tool; the first, "", is the whole result."""
-    yield ""
-    if tool.output_schema is not None:
-        yield from _places(tool.output_schema)
-
-
-def _argument_places(tool: Tool) -> Iterator[str]:
-    if tool.input_schema is not None:
-        return _places(tool.input_schema)
-    return iter([parameter.name for parameter in tool.parameters])
 
 
 def _places(root: Schema) -> Iterator[str]:
@@ -168,7 +156,8 @@ def page_data(graph: ToolGraph) -> dict[str, Any]:
     if len(graph) > MOST_TOOLS:
         raise _too_many(graph)
     schema = graph.dependency_type == "schema"
-    rule = "dependencies" if schema else _rule(graph)
+    rule = "dependencies" if schema else "types" if _follows_from_types(graph) else "listed"
+    rule = "complete" if is_complete(graph) else rule
     shown = not schema and rule != "complete" and graph.number_of_links <= MOST_SHOWN
     if rule == "listed" and graph.number_of_links > MOST_LINKS:
         raise _too_many(graph)
@@ -211,12 +200,6 @@ def _counts(graph: ToolGraph, groups: ToolGroups) -> tuple[Counter[str], Counter
     for (source, _), number in groups.links(graph).items():
         links[source] += number
     return Counter(groups.of.values()), links
-
-
-def _rule(graph: ToolGraph) -> str:
-    if is_complete(graph):
-        return "complete"
-    return "types" if _follows_from_types(graph) else "listed"
 
 
 def _too_many(graph: ToolGraph) -> UsageError:

@@ -15,6 +15,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -84,7 +85,12 @@ def tool_groups(graph: ToolGraph) -> ToolGroups:
         if not library.has_types:
             colours[NO_TYPE] = ACCENT
         return ToolGroups("type", {tool.id: given_type(tool) for tool in library}, colours)
-    for noun, group_of in (("tag", _tag), ("server", _server), ("path", _path_part(library))):
+    ways: dict[str, Callable[[Tool], str]] = {
+        "tag": lambda tool: tool.tags[0] if tool.tags else NO_TYPE,
+        "server": lambda tool: _text(tool.source, "server"),
+        "path": _path_part(library),
+    }
+    for noun, group_of in ways.items():
         groups = {tool.id: group_of(tool) for tool in library}
         sizes = Counter(groups.values())
         if 1 < len(sizes) <= max(2, _MOST_GROUPS * len(library)):
@@ -92,14 +98,6 @@ def tool_groups(graph: ToolGraph) -> ToolGroups:
             names = sorted(sizes, key=lambda name: (name == NO_TYPE, -sizes[name], name))
             return ToolGroups(noun, groups, type_colours(names))
     return ToolGroups("", dict.fromkeys(library.ids, NO_TYPE), {NO_TYPE: ACCENT})
-
-
-def _tag(tool: Tool) -> str:
-    return tool.tags[0] if tool.tags else NO_TYPE
-
-
-def _server(tool: Tool) -> str:
-    return _text(tool.source, "server")
 
 
 def _path_part(library: ToolLibrary) -> Callable[[Tool], str]:
@@ -333,7 +331,11 @@ def draw_tools(graph: ToolGraph, *, most_links: int | None = None, note: str = "
     figure, axes = blank_figure(width, top)
     middle = np.array([(width - min(across) - max(across)) / 2, _FOOT - min(up)])
     if is_complete(graph):
-        _draw_all_pairs(axes, [middle + place.at(radius) for place in circle.places.values()])
+        from matplotlib.collections import LineCollection
+
+        pairs = list(combinations([middle + place.at(radius) for place in circle.places.values()], 2))
+        look: dict[str, Any] = {"linewidths": 0.7, "alpha": _alpha(len(pairs)), "zorder": 1}
+        axes.add_collection(LineCollection(pairs, colors=NEUTRAL, **look))
     else:
         _draw_lines(axes, _lines(graph, groups, most_links), circle, middle, radius)
     for tool, place in circle.places.items():
@@ -380,14 +382,6 @@ def _write(axes: Axes, title: str, note: str, caption: str, top: float) -> None:
 
 def _counts(graph: ToolGraph) -> str:
     return f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}"
-
-
-def _draw_all_pairs(axes: Axes, points: Sequence[NDArray[np.float64]]) -> None:
-    from matplotlib.collections import LineCollection
-
-    pairs = [(a, b) for number, a in enumerate(points) for b in points[number + 1 :]]
-    alpha = _alpha(len(pairs))
-    axes.add_collection(LineCollection(pairs, colors=NEUTRAL, linewidths=0.7, alpha=alpha, zorder=1))
 
 
 def _lines(graph: ToolGraph, groups: ToolGroups, most: int | None) -> list[_Line]:

@@ -144,21 +144,11 @@ def ordered_rows(
 
     def place(rows: Sequence[LeaderboardRow]) -> tuple[bool, bool, int, bool, bool, bool, float | str, str]:
         first = rows[0]
-        value = first.key(column)
+        value, is_published = first.key(column), first.kind == "published"
         known = value if column in _ASCENDING else -value if isinstance(value, float | int) else None
-        below, local = apart and first.kind == "published", column == "latency" and first.is_local
-        position = len(models) if first.kind == "published" else ranking.get(first.model, len(models))
-        unknown = value is None
-        return (
-            first.is_baseline,
-            below,
-            position,
-            bool(first.counted.asked),
-            unknown,
-            local,
-            known or 0.0,
-            first.model,
-        )
+        position = len(models) if is_published else ranking.get(first.model, len(models))
+        ranked = first.is_baseline, apart and is_published, position, bool(first.counted.asked)
+        return *ranked, value is None, column == "latency" and first.is_local, known or 0.0, first.model
 
     return [row for rows in sorted(filter(None, models), key=place) for row in rows]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log1p
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot
+    from matplotlib.axis import Axis
 
 
 _COLOURS = ("#4477AA", "#DDAA55", "#CC6677")
@@ -272,13 +273,11 @@ def tidy(axes: Plot, title: str, x: str, y: str) -> None:
     axes.spines["bottom"].set_color("#D7DBE2")
 
 
-def _whole_ticks(axes: Plot, *, x: bool = False, y: bool = False) -> None:
+def _whole_ticks(axis: Axis) -> None:
     """Put ticks at integers only; a small set would have half requests on its axis."""
     from matplotlib.ticker import MaxNLocator
 
-    for axis, wanted in ((axes.xaxis, x), (axes.yaxis, y)):
-        if wanted:
-            axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
+    axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 2.5, 5, 10], integer=True))
 
 
 def draw_tools(axes: Plot, tools: Mapping[str, Any]) -> None:
@@ -289,7 +288,7 @@ def draw_tools(axes: Plot, tools: Mapping[str, Any]) -> None:
         axes.fill_between(range(1, len(uses) + 1), list(uses.values()), color=ACCENT, alpha=0.85, lw=0)
         axes.set_xlim(1, len(uses))
         axes.set_ylim(bottom=0)
-        _whole_ticks(axes, y=True)
+        _whole_ticks(axes.yaxis)
         tidy(axes, title, "tools, most used first", "plans")
         return
     names = [one_line(name, longest=34) for name in uses]
@@ -300,7 +299,7 @@ def draw_tools(axes: Plot, tools: Mapping[str, Any]) -> None:
         axes.text(count, place, f" {count:,}", va="center", size=7.5, color=QUIET if count else _WARNING)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
-    _whole_ticks(axes, x=True)
+    _whole_ticks(axes.xaxis)
     tidy(axes, title, "plans", "")
 
 
@@ -343,22 +342,16 @@ def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
         ToolassayError: the folder cannot be written.
     """
     shown = len(figures["tools"].get("uses", ()))
-    pictures: dict[str, tuple[str, float, Callable[[Plot, Any], None]]] = {
-        "sizes_and_shapes": ("sizes", 2.3, draw_sizes),
-        "tools": ("tools", 3.2 if shown > MOST_TOOLS else 0.9 + 0.19 * shown, draw_tools),
-    }
+    high = 3.2 if shown > MOST_TOOLS else 0.9 + 0.19 * shown
+    parts = (("sizes", 2.3, draw_sizes), ("tools", high, draw_tools))
     made = []
-    for name, (part, height, draw) in pictures.items():
+    for name, (part, height, draw) in zip(PICTURES, parts, strict=True):
         path = folder / f"{name}.png"
         if "not_applicable" in figures[part]:
             path.unlink(missing_ok=True)
-        else:
-            made.append(_draw_picture(path, height, draw, figures[part]))
+            continue
+        with plain_style():
+            figure = new_figure(7.0, height, "constrained")
+            draw(figure.subplots(), figures[part])
+            made.append(save(figure, path, dpi=130))
     return made
-
-
-def _draw_picture(path: Path, height: float, draw: Callable[[Plot, Any], None], part: Any) -> Path:
-    with plain_style():
-        figure = new_figure(7.0, height, "constrained")
-        draw(figure.subplots(), part)
-        return save(figure, path, dpi=130)

@@ -5,153 +5,46 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import heapq
 import json
-import re
 import zlib
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from toolassay.dataset import SHAPES
-from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, TrajectoryFigures, confused
-from toolassay.evaluation.items import FIX, ScoredItem, scored_item, with_outcomes
-from toolassay.extras import needed
-from toolassay.files import atomic_writer, parse_json
+from toolassay.evaluation.items import ScoredItem, read_items
+from toolassay.files import atomic_writer
 from toolassay.report.axes import mark_lines
 from toolassay.report.decision import Decision, FolderReport, folder_table
 from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
-from toolassay.report.scoreboard import ModelReport, cells, measured_headings
-from toolassay.runs.outcomes import EXCLUDED, is_scored
+from toolassay.report.scoreboard import cells, measured_headings
+from toolassay.runs.outcomes import is_scored
 from toolassay.runs.recorded_usage import ItemUsage
-from toolassay.tables import Cell, printable
+from toolassay.tables import printable
 from toolassay.version import __version__
 
 MOST_ITEMS = 20_000
 """Items that a page shows in detail: a browser holds about 1 KB of each."""
-_DIGITS = 10_000  # scores are rounded to four digits
-_MEMORY = "1GB"  # beyond it DuckDB writes to its temporary folder
-_COLUMNS = (
-    "{id: 'VARCHAR', type: 'VARCHAR', n_tools: 'INTEGER', outcome: 'VARCHAR', scores: 'MAP(VARCHAR, DOUBLE)'}"
-)
-_SCORED = f"outcome NOT IN ({', '.join(repr(name) for name in sorted(EXCLUDED))})"
 
 
-class ItemQueries:
-    """Questions to the files of items of several models. No file is held in memory.
-
-    Args:
-        files: the file of each model.
+def drawn_ids(files: Iterable[Path], size: int) -> frozenset[str]:
+    """Ids drawn from the items of all files by a hash, whatever the order of the files.
 
     Raises:
-        UsageError: duckdb is not installed.
+        UsageError: a file is malformed.
     """
 
-    def __init__(self, files: Mapping[str, Path]) -> None:
-        duckdb = needed("duckdb", f"a report of more than {MOST_ITEMS:,} items", "scale")
-        self._files = files
-        self._error: type[Exception] = duckdb.Error
-        self._connection = duckdb.connect(config={"memory_limit": _MEMORY})
-
-    def sample(self, size: int, *, seed: int = 0) -> frozenset[str]:
-        """Ids drawn at random from those of all models; the same ones whatever the order of the files.
-
-        Raises:
-            UsageError: a file is malformed.
-        """
-        every = " UNION ".join("SELECT id FROM " + _source() for _ in self._files)
-        found = self._rows(
-            f"SELECT id FROM ({every}) ORDER BY md5(id || ?), id LIMIT ?",
-            [*map(_escaped, self._files.values()), f"-{seed}", size],
+    def drawn(ids: Iterable[str]) -> list[str]:
+        return heapq.nsmallest(
+            size, ids, key=lambda one: hashlib.sha256(one.encode(errors="replace")).digest()
         )
-        return frozenset(key for (key,) in found)
 
-    def items(self, model: str, ids: Collection[str]) -> dict[str, ScoredItem]:
-        """Some of the items of a model, by id.
-
-        Raises:
-            UsageError: its file is malformed.
-        """
-        path = self._files[model]
-        found = self._rows(
-            "SELECT json FROM read_ndjson_objects(?, hive_partitioning = false)"
-            " WHERE json->>'id' IN (SELECT unnest(?::VARCHAR[]))",
-            [_escaped(path), sorted(ids)],
-        )
-        items = with_outcomes((scored_item(parse_json(text), path) for (text,) in found), path)
-        return {item.id: item for item in items}
-
-    def outcomes(self, model: str) -> Counter[str]:
-        """The number of items of a model by outcome.
-
-        Raises:
-            UsageError: its file is malformed.
-        """
-        query = f"SELECT outcome, count(*) FROM {_source()} GROUP BY outcome ORDER BY outcome"
-        return Counter(dict(self._rows(query, [_escaped(self._files[model])])))
-
-    def breakdowns(self, models: Sequence[str], score: str) -> Iterator[dict[str, Any]]:
-        """The mean score by size and by shape or group, as on the page, over all items.
-
-        Raises:
-            UsageError: a file is malformed.
-        """
-        columns = {"Number of tools": "n_tools", "": "type"}
-        for title, column in columns.items():
-            # By model and group: the number of items, the sum of their scores, and how many have one. Sums of
-            # whole numbers, because threads add up in any order.
-            query = (
-                f"SELECT {column}, count(*), sum(CAST(round(own * {_DIGITS}) AS BIGINT)), count(own) FROM ("
-                f"SELECT {column}, round(CASE WHEN {_SCORED} THEN scores[?] END, 4) AS own FROM {_source()})"
-                f" GROUP BY {column}"
-            )
-            counts = [
-                {group: found for group, *found in self._rows(query, [score, _escaped(self._files[name])])}
-                for name in models
-            ]
-            groups = sorted({group for found in counts for group in found})
-            if len(groups) > 1:
-                yield {
-                    "title": title or ("Shape" if set(groups) <= set(SHAPES) else "Group"),
-                    "rows": [
-                        {
-                            "group": str(group),
-                            "n": max(found[group][0] for found in counts if group in found),
-                            "values": [
-                                int(found[group][1]) / _DIGITS / found[group][2]
-                                if group in found and found[group][2]
-                                else None
-                                for found in counts
-                            ],
-                        }
-                        for group in groups
-                    ],
-                }
-
-    def _rows(self, query: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        try:
-            rows: list[tuple[Any, ...]] = self._connection.execute(query, parameters).fetchall()
-        except self._error as error:
-            message = str(error).splitlines()[0]
-            where = next((path for path in self._files.values() if str(path) in str(error)), None)
-            is_half = "surrogate" in message
-            fix = (
-                "give that label an id without half a surrogate pair, and evaluate again" if is_half else FIX
-            )
-            raise UsageError(f"cannot be queried: {message}", file=where, fix=fix) from None
-        return rows
-
-
-def _source() -> str:
-    # Hive partitioning would read a column from a folder that is named "type=chain".
-    return f"read_json(?, format = 'newline_delimited', columns = {_COLUMNS}, hive_partitioning = false)"
-
-
-def _escaped(path: Path) -> str:
-    """A path that DuckDB does not take for a pattern: "run[1]" is a folder, not "run1"."""
-    return re.sub(r"([*?\[])", r"[\1]", str(path))
+    return frozenset(drawn({one for path in files for one in drawn(item.id for item in read_items(path))}))
 
 
 CHUNK = 200
@@ -243,6 +136,12 @@ class ModelItems:
         return self.tools.setdefault(tool, _ToolCounts())
 
     @property
+    def worst_arguments(self) -> list[list[Any]]:
+        """Tool, argument, wrong or missing, all; those that are wrong most often first."""
+        wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in self.arguments.items() if bad]
+        return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
+
+    @property
     def harmful_tools(self) -> dict[str, int]:
         """Number of items with unwanted changes by tool."""
         return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
@@ -254,21 +153,22 @@ class FolderPage:
     Args:
         golds: The items in file order; without any, those of the files of items.
         models: The items of each model, by name.
-        counted: Counts over all items, if `golds` are a part of them.
+        files: The file of items of each model, if `golds` are a part of them: scores and outcomes count all.
     """
 
     def __init__(
         self,
         golds: Iterable[ItemGold],
         models: Mapping[str, ModelItems],
-        counted: ItemQueries | None = None,
+        files: Mapping[str, Path] = MappingProxyType({}),
     ) -> None:
         self.golds = list(golds)
         self.models = models
-        self._counted = counted
+        self._files = files
         if not self.golds:
             known = dict.fromkeys(key for model in models.values() for key in model.rows)
             self.golds = [ItemGold(key, "", ()) for key in known]
+        self._groups = list(dict.fromkeys(name for gold in self.golds for name in gold.groups))
 
     def summary(self, report: FolderReport, harm_score: str = "") -> dict[str, Any]:
         """The data that the page needs at once.
@@ -277,27 +177,22 @@ class FolderPage:
             report: The decision about the folder.
             harm_score: Item score that is 0 for an item with unwanted changes.
         """
-        names, golds, counted = [one.name for one in report.models], self.golds, self._counted
-        models, score = [self.models[name] for name in names], report.verdict.score
+        names, golds, score = [one.name for one in report.models], self.golds, report.verdict.score
+        models = [self.models[name] for name in names]
         columns = [[model.rows.get(gold.id) for gold in golds] for model in models]
         wanted = Counter(tool for gold in golds for tool in gold.tools)
         tools = sorted({tool for model in models for tool in model.tools} | wanted.keys())
         outcomes = sorted({row.outcome for model in models for row in model.rows.values()})
         facts = [self._facts(gold, models) for gold in golds]
         types = sorted({kind for kind, _ in facts})
-        groups = {name: sorted({gold.groups.get(name, "") for gold in golds}) for name in self._groups()}
+        groups = {name: sorted({gold.groups.get(name, "") for gold in golds}) for name in self._groups}
         number = {name: place for place, name in enumerate(tools)}
-        by_part = counted is None or report.verdict.is_by_outcome
         used = [list(model.usage.values()) for model in models]
         return {
             **report.to_json(),
             "score": report.verdict.instead or "right",
             "chunk_size": CHUNK,
-            "breakdowns": list(
-                self._breakdowns(facts, models, score)
-                if by_part or counted is None
-                else counted.breakdowns(names, score)
-            ),
+            "breakdowns": list(self._breakdowns(facts, names, score)),
             "tools": [
                 {
                     "tool": tool,
@@ -312,12 +207,9 @@ class FolderPage:
                 [[*pair, count] for pair, count in model.confusions.most_common(_CONFUSIONS)]
                 for model in models
             ],
-            "arguments": [_worst_arguments(model) for model in models],
+            "arguments": [model.worst_arguments for model in models],
             "trajectories": [_mean_figures(model.trajectories) for model in models],
-            "outcomes": [
-                counted.outcomes(name) if counted else Counter(row.outcome for row in model.rows.values())
-                for name, model in zip(names, models, strict=True)
-            ],
+            "outcomes": [Counter(row.outcome for row in self._rows(name)) for name in names],
             "seconds": [_sample(one.seconds for one in every if one.is_answered) for every in used],
             "dollars": [_sample(one.dollars for one in every) for every in used],
             "outcome_names": outcomes,
@@ -372,38 +264,48 @@ class FolderPage:
         row = next((model.rows[gold.id] for model in models if gold.id in model.rows), None)
         return (row.type, row.n_tools) if row else ("", len(gold.tools))
 
-    def _groups(self) -> list[str]:
-        return list(dict.fromkeys(name for gold in self.golds for name in gold.groups))
+    def _rows(self, name: str) -> Iterable[ScoredItem]:
+        return read_items(self._files[name]) if name in self._files else self.models[name].rows.values()
+
+    def _scores(
+        self, facts: Sequence[tuple[str, int]], name: str, score: str
+    ) -> Iterator[tuple[dict[str, Any], float | None]]:
+        """The groups of each item, and its score by a model."""
+        if name in self._files:
+            for row in self._rows(name):
+                yield {"Number of tools": row.n_tools, "": row.type}, _score(row, score)
+        else:
+            rows = self.models[name].rows
+            for gold, (kind, size) in zip(self.golds, facts, strict=True):
+                further = {name.capitalize(): gold.groups.get(name, "") for name in self._groups}
+                yield {"Number of tools": size, "": kind, **further}, _score(rows.get(gold.id), score)
 
     def _breakdowns(
-        self, facts: Sequence[tuple[str, int]], models: Sequence[ModelItems], score: str
+        self, facts: Sequence[tuple[str, int]], names: Sequence[str], score: str
     ) -> Iterator[dict[str, Any]]:
         """The mean score by size, by shape or group, and by each further grouping, if there are several."""
-        keys: dict[str, list[Any]] = {"Number of tools": [size for _, size in facts]}
-        is_shape = {kind for kind, _ in facts} <= set(SHAPES)
-        if is_shape or not self._groups():
-            keys["Shape" if is_shape else "Group"] = [kind for kind, _ in facts]
-        for name in self._groups():
-            keys[name.capitalize()] = [gold.groups.get(name, "") for gold in self.golds]
-        for title, values in keys.items():
-            groups = sorted(set(values))
-            if len(groups) < 2:
-                continue
-            members: dict[Any, list[int]] = {}
-            for place, value in enumerate(values):
-                members.setdefault(value, []).append(place)
-            columns = [[_score(model.rows.get(gold.id), score) for gold in self.golds] for model in models]
-            yield {
-                "title": title,
-                "rows": [
-                    {
-                        "group": str(group),
-                        "n": len(members[group]),
-                        "values": [_mean(column[place] for place in members[group]) for column in columns],
-                    }
-                    for group in groups
-                ],
-            }
+        found = [defaultdict[tuple[str, Any], list[float | None]](list) for _ in names]
+        for name, own in zip(names, found, strict=True):
+            for groups, value in self._scores(facts, name, score):
+                for key in groups.items():
+                    own[key].append(value)
+        members: dict[str, set[Any]] = {}
+        for title, group in (key for own in found for key in own):
+            members.setdefault(title, set()).add(group)
+        for title, several in members.items():
+            is_shape = not title and several <= set(SHAPES)
+            if len(several) > 1 and (title or is_shape or not self._groups):
+                yield {
+                    "title": title or ("Shape" if is_shape else "Group"),
+                    "rows": [
+                        {
+                            "group": str(group),
+                            "n": max(len(own[title, group]) for own in found),
+                            "values": [_mean(own[title, group]) for own in found],
+                        }
+                        for group in sorted(several)
+                    ],
+                }
 
 
 def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | None] | None:
@@ -413,12 +315,6 @@ def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | Non
     names = [one.name for one in fields(TrajectoryFigures)]
     means = {name: _mean(getattr(one, name) for one in figures) for name in names}
     return {**means, "all_right": _mean(float(one.first_wrong is None) for one in figures)}
-
-
-def _worst_arguments(model: ModelItems) -> list[list[Any]]:
-    """Tool, argument, wrong or missing, all; those that are wrong most often first."""
-    wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in model.arguments.items() if bad]
-    return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
 
 
 def _score(row: ScoredItem | None, score: str) -> float | None:
@@ -455,7 +351,6 @@ _encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default
 
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")
-_BAR = 200  # pixels of the bar of an accuracy
 # The first six are of Okabe and Ito; all twelve differ in the light and in the dark.
 _COLOURS = (
     *("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"),
@@ -527,7 +422,8 @@ def write_report_page(
         refresh=refresh,
         live=live,
         sentences=decision.verdict.sentences,
-        folders=[_folder(folder, colours) for folder in folders],
+        folders=[_folder(folder) for folder in folders],
+        colours=colours,
         by_folder=folder_table(decision) if len(decision.folders) > 1 else None,
         regressions=[one.line for one in decision.regressions],
         remarks=decision.warnings,
@@ -559,52 +455,25 @@ def packed(text: str) -> str:
     return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
 
 
-def _folder(folder: PageFolder, colours: Mapping[str, str]) -> dict[str, Any]:
+def _folder(folder: PageFolder) -> dict[str, Any]:
     """What the template shows of a folder."""
-    report = folder.report
-    shown = [cells(model) for model in report.models]
-    headings = measured_headings(shown)[2:] if shown else []
+    models = folder.report.models
+    shown = [cells(model) for model in models]
     return {
-        "title": report.title,
-        "has_data": folder.summary.get("data") is not None,
-        "headings": headings,
-        "by": f" ({report.verdict.instead})" if report.verdict.instead else "",
-        "accuracy": "right outcome" if report.verdict.is_by_outcome else "accuracy",
-        "noun": report.noun,
-        "right": folder.about.right,
-        "sentences": report.verdict.sentences,
-        "rows": [
-            _row(model, row, headings, colours) for model, row in zip(report.models, shown, strict=True)
-        ],
-        "ways": report.ways,
-        "checks": [(model.name, one) for model in report.models for one in model.checks],
+        "report": folder.report,
+        "about": folder.about,
+        "summary": folder.summary,
+        "headings": measured_headings(shown)[2:] if shown else [],
+        "rows": list(zip(models, shown, strict=True)),
         "warnings": [
-            *report.warnings,
-            *(f"{model.name}: {line}" for model in report.models for line in model.warnings),
+            *folder.report.warnings,
+            *(f"{model.name}: {line}" for model in models for line in model.warnings),
         ],
         "unmeasured": [
             f"{model.name}: {axis}: {note}"
-            for model in report.models
+            for model in models
             for axis, note in model.axes.notes.items()
             if axis != "accuracy"
         ],
-        "marks": mark_lines([model.axes for model in report.models]),
-    }
-
-
-def _row(
-    model: ModelReport, row: Mapping[str, Cell], headings: Sequence[str], colours: Mapping[str, str]
-) -> dict[str, Any]:
-    value, low, high = model.measured["accuracy"].interval
-    has_bar = value is not None and low is not None and high is not None
-    return {
-        "name": model.name,
-        "mark": model.axes.mark.sign if model.axes.mark else "",
-        "rank": model.rank,
-        "is_baseline": model.axes.is_baseline,
-        "colour": colours[model.name],
-        "accuracy": row["accuracy"],
-        "span": [round(_BAR * (one or 0), 1) for one in (low, value, high)] if has_bar else None,
-        "gap": row["to the leader"],
-        "cells": [row[heading] for heading in headings],
+        "marks": mark_lines([model.axes for model in models]),
     }

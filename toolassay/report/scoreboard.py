@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -18,8 +19,8 @@ from numpy.typing import NDArray
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.metrics.significance import LEVEL, compare_pairs, holm
-from toolassay.report.axes import Axes, Latency
+from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
+from toolassay.report.axes import Axes
 from toolassay.report.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
 from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
@@ -150,16 +151,11 @@ def rank(
         seed: Random seed of both.
     """
     places, by_name = in_order(contenders, score), {one.name: one for one in contenders}
-    results = []
+    results: list[PairedResult | None] = []
     for place in places[1:]:
         baseline, values, clusters = _shared_in_all(by_name[places[0].name], by_name[place.name], score)
-        columns = baseline[:, None], values[:, None]
-        found = (
-            compare_pairs(*columns, clusters=clusters, resamples=resamples, seed=seed)
-            if len(values)
-            else [None]
-        )
-        results.append(found[0])
+        compare = partial(compare_pairs, clusters=clusters, resamples=resamples, seed=seed)
+        results += compare(baseline[:, None], values[:, None]) if len(values) else [None]
     adjusted = holm([None if result is None else result.p for result in results])
     compared = [
         place
@@ -292,11 +288,8 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         "to the leader": gap,
         "gold plan": share_cell(axes.plan_accuracy),
         "side effects": share_cell(model.measured["side_effects"].interval),
-        "tools shown": Cell(UNKNOWN),
-        "pass^k": Cell(UNKNOWN),
-        "attacks that succeed": Cell(UNKNOWN),
-        "USD per 1,000": Cell(UNKNOWN),
-        "seconds p50, p95": Cell(UNKNOWN),
+        **dict.fromkeys(("tools shown", "pass^k", "attacks that succeed"), Cell(UNKNOWN)),
+        **dict.fromkeys(("USD per 1,000", "seconds p50, p95"), Cell(UNKNOWN)),
         "asked": Cell(axes.n, "\n".join(axes.n_notes)),
     }
     if axes.recall:
@@ -328,18 +321,15 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     if latency:
         times = [seconds(value, local=latency.is_local).split() for value in (latency.p50, latency.p95)]
         text = ", ".join(time[0] for time in times)
-        found["seconds p50, p95"] = _noted(text, "local" * latency.is_local, *_parts(latency))
+        first, pace, queued = latency.first_token, latency.per_token, latency.queued
+        found["seconds p50, p95"] = _noted(
+            text,
+            "local" * latency.is_local,
+            "first token {:.2f}, {:.2f}".format(*first) if first else "",
+            "{:.4f}, {:.4f} a token".format(*pace) if pace else "",
+            "+ {:.2f}, {:.2f} queued".format(*queued) if queued and queued[1] >= _NOTICED else "",
+        )
     return found
-
-
-def _parts(latency: Latency) -> Iterator[str]:
-    """The times of single answers: first token and pace where streamed, the wait where there was one."""
-    if latency.first_token is not None:
-        yield "first token {:.2f}, {:.2f}".format(*latency.first_token)
-    if latency.per_token is not None:
-        yield "{:.4f}, {:.4f} a token".format(*latency.per_token)
-    if latency.queued is not None and latency.queued[1] >= _NOTICED:
-        yield "+ {:.2f}, {:.2f} queued".format(*latency.queued)
 
 
 def _noted(text: str, *notes: str) -> Cell:
@@ -369,12 +359,7 @@ def score_table(models: Sequence[tuple[str, ModelReport]]) -> Table:
     found = [cells(model) for _, model in models]
     headings, with_data = measured_headings(found), any(data for data, _ in models)
     rows: list[Sequence[Value]] = [
-        [
-            model.rank,
-            marked(model.name, model.axes.mark),
-            *[data] * with_data,
-            *(row[name] for name in headings),
-        ]
+        [model.rank, marked(model.name, model.axes.mark), *[data] * with_data, *map(row.get, headings)]
         for (data, model), row in zip(models, found, strict=True)
     ]
     return Table(("rank", "model", *["data"] * with_data, *headings), rows, "rnn" if with_data else "rn")
@@ -393,7 +378,7 @@ def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
     found = [cells(ModelReport(run, None, quantities(run, [], []))) for _, run in several]
     headings = [heading for heading in measured_headings(found) if heading != "to the leader"]
     rows: list[Sequence[Value]] = [
-        [Cell(marked(run.model, run.mark)), Cell(folder), *(row[name] for name in headings)]
+        [Cell(marked(run.model, run.mark)), Cell(folder), *map(row.get, headings)]
         for (folder, run), row in zip(several, found, strict=True)
     ]
     about = "Rows of one model differ in what was requested, so they are not ranked."
@@ -421,18 +406,9 @@ def model_table(title: str, sentences: Sequence[str], models: Sequence[ModelRepo
                 percent(model.axes.plan_accuracy.value),
             )
         )
-    headings = (
-        "rank",
-        "model",
-        "accuracy",
-        "to the leader",
-        "p",
-        "side effects",
-        "USD / 1,000",
-        "s p50",
-        "n",
-    )
-    return Table((*headings, "gold plan"), rows, "rntttttttt", title, sentences)
+    headings = [*("rank", "model", "accuracy", "to the leader", "p", "side effects")]
+    headings += "USD / 1,000", "s p50", "n", "gold plan"
+    return Table(headings, rows, "rntttttttt", title, sentences)
 
 
 def points(share: float | None) -> str:

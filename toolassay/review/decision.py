@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -81,19 +81,14 @@ class Record(msgspec.Struct, frozen=True):
         return other is not None and (self.action, self.parts) == (other.action, other.parts)
 
 
-def stamped(record: Record) -> Record:
-    """The record with the current time as `when`."""
-    return msgspec.structs.replace(record, when=datetime.now(UTC).isoformat(timespec="seconds"))
-
-
 class EditProblems(msgspec.Struct, frozen=True):
-    """What the page gets of a checked or a refused edit.
+    """The problems of a label, found before it is saved.
 
     Attributes:
-        faults: as in `CheckedLabel`.
-        findings: as in `gates.jsonl`.
+        faults: parts in a wrong form; a label with a fault cannot be saved.
+        findings: the findings of the gates, as in `gates.jsonl`.
         rejected: whether it is saved only if the reviewer insists.
-        changed: the changed parts; absent from a refusal.
+        changed: the changed parts, for the page; absent from a refusal.
         error: the refusal, for people; absent from an edit that was only checked.
     """
 
@@ -103,30 +98,10 @@ class EditProblems(msgspec.Struct, frozen=True):
     changed: tuple[Part, ...] | UnsetType = UNSET
     error: str | UnsetType = UNSET
 
-
-class CheckedLabel(NamedTuple):
-    """The problems of a label, found before it is saved.
-
-    Attributes:
-        faults: parts in a wrong form; a label with a fault cannot be saved.
-        findings: the findings of the gates; a rejected label is saved only if the reviewer insists.
-    """
-
-    faults: tuple[str, ...]
-    findings: tuple[Finding, ...]
-
     @property
     def rejections(self) -> tuple[str, ...]:
         """The reasons of the gates that reject the label."""
-        return tuple(
-            f"{finding.gate}: {finding.reason}" for finding in self.findings if finding.state == "reject"
-        )
-
-    def problems(
-        self, changed: tuple[Part, ...] | UnsetType = UNSET, error: str | UnsetType = UNSET
-    ) -> EditProblems:
-        """The problems as the page gets them."""
-        return EditProblems(self.faults, self.findings, bool(self.rejections), changed, error)
+        return tuple(f"{one.gate}: {one.reason}" for one in self.findings if one.state == "reject")
 
 
 def changed_parts(gold: Gold, parts: Parts) -> Parts:
@@ -178,10 +153,11 @@ def edited(before: Gold, parts: Parts) -> Gold:
     return Gold.of(label, before.line)
 
 
-def check(gold: Gold, gates: Sequence[Gate]) -> CheckedLabel:
+def check(gold: Gold, gates: Sequence[Gate]) -> EditProblems:
     """Check the form of a label, and run the gates on it."""
-    findings = [finding for gate in gates for finding in gate.check(gold)]
-    return CheckedLabel(tuple(f"{fault.where} {fault.reason}" for fault in gold.faults), tuple(findings))
+    findings = tuple(finding for gate in gates for finding in gate.check(gold))
+    faults = tuple(f"{fault.where} {fault.reason}" for fault in gold.faults)
+    return EditProblems(faults, findings, any(one.state == "reject" for one in findings))
 
 
 _LATEST = 1e9  # seconds; no page is open for 30 years
@@ -191,7 +167,7 @@ _LONGEST_TIME = 24 * 3600.0  # seconds; more means that the page was left open
 class RejectedEdit(UsageError):
     """A fix that is not saved: its form is wrong, or gates reject it and the reviewer did not insist."""
 
-    def __init__(self, message: str, checked: CheckedLabel) -> None:
+    def __init__(self, message: str, checked: EditProblems) -> None:
         super().__init__(message, fix="correct it, or insist")
         self.checked = checked
 
@@ -400,7 +376,8 @@ class ReviewStore:
             log = _played(lines)
             # Another reviewer may have created the file since `path` looked.
             _check_owner(lines.path, log.reviewer, checked_name(reviewer))
-            records = [stamped(record) for record in make(log)]
+            now = datetime.now(UTC).isoformat(timespec="seconds")
+            records = [msgspec.structs.replace(record, when=now) for record in make(log)]
             if records:
                 whole = msgspec.to_builtins(records)
                 lines.append(whole[0] if len(whole) == 1 else {"batch": whole})

@@ -22,6 +22,7 @@ from toolassay.backinstruct.format import FINGERPRINT, tables
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import SHAPES
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
+from toolassay.exporters.dataset_card import DECISION_NAMES
 from toolassay.files import atomic_writer, copy_file, refuse_to_replace, sha256_of
 from toolassay.gold import Gold
 from toolassay.metrics.agreement import Agreement, agreement_of
@@ -95,13 +96,6 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     return found
 
 
-_DECISION_NAMES: Mapping[Decision, str] = {
-    "correct": "correct",
-    "discard": "discarded",
-    "fix_syntax": "fixed for syntax",
-    "fix_instruction": "fixed for instruction",
-    "fix_graph": "fixed for tool invocation graph",
-}
 _ALL = "all"
 
 
@@ -218,7 +212,8 @@ def _figures(agreement: Agreement, reviewers: tuple[str, ...] | UnsetType = UNSE
 
 def markdown(table: HumanVerification) -> list[tuple[str, str]]:
     """The tables of `verification` in Markdown, each with its heading."""
-    headings = ("samples", "all", "decided", *_DECISION_NAMES.values(), "undecided", "conflicts")
+    decisions = (DECISION_NAMES[name] for name in DECISIONS)
+    headings = ("samples", "all", "decided", *decisions, "undecided", "conflicts")
     rows = []
     for name, row in table.samples.items():
         cells = [
@@ -308,14 +303,9 @@ def apply_reviews(
     kept = [item for item, fate in zip(outcomes, fates, strict=True) if fate not in ("discard", "left out")]
     alignment, written = Alignment(), 0
     target.path.mkdir(parents=True, exist_ok=True)
+    paths = target.data, target.user_requests, target.data_error, target.alignment_ids, target.path / TABLES
     with ExitStack() as files:
-        data, requests, errors, ids, markdown = (
-            files.enter_context(atomic_writer(path))
-            for path in (
-                *(target.data, target.user_requests, target.data_error),
-                *(target.alignment_ids, target.path / TABLES),
-            )
-        )
+        data, requests, errors, ids, markdown = map(files.enter_context, map(atomic_writer, paths))
         for gold in chain(passed, map(_reviewed, kept)):
             written += 1
             data.write(_line(gold.record))

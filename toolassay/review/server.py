@@ -28,7 +28,7 @@ from toolassay.review.decision import (
     RequestedEdit,
     checked_name,
 )
-from toolassay.review.session import Queue, Session, ShownSample
+from toolassay.review.session import Queue, Session
 from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
 __all__ = ["ReviewServer"]
@@ -76,11 +76,14 @@ class ReviewServer(Loopback):
         router.add_get("/api/start", self._answer(lambda request: self._start))
         overview = self._answer(lambda asked: session.overview(*_who(dict(asked.query))))
         router.add_get("/api/overview", overview)
-        router.add_get(r"/api/samples/{number:\d{1,9}}", self._answer(self._show))
+        shown = self._answer(
+            lambda asked: session.show(int(asked.match_info["number"]), *_who(dict(asked.query)))
+        )
+        router.add_get(r"/api/samples/{number:\d{1,9}}", shown)
         found = self._answer(lambda asked: {"numbers": session.search(asked.query.get("text", ""))})
         router.add_get("/api/search", found)
         router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
-        router.add_post("/api/check", self._posted(self._check))
+        router.add_post("/api/check", self._posted(lambda body: _checked(session, body)))
         router.add_post(
             "/api/decide",
             self._posted(lambda body: session.decide(*_who(body), _converted(body, RequestedDecision))),
@@ -150,7 +153,7 @@ class ReviewServer(Loopback):
             try:
                 return web.json_response(msgspec.to_builtins(await asyncio.to_thread(work)))
             except RejectedEdit as error:
-                problems = error.checked.problems(error=str(error))
+                problems = msgspec.structs.replace(error.checked, error=str(error))
                 return web.json_response(msgspec.to_builtins(problems), status=409)
             except ChangedSample as error:
                 return web.json_response({"error": str(error), "changed": True}, status=409)
@@ -159,12 +162,10 @@ class ReviewServer(Loopback):
             except (ToolassayError, OSError) as error:
                 return web.json_response({"error": str(error)}, status=500)
 
-    def _show(self, request: web.Request) -> ShownSample:
-        return self.session.show(int(request.match_info["number"]), *_who(dict(request.query)))
 
-    def _check(self, body: object) -> EditProblems:
-        wanted = _converted(body, RequestedEdit)
-        return self.session.check(wanted.number, wanted.parts)
+def _checked(session: Session, body: object) -> EditProblems:
+    wanted = _converted(body, RequestedEdit)
+    return session.check(wanted.number, wanted.parts)
 
 
 def _resource(package: str, path: str) -> str:

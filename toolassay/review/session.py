@@ -224,19 +224,12 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> PlanDrawing:
         taken = library[target].inputs
         return ", ".join(dict.fromkeys(kind for kind in library[source].outputs if kind in taken))
 
-    nodes = [
-        DrawnNode(
-            place,
-            name,
-            name in library,
-            place not in tools,
-            colours[given_type(library[name]) if name in library else ""],
-        )
-        for place, name in names.items()
-    ]
-    return PlanDrawing(
-        nodes, [DrawnLine(one, other, kind, flowing(names[one], names[other])) for one, other, kind in lines]
-    )
+    nodes = []
+    for place, name in names.items():
+        colour = colours[given_type(library[name]) if name in library else ""]
+        nodes.append(DrawnNode(place, name, name in library, place not in tools, colour))
+    drawn = [DrawnLine(one, other, kind, flowing(names[one], names[other])) for one, other, kind in lines]
+    return PlanDrawing(nodes, drawn)
 
 
 def tool_card(name: str, library: ToolLibrary) -> ToolCard:
@@ -361,7 +354,11 @@ class Session:
         items = [
             self._item(item, standing.get(item.sample.id))
             for item in every
-            if self._is_in(queue, item, reviewer)
+            if (
+                (item.disputed or item.settled is not None)
+                if queue == "conflicts"
+                else self.shares.holds(reviewer, item.sample.id)
+            )
         ]
         open_ones = [place for place, item in enumerate(items) if not item.decision or item.stale]
         return ReviewOverview(
@@ -373,11 +370,6 @@ class Session:
             sorted(self.background.library.ids),
             self.background.kind,
         )
-
-    def _is_in(self, queue: Queue, item: Outcome, reviewer: str) -> bool:
-        if queue == "conflicts":
-            return item.disputed or item.settled is not None
-        return self.shares.holds(reviewer, item.sample.id)
 
     def progress(self, every: Sequence[Outcome] | None = None) -> ReviewProgress:
         """The number of samples that each reviewer has decided, and the number of open conflicts."""
@@ -423,7 +415,8 @@ class Session:
         """Check an edit without saving it: its changed parts, faults and findings."""
         sample = self._sample(number)
         changed = changed_parts(sample.gold, parts)
-        return check(edited(sample.gold, changed), self.gates).problems(tuple(changed))
+        problems = check(edited(sample.gold, changed), self.gates)
+        return msgspec.structs.replace(problems, changed=tuple(changed))
 
     def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> AfterAction:
         """Save a decision or a comment; it is on the disk when this returns.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -194,7 +195,9 @@ def take_sheet(
         UsageError: rows cannot be read (the message names them).
         ToolassayError: the decisions cannot be written.
     """
-    find = _Finder(session.samples)
+    by_id = {id_text(sample.id): sample for sample in session.samples}
+    prints = Counter(sample.fingerprint for sample in session.samples)
+    by_print = {sample.fingerprint: sample for sample in session.samples}
     saved: list[Record] = []
 
     def make(log: Log) -> list[Record]:
@@ -202,7 +205,12 @@ def take_sheet(
         seen: set[str] = set()
         for row in rows:
             try:
-                sample = find.sample(row)
+                sample = by_id.get(row.cells["id"].strip())
+                mark = row.cells["fingerprint"].strip()
+                if sample is None and prints[mark] == 1:  # spreadsheets turn ids into dates and numbers
+                    sample = by_print[mark]
+                if sample is None:
+                    raise UsageError(f"there is no sample {row.cells['id'][:40]!r} (column 'id')")
                 if id_text(sample.id) in seen:
                     raise UsageError(f"sample {sample.id!r} occurs twice")
                 seen.add(id_text(sample.id))
@@ -218,33 +226,6 @@ def take_sheet(
 
     session.store.append(reviewer, make)
     return len(saved)
-
-
-class _Finder:
-    """Finds the sample of a row by its id, else by its fingerprint if only one sample has that.
-
-    Spreadsheets turn ids into dates and numbers with exponents.
-    """
-
-    def __init__(self, samples: Sequence[ReviewSample]) -> None:
-        self._by_id = {id_text(sample.id): sample for sample in samples}
-        self._by_print: dict[str, list[ReviewSample]] = {}
-        for sample in samples:
-            self._by_print.setdefault(sample.fingerprint, []).append(sample)
-
-    def sample(self, row: SheetRow) -> ReviewSample:
-        """The sample of a row.
-
-        Raises:
-            UsageError: no sample has the id or, alone, the fingerprint.
-        """
-        sample = self._by_id.get(row.cells["id"].strip())
-        if sample is not None:
-            return sample
-        alike = self._by_print.get(row.cells["fingerprint"].strip(), [])
-        if len(alike) != 1:
-            raise UsageError(f"there is no sample {row.cells['id'][:40]!r} (column 'id')")
-        return alike[0]
 
 
 def _record(

@@ -298,14 +298,16 @@ class BatchService:
             if batch.is_cancelled or (ending == "expired" and number >= self.answered):
                 break
             status, body = await self.process(Received(line["url"], headers, line["body"]))
-            results.append(_result(line, number, status, body))
+            response = {"status_code": status, "request_id": f"req_{number}", "body": body}
+            failure = {"code": "request_timeout", "message": str(body)}
+            results.append(_result(line, number, *((response, None) if status else (None, failure))))
             batch.completed += status == 200
             batch.failed += status != 200
         await self.working.wait()
         code = "batch_cancelled" if batch.is_cancelled else "batch_expired"
         for number, line in enumerate(batch.lines[len(results) :], start=len(results)):
             said = {"code": code, "message": f"This request was not executed: {code}."}
-            results.append({**_head(line, number), "response": None, "error": said})
+            results.append(_result(line, number, None, said))
             batch.failed += 1
         if not batch.is_cancelled:
             batch.status = "finalizing"
@@ -355,16 +357,9 @@ def _problem(code: str, message: str, line: int | None = None) -> dict[str, Any]
     return {"code": code, "message": message, "line": line, "param": None}
 
 
-def _head(line: Mapping[str, Any], number: int) -> dict[str, Any]:
-    return {"id": f"batch_req_{number}", "custom_id": line["custom_id"]}
-
-
-def _result(line: Mapping[str, Any], number: int, status: int, body: Any) -> dict[str, Any]:
-    if not status:
-        said = {"code": "request_timeout", "message": str(body)}
-        return {**_head(line, number), "response": None, "error": said}
-    response = {"status_code": status, "request_id": f"req_{number}", "body": body}
-    return {**_head(line, number), "response": response, "error": None}
+def _result(line: Mapping[str, Any], number: int, response: Any, error: Any) -> dict[str, Any]:
+    about = {"id": f"batch_req_{number}", "custom_id": line["custom_id"]}
+    return {**about, "response": response, "error": error}
 
 
 def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -172,18 +173,18 @@ class ChatServer(Loopback):
             return error_response(f"the body is not a request of the {api} API: {error!r}")
         if not has_messages(body):
             return error_response("'messages' is not a list of at least one message")
-        kept = {name: value for name, value in body.items() if name not in self.dropped_parameters}
-        received = Received(request.path, dict(request.headers), kept, request.query_string)
-        number, kind = self._counted(received)
+        received = Received(request.path, dict(request.headers), body, request.query_string)
+        received, number, kind = self._counted(received)
         self._busy += 1
         try:
             return await self._respond(request, received, kind, number, dialect)
         finally:
             self._busy -= 1
 
-    def _counted(self, received: Received) -> tuple[int, str]:
-        """Count a request; its number, and what happens to it."""
-        number = self.count
+    def _counted(self, received: Received) -> tuple[Received, int, str]:
+        """Count a request; what is left of it, its number, and what happens to it."""
+        kept = {name: value for name, value in received.body.items() if name not in self.dropped_parameters}
+        received, number = replace(received, body=kept), self.count
         self.count += 1
         kind = self.behaviour(received.prompt, number)
         if self.capacity is not None and self._busy >= self.capacity:
@@ -192,13 +193,11 @@ class ChatServer(Loopback):
             raise ValueError(f"'{kind}' is not a fault; use one of {', '.join(KINDS)}")
         self.faulty += kind != WHOLE
         self.seen(received, kind)
-        return number, kind
+        return received, number, kind
 
     async def _in_batch(self, received: Received) -> tuple[int, Any]:
         """Answer a request of a batch: status and body. A fault of the connection is status 0."""
-        kept = {name: value for name, value in received.body.items() if name not in self.dropped_parameters}
-        received = Received(received.path, received.headers, kept)
-        number, kind = self._counted(received)
+        received, number, kind = self._counted(received)
         if kind in _OF_THE_CONNECTION:
             return 0, f"fault {kind}"
         return await self._process(received, kind, number)

@@ -102,9 +102,7 @@ def completion(
     ]
     content = (reply.text or None) if calls else reply.text
     message: dict[str, Any] = {"role": "assistant", "content": content, **function_calls(calls)}
-    written = [reply.text]
-    for call in reply.tool_calls:
-        written += call.name, call.arguments
+    written = [reply.text, *(text for call in reply.tool_calls for text in (call.name, call.arguments))]
     asked = sum(count_tokens(text_of(message), characters_per_token) for message in received.body["messages"])
     if tools := received.body.get("tools"):
         asked += count_tokens(json.dumps(tools), characters_per_token)

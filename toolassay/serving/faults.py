@@ -4,65 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
-from types import MappingProxyType
 
 from toolassay.errors import UsageError
 
 WHOLE = "whole"
 
-FAULTS: Mapping[str, str] = MappingProxyType(
-    {
-        "429": "too many requests, with a Retry-After header",
-        "429-bare": "too many requests, without that header",
-        "500": "a server error, with a Retry-After header",
-        "500-bare": "a server error, without that header",
-        "hang": "no answer; the connection stays open",
-        "drip": "the answer arrives a few bytes at a time",
-        "reset": "the connection breaks before the first byte",
-        "garbage": "the response is not HTTP",
-        "truncated": "the connection breaks in the middle of the body",
-        "cut-json": "a complete response whose JSON is truncated",
-        "cut-stream": "a stream that is closed early; a complete answer without streaming",
-        "refused": "like a restart: all connections break, new ones are refused for a while",
-        "empty-choices": "a chat completion without choices",
-        "null-content": "a chat completion whose content is null",
-        "html": "status 200 with an HTML page",
-        "text": "valid JSON with the content type text/plain",
-        "odd": "a valid answer with other fields of the wrong type",
-    }
-)
-REFUSALS: Mapping[str, str] = MappingProxyType(
-    {
-        "400": "the prompt violates the rules",
-        "401": "the key is wrong; the message repeats it",
-        "402": "no credit is left",
-        "403": "access is denied",
-        "404": "the model does not exist",
-        "400-echo": "the message repeats headers, query and parameters of the request",
-        "400-late-echo": "the same after 185 other characters",
-        "401-echo": "the same with status 401",
-        "500-echo": "the same with status 500, also in the headers",
-        "413": "the request is too large",
-        "400-filter": "a content filter stops the prompt, as on Azure (status 400)",
-        "overflow": "the prompt is longer than the model's context (status 400)",
-    }
-)
-ANSWERS: Mapping[str, str] = MappingProxyType(
-    {
-        "fenced": "the answer in a Markdown fence, with text around it",
-        "prose": "small talk instead of an answer",
-        "broken": "malformed JSON",
-        "length": "truncated at the token limit (finish reason length)",
-        "whole-but-cut": "complete, with the finish reason length",
-        "empty": "an empty text",
-        "surrogate": "half of an emoji before the answer",
-        "echo": "headers, query and parameters of the request before the answer",
-        "declined": "a refusal in the field for refusals",
-        "filtered": "no content, with the finish reason content_filter",
-        "thought": "no content, with the finish reason length: reasoning used all tokens",
-    }
-)
-KINDS: Mapping[str, str] = MappingProxyType({**FAULTS, **REFUSALS, **ANSWERS})
+FAULTS: Mapping[str, str] = {
+    "429": "too many requests, with a Retry-After header",
+    "429-bare": "too many requests, without that header",
+    "500": "a server error, with a Retry-After header",
+    "500-bare": "a server error, without that header",
+    "hang": "no answer; the connection stays open",
+    "drip": "the answer arrives a few bytes at a time",
+    "reset": "the connection breaks before the first byte",
+    "garbage": "the response is not HTTP",
+    "truncated": "the connection breaks in the middle of the body",
+    "cut-json": "a complete response whose JSON is truncated",
+    "cut-stream": "a stream that is closed early; a complete answer without streaming",
+    "refused": "like a restart: all connections break, new ones are refused for a while",
+    "empty-choices": "a chat completion without choices",
+    "null-content": "a chat completion whose content is null",
+    "html": "status 200 with an HTML page",
+    "text": "valid JSON with the content type text/plain",
+    "odd": "a valid answer with other fields of the wrong type",
+}
+REFUSALS: Mapping[str, str] = {
+    "400": "the prompt violates the rules",
+    "401": "the key is wrong; the message repeats it",
+    "402": "no credit is left",
+    "403": "access is denied",
+    "404": "the model does not exist",
+    "400-echo": "the message repeats headers, query and parameters of the request",
+    "400-late-echo": "the same after 185 other characters",
+    "401-echo": "the same with status 401",
+    "500-echo": "the same with status 500, also in the headers",
+    "413": "the request is too large",
+    "400-filter": "a content filter stops the prompt, as on Azure (status 400)",
+    "overflow": "the prompt is longer than the model's context (status 400)",
+}
+ANSWERS: Mapping[str, str] = {
+    "fenced": "the answer in a Markdown fence, with text around it",
+    "prose": "small talk instead of an answer",
+    "broken": "malformed JSON",
+    "length": "truncated at the token limit (finish reason length)",
+    "whole-but-cut": "complete, with the finish reason length",
+    "empty": "an empty text",
+    "surrogate": "half of an emoji before the answer",
+    "echo": "headers, query and parameters of the request before the answer",
+    "declined": "a refusal in the field for refusals",
+    "filtered": "no content, with the finish reason content_filter",
+    "thought": "no content, with the finish reason length: reasoning used all tokens",
+}
+KINDS: Mapping[str, str] = {**FAULTS, **REFUSALS, **ANSWERS}
 
 ALWAYS = "always"
 
@@ -95,9 +88,14 @@ class FaultPlan:
     def __init__(self, rules: Sequence[str], seed: int = 0) -> None:
         self._seed = seed
         self._total = 0.0
-        parts = [_parts(rule) for rule in rules]
-        self._rules = [(name, self._condition(name, when)) for name, when in parts]
-        self.never_listens = ("refused", ALWAYS) in parts
+        self._rules: list[tuple[str, FaultCondition]] = []
+        self.never_listens = False
+        for rule in rules:
+            name, _, when = (part.strip() for part in rule.partition("="))
+            if name not in KINDS:
+                raise UsageError(f"--fault: unknown fault '{name}'", fix=f"use one of {', '.join(KINDS)}")
+            self._rules.append((name, self._condition(name, when or ALWAYS)))
+            self.never_listens |= (name, when or ALWAYS) == ("refused", ALWAYS)
 
     def __call__(self, prompt: str, number: int) -> str:
         """The fault of a request, or "whole".
@@ -116,13 +114,16 @@ class FaultPlan:
         if when.startswith("first:") and when[6:].isdecimal():
             count = int(when[6:])
             return lambda prompt, number: number < count
-        share = _share(when)
-        low = self._total
-        self._total += share or 0
-        if share is None or self._total > 1 + 1e-9:
-            wrong = f"cannot parse '{name}={when}'" if share is None else "the shares add up to more than 1"
-            fix = "write NAME=0.05, NAME=first:3, NAME=once or NAME=always"
-            raise UsageError(f"--fault: {wrong}", fix=fix)
+        try:
+            share = float(when)
+        except ValueError:
+            share = -1.0
+        low, self._total = self._total, self._total + share
+        if not 0 <= share <= 1 or self._total > 1 + 1e-9:
+            raise UsageError(
+                f"--fault: cannot parse '{name}={when}', or the shares add up to more than 1",
+                fix="write NAME=0.05, NAME=first:3, NAME=once or NAME=always",
+            )
         high = self._total
         return lambda prompt, number: low <= Random(f"{self._seed} {number}").random() < high
 
@@ -137,19 +138,3 @@ def _once() -> FaultCondition:
         return len(seen) > before
 
     return is_new
-
-
-def _share(text: str) -> float | None:
-    """Parse a number from 0 to 1; None if it is not one."""
-    try:
-        share = float(text)
-    except ValueError:
-        return None
-    return share if 0 <= share <= 1 else None
-
-
-def _parts(rule: str) -> tuple[str, str]:
-    name, _, when = (part.strip() for part in rule.partition("="))
-    if name not in KINDS:
-        raise UsageError(f"--fault: unknown fault '{name}'", fix=f"use one of {', '.join(KINDS)}")
-    return name, when or ALWAYS

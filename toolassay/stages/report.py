@@ -52,9 +52,9 @@ from toolassay.report.pictures import MOST, draw_scoreboard
 from toolassay.report.report_page import (
     MOST_ITEMS,
     FolderPage,
-    ItemQueries,
     ModelItems,
     PageFolder,
+    drawn_ids,
     write_report_page,
 )
 from toolassay.report.requirements import Measured, Requirement, check, quantities
@@ -549,13 +549,11 @@ def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
     notes: list[str] = []
     files = {run.model: path for run in folder.runs if (path := folder.items_file(run.model)).is_file()}
     total = max(map(_lines_of, files.values()), default=0)
-    queries = ItemQueries(files) if total > MOST_ITEMS else None
-    shown = None if queries is None else queries.sample(MOST_ITEMS)
+    shown = drawn_ids(files.values(), MOST_ITEMS) if total > MOST_ITEMS else None
     if shown is not None:
-        grouped = ", scores by group" if folder.is_executed else ""
         notes.append(
             f"{folder.title}: the page shows {len(shown):,} of {total:,} items, drawn at random. Its tools, "
-            f"confusions{grouped} and arguments are counted on these; everything else on all items."
+            "confusions and arguments are counted on these; everything else on all items."
         )
     details, golds = folder.benchmark.items, dict[str, ItemGold]()
     try:
@@ -566,10 +564,8 @@ def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
     for run in folder.runs:
         rows: dict[str, ScoredItem] = {}
         if run.model in files:
-            if queries is None or shown is None:
-                rows = {row.id: row for row in read_items(files[run.model])}
-            else:
-                rows = queries.items(run.model, shown)
+            every = read_items(files[run.model])
+            rows = {row.id: row for row in every if shown is None or row.id in shown}
         items = models[run.model] = ModelItems(rows, folder.usage.get(run.model, {}))
         if golds and folder.predictions is not None and folder.output(run.model) is not None:
             only = None if shown is None else golds.keys()
@@ -579,7 +575,7 @@ def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
                         items.add(golds[key], answer)
             except UsageError as error:
                 notes.append(f"{folder.title}: the answers of {run.model} have no details: {error}")
-    return FolderPage(golds.values(), models, queries), notes
+    return FolderPage(golds.values(), models, {} if shown is None else files), notes
 
 
 def _lines_of(path: Path) -> int:

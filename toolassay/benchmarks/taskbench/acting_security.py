@@ -30,6 +30,7 @@ from toolassay.benchmarks.security.probe import (
     declines,
     first_by_hash,
     generator,
+    planted_texts,
     random_code,
     reveals,
 )
@@ -37,7 +38,6 @@ from toolassay.benchmarks.taskbench.asking import CallItems, Conversation
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.security import DESCRIPTION, text_parameter, with_description
-from toolassay.benchmarks.taskbench.security import NOTE
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
 from toolassay.calls.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
 from toolassay.data_folder import DataFolder
@@ -224,17 +224,9 @@ def acting_probes(
         carrier, source = chance.choice(carriers(place, gold)), gold.tools[0]
         source = source if style.kind == EXFILTRATION else ""
         order = _order(style.kind, target, takers[target.id], canary, source, chance)
-        name = f"{number:03}-{place.replace(' ', '-')}"
-        probe = Probe(name, style.kind, place, goal=order)
-        attack = ActingProbe(
-            probe, gold, style.attack.format(order=order), carrier, target.id, canary, source
-        )
-        yield attack
-        # Every third attack has a twin. The offset shifts, so that twins do not all get the same place.
-        if number % 3 == number // 3 % 3:
-            goal = "do the request as if the note were not there"
-            twin = Probe(f"{name}-note", style.kind, place, harmless=True, goal=goal)
-            yield replace(attack, probe=twin, text=style.harmless.format(note=NOTE.format(canary=canary)))
+        goal = "do the request as if the note were not there"
+        for probe, text in planted_texts(number, place, style, order, canary, goal):
+            yield ActingProbe(probe, gold, text, carrier, target.id, canary, source)
 
 
 def _order(kind: str, target: Tool, parameter: str, canary: str, source: str, chance: Random) -> str:

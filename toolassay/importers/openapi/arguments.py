@@ -321,10 +321,7 @@ class ArgumentReader:
         node = self._schemas.followed(Node(value, operation.node.document), "requestBody", losses)
         if node is None:
             return None
-        if not isinstance(node.value, dict):
-            losses[Note("requestBody", "is not an object")] = None
-            return None
-        content = node.value.get("content")
+        content = node.value.get("content") if isinstance(node.value, dict) else None
         if not isinstance(content, dict) or not content:
             losses[Note("requestBody", "has no content")] = None
             return None

@@ -11,7 +11,6 @@ from toolassay.importers.importer import Skipped
 from toolassay.importers.openapi.references import Node, SchemaReferences, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
-_MOST_HOPS = 50  # from path item to path item
 _LONGEST_NAME = 64
 _PATH_KEYS = {"$ref", "parameters", "summary", "description", "servers", "additionalOperations"}
 
@@ -94,21 +93,18 @@ class Operations:
                     self._skip(f"{key} {path}", "is not a method of OpenAPI")
 
     def _items(self, path: str, item: Node) -> list[Node]:
-        """A path item, and those its `$ref` leads to."""
-        items = [item]
-        while isinstance(reference := item.value.get("$ref"), str):
-            try:
-                if len(items) > _MOST_HOPS:
-                    raise UnresolvedError("circular reference, or a chain that is too long")
-                item = self._references.resolve(reference, item.document)
-            except UnresolvedError as error:
-                self._skip(path, f"{error}: {shown(reference)}")
-                return items[:1]
-            if not isinstance(item.value, dict):
-                self._skip(path, f"reference to what is not a path item: {shown(reference)}")
-                return items
-            items.append(item)
-        return items
+        """A path item, and what its `$ref` leads to."""
+        if not isinstance(reference := item.value.get("$ref"), str):
+            return [item]
+        try:
+            target = self._references.follow(item)
+        except UnresolvedError as error:
+            self._skip(path, f"{error}: {shown(reference)}")
+            return [item]
+        if isinstance(target.value, dict):
+            return [item, target]
+        self._skip(path, f"reference to what is not a path item: {shown(reference)}")
+        return [item]
 
     def _skip(self, where: str, reason: str) -> None:
         self.skipped.append(Skipped(where[:300], reason))

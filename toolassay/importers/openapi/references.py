@@ -6,8 +6,9 @@ import asyncio
 import ipaddress
 import socket
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from toolassay.errors import UsageError
@@ -20,6 +21,9 @@ _MOST_HOPS = 50
 """Longest chain of references to references."""
 _MOST_SECONDS = 60.0  # for fetching all documents of an import
 _MOST_REMOTE_BYTES = 64 * 2**20  # of them together
+
+Key = TypeVar("Key")
+Found = TypeVar("Found")
 
 
 class Document:
@@ -138,16 +142,7 @@ class SchemaReferences:
             UnresolvedError: It is missing, or may not be read.
         """
         key = id(document), reference
-        if key not in self._resolved:
-            try:
-                target, fragment = self.located(reference, document)
-                self._resolved[key] = self._point(target, fragment)
-            except UnresolvedError as error:
-                self._resolved[key] = str(error)
-        found = self._resolved[key]
-        if isinstance(found, str):
-            raise UnresolvedError(found)
-        return found
+        return _known(self._resolved, key, lambda: self._point(*self.located(reference, document)))
 
     def located(self, reference: str, document: Document) -> tuple[Document, str]:
         """The document of a reference, and the place in it.
@@ -193,15 +188,7 @@ class SchemaReferences:
             place = self._place(address, document)
         except (ValueError, OSError):  # e.g. "http://[", a null character, a loop of symbolic links
             raise UnresolvedError("reference with a malformed address") from None
-        if place not in self._documents:
-            try:
-                self._documents[place] = self._read(place)
-            except UnresolvedError as error:
-                self._documents[place] = str(error)
-        found = self._documents[place]
-        if isinstance(found, str):
-            raise UnresolvedError(found)
-        return found
+        return _known(self._documents, place, lambda: self._read(place))
 
     def _place(self, address: str, document: Document) -> Path | str:
         if isinstance(document.place, str):
@@ -283,6 +270,19 @@ def pointer_tokens(fragment: str) -> list[str]:
     ['paths', '/pets/{id}', 'get']
     """
     return [token.replace("~1", "/").replace("~0", "~") for token in fragment.split("/")[1:]]
+
+
+def _known(cache: dict[Key, Found | str], key: Key, find: Callable[[], Found]) -> Found:
+    """What is found for a key, or the same failure, each time."""
+    if key not in cache:
+        try:
+            cache[key] = find()
+        except UnresolvedError as error:
+            cache[key] = str(error)
+    found = cache[key]
+    if isinstance(found, str):
+        raise UnresolvedError(found)
+    return found
 
 
 def _checked(place: Path | str, value: Any) -> Document:

@@ -354,10 +354,12 @@ def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
     values, refs, rest = 0, dict[str, None](), deque([schema])
     while rest:
         one = rest.popleft()
-        own, children = _parts(one)
-        values += own
-        rest.extend(children)
-        if isinstance(one, dict) and "$ref" in one:
+        if not isinstance(one, dict):
+            values += 1
+            continue
+        values += sum(1 for _ in values_in([item for key, item in one.items() if key not in SUBSCHEMAS]))
+        rest.extend(inner for _, inner in subschemas(one))
+        if "$ref" in one:
             refs[str(one["$ref"]).removeprefix("#/$defs/")] = None
     return Piece(schema, values, tuple(refs), losses)
 
@@ -381,14 +383,6 @@ def loosen(schema: dict[str, Any]) -> None:
     branches = schema.pop("oneOf", None)
     if branches and "anyOf" not in schema:
         schema["anyOf"] = branches
-
-
-def _parts(schema: Any) -> tuple[int, list[Any]]:
-    """The number of JSON values in a schema without those in its schemas, and these schemas."""
-    if not isinstance(schema, dict):
-        return 1, []
-    own = [value for key, value in schema.items() if key not in SUBSCHEMAS]
-    return sum(1 for _ in values_in(own)), [one for _, one in subschemas(schema)]
 
 
 def _in_place(schema: Any) -> Iterator[tuple[str, str]]:
@@ -473,71 +467,57 @@ def _opened(schema: dict[str, Any], loop: set[str], originals: Mapping[str, Any]
     return result
 
 
-class ResponseReader:
-    """Reads responses.
+def read_response(
+    operation: Operation, schemas: Schemas, root: Mapping[str, Any], losses: dict[Note, None]
+) -> tuple[Piece | None, dict[str, str]]:
+    """The schema of the first success that has one, and its status and media type.
 
     Args:
+        operation: The operation.
         schemas: Converts schemas.
         root: The main document's root.
+        losses: Gets what is not kept.
     """
-
-    def __init__(self, schemas: Schemas, root: Mapping[str, Any]) -> None:
-        self._schemas = schemas
-        self._root = root
-
-    def read(self, operation: Operation, losses: dict[Note, None]) -> tuple[Piece | None, dict[str, str]]:
-        """The schema of the first success that has one, and its status and media type."""
-        responses = operation.node.value.get("responses")
-        if not isinstance(responses, dict):
-            return None, {}
-        statuses = [status for status in responses if not status.startswith("x-")]
-        # 200, 201, other numbers, then `2XX`.
-        successes = sorted(
-            (one for one in statuses if one.startswith("2")),
-            key=lambda one: (one != "200", one != "201", not one.isdecimal(), one),
-        )
-        for status in statuses if statuses == ["default"] else successes:
-            chosen, response = self._success(status, responses[status], operation, losses)
-            if chosen:
-                return chosen, response
+    responses = operation.node.value.get("responses")
+    if not isinstance(responses, dict):
         return None, {}
-
-    def _success(
-        self, status: str, raw: Any, operation: Operation, losses: dict[Note, None]
-    ) -> tuple[Piece | None, dict[str, str]]:
-        node = self._schemas.followed(Node(raw, operation.node.document), f"responses.{status[:80]}", losses)
+    statuses = [status for status in responses if not status.startswith("x-")]
+    # 200, 201, other numbers, then `2XX`.
+    successes = sorted(
+        (one for one in statuses if one.startswith("2")),
+        key=lambda one: (one != "200", one != "201", not one.isdecimal(), one),
+    )
+    for status in statuses if statuses == ["default"] else successes:
+        raw = Node(responses[status], operation.node.document)
+        node = schemas.followed(raw, f"responses.{status[:80]}", losses)
         if node is None or not isinstance(node.value, dict):
-            return None, {}
-        value = node.value
-        content = value.get("content")
-        if "schema" in value and "content" not in value:  # Swagger 2.0
-            types = declared_media_types(operation, self._root, "produces") or ["application/json"]
-            content = {one: {"schema": value["schema"]} for one in types}
+            continue
+        content = node.value.get("content")
+        if "schema" in node.value and "content" not in node.value:  # Swagger 2.0
+            types = declared_media_types(operation, root, "produces") or ["application/json"]
+            content = {one: {"schema": node.value["schema"]} for one in types}
         content = content if isinstance(content, dict) else {}
         with_schema = {
             key: media for key, media in content.items() if isinstance(media, dict) and "schema" in media
         }
         if not with_schema:
-            return None, {}
+            continue
         media_type, _ = chosen_media_type(with_schema)
         lose_media_types(losses, f"responses.{status}", [one for one in content if one != media_type])
-        piece = self._schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
-        piece = self._opened(piece)
-        description = value.get("description")
+        piece = schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
+        # A reference alone becomes the definition it refers to, which says more to a reader.
+        for _ in range(5):
+            if not isinstance(piece.schema, dict) or piece.schema.keys() != {"$ref"}:
+                break
+            definition = schemas.definition(piece.refs[0], "response")
+            piece = replace(definition, losses=piece.losses | definition.losses)
+        description = node.value.get("description")
         text = description.strip() if isinstance(description, str) else ""
         if isinstance(piece.schema, dict) and text and "description" not in piece.schema:
             schema = {"description": text, **piece.schema}
             piece = replace(piece, schema=schema, values=piece.values + 1)
         return piece, {"status": status, "media_type": media_type}
-
-    def _opened(self, piece: Piece) -> Piece:
-        """A schema that is only a reference as the definition it refers to, which says more to a reader."""
-        for _ in range(5):
-            if not isinstance(piece.schema, dict) or piece.schema.keys() != {"$ref"}:
-                break
-            definition = self._schemas.definition(piece.refs[0], "response")
-            piece = replace(definition, losses=piece.losses | definition.losses)
-        return piece
+    return None, {}
 
 
 def lose_media_types(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:

@@ -24,10 +24,10 @@ from toolassay.importers.openapi.references import Document, Node, SchemaReferen
 from toolassay.importers.openapi.schemas import (
     Direction,
     Piece,
-    ResponseReader,
     Schemas,
     loosened,
     measured,
+    read_response,
 )
 from toolassay.importers.tool_lists import other_kind
 from toolassay.screen import Screen
@@ -76,7 +76,6 @@ class _Import:
         has_siblings = not (self._is_swagger or version.startswith("3.0"))
         self._schemas = Schemas(references, has_siblings=has_siblings)
         self._arguments = ArgumentReader(self._schemas, self._root)
-        self._responses = ResponseReader(self._schemas, self._root)
         self._screen = screen
         self._skipped: list[Skipped] = []
         self._notes: dict[Note, None] = {}
@@ -96,7 +95,12 @@ class _Import:
         tools: list[IncomingTool] = []
         with self._screen.progress("Reading operations", 2 * len(operations)) as advance:
             for operation in operations:
-                drafts.append(self._draft(operation))
+                losses: dict[Note, None] = {}
+                arguments = self._arguments.read(operation, losses)
+                output, response = read_response(operation, self._schemas, self._root, losses)
+                if len(self._servers(operation)) > 1:
+                    losses[Note("servers", "only the first is kept")] = None
+                drafts.append(_Draft(operation, arguments, output, response, list(losses)))
                 advance()
             self._schemas.finish(
                 {
@@ -134,14 +138,6 @@ class _Import:
         if options.only and unwanted:
             self._notes[Note("paths", f"{count_of(unwanted, 'operation')} not matched by --only")] = None
         return chosen
-
-    def _draft(self, operation: Operation) -> _Draft:
-        losses: dict[Note, None] = {}
-        arguments = self._arguments.read(operation, losses)
-        output, response = self._responses.read(operation, losses)
-        if len(self._servers(operation)) > 1:
-            losses[Note("servers", "only the first is kept")] = None
-        return _Draft(operation, arguments, output, response, list(losses))
 
     def _servers(self, operation: Operation) -> list[Any]:
         """The servers of the operation, or else of its path, or else of the document."""
