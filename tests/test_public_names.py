@@ -80,8 +80,3 @@ def test_a_hint_names_what_was_typed(
     assert f"make one with {hint}" in capsys.readouterr().err
     with pytest.raises(UsageError, match=r"make one with infer\(\)"):
         toolassay.evaluate(tmp_path, llm="all")
-
-
-def test_a_removed_flag_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(cli, ["graph", "--materialise"], "toolassay") == 2
-    assert "no --materialise any more: give --max_links a larger number" in capsys.readouterr().err

@@ -83,7 +83,16 @@ class Chosen:
         self._ids = None if ids is None else {str(name) for name in ids}
         count = len(requests)
         if self._ids is not None:
-            count = self._count_ids(self._ids)
+            if not self._ids:
+                raise UsageError("--ids names no id", fix="write one id per line, or a JSON list")
+            found = [str(request.id) for request in requests if str(request.id) in self._ids]
+            if unknown := sorted(self._ids - set(found)):
+                raise UsageError(
+                    f"has no request {some_of(unknown, 5)}",
+                    file=requests.path,
+                    fix="check --ids: one id per line, or a JSON list",
+                )
+            count = len(found)
         self._count = count if limit is None else min(limit, count)
 
     def __len__(self) -> int:
@@ -92,19 +101,6 @@ class Chosen:
     def __iter__(self) -> Iterator[Request]:
         fitting = (request for request in self._requests if self._ids is None or str(request.id) in self._ids)
         return islice(fitting, self._count)
-
-    def _count_ids(self, ids: set[str]) -> int:
-        if not ids:
-            raise UsageError("--ids names no id", fix="write one id per line, or a JSON list")
-        found = [str(request.id) for request in self._requests if str(request.id) in ids]
-        unknown = sorted(ids - set(found))
-        if unknown:
-            raise UsageError(
-                f"has no request {some_of(unknown, 5)}",
-                file=self._requests.path,
-                fix="check --ids: one id per line, or a JSON list",
-            )
-        return len(found)
 
 
 def read_ids(path: Path) -> list[RequestId]:
@@ -115,18 +111,15 @@ def read_ids(path: Path) -> list[RequestId]:
     """
     file, colon, split = str(path).rpartition(":")
     if colon and not path.exists():
-        return _ids_of_split(Path(file), split)
+        ids = WrittenSplits.load(Path(file)).ids(split)
+        if ids is None:
+            wrong = f"has no '{split}_ids'"
+            raise UsageError(wrong, file=file, fix="check the name after the colon in --ids")
+        return ids
     text = read_text(path, fix="check --ids")
     if not text.lstrip().startswith("["):
         return [line.strip() for line in text.splitlines() if line.strip()]
     return record_of(read_json(path), list[RequestId], file=path, fix='write ["1", "2"], or one id per line')
-
-
-def _ids_of_split(path: Path, split: str) -> list[RequestId]:
-    ids = WrittenSplits.load(path).ids(split)
-    if ids is None:
-        raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
-    return ids
 
 
 def request_fingerprint(text: str) -> str:

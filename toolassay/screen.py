@@ -228,7 +228,8 @@ class Count:
         if figures:
             parts.append(f"{figures.failed} failed")
             if answers:
-                parts.append(f"{_rate(60 * answers_a_second)} answers/min")
+                rate = 60 * answers_a_second
+                parts.append(f"{rate:,.{0 if rate >= 10 else 1}f} answers/min")
             if figures.timeouts:
                 parts.append(f"{figures.timeouts} timed out")
             if figures.used:
@@ -381,10 +382,6 @@ def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-
-
-def _rate(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _duration(seconds: float) -> str:

@@ -55,22 +55,6 @@ _FILES = {
     "scores": ("evaluate", "compare", "verify", "leaderboard", "report", "view"),
 }
 
-# Removed commands and flags, and what to use instead.
-_REMOVED = {
-    "convert": "use DuckDB: duckdb -c \"COPY (FROM 'data.json') TO 'data.parquet'\"",
-    "--api_version": "set OPENAI_API_VERSION and AZURE_OPENAI_ENDPOINT",
-    "--as_json": "the function `sample` returns the samples",
-    "--bertscore_backend": "omit it: the package bert-score computes BERTScore",
-    "--bertscore_precision": "omit it: BERTScore runs in full precision",
-    "--critic": "`graph` has --propose MODEL instead; `generate`, `release` and `check` have --critic",
-    "--critic_band": "`graph` has --propose MODEL instead",
-    "--critic_links": "`graph` has --propose MODEL instead",
-    "--critics": "`toolassay check` sorts the samples by what critics found",
-    "--materialise": "give --max_links a larger number",
-    "--normalise_types": "call build_graph(normalise_types=False)",
-    "--outage": "the fault `refused` lasts 1 second",
-    "--pause": "the fault `drip` pauses 0.1 seconds",
-}
 
 QUIET = frozenset({"--quiet", "-q"})
 EVERYWHERE = (
@@ -94,8 +78,6 @@ class _Stages(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] in _REMOVED:
-            raise click.UsageError(f"There is no command '{args[0]}' any more: {_REMOVED[args[0]]}", ctx)
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
@@ -209,12 +191,10 @@ def run(command: click.Command, arguments: Sequence[str], name: str) -> int:
         error.show()
         return error.exit_code
     except click.ClickException as error:
-        flag = getattr(error, "option_name", "")
         context = getattr(error, "ctx", None)
         asked = context.command_path if context is not None else name
         message = " ".join(error.format_message().split())
-        reason = f"there is no {flag} any more: {_REMOVED[flag]}" if flag in _REMOVED else message
-        click.echo(f"error: {reason} (see {asked} --help)", err=True)
+        click.echo(f"error: {message} (see {asked} --help)", err=True)
         return error.exit_code
     except (click.Abort, KeyboardInterrupt) as stop:
         words = RESUME if _is_continued(command, arguments) else "interrupted"

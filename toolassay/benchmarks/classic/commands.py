@@ -168,7 +168,7 @@ _with_published = option_of(None, BENCHMARK.options.show[0])
 def _senders(name: str, who: str) -> Callable[[Function], Function]:
     """`--user_is`, `--bot_is` or `--human_is`."""
     about = f"Values of the sender column that mean {who}."
-    return options.option(name, default="", show_default=False, metavar="A,B", help=about)
+    return options.option(name, about, default="", show_default=False, metavar="A,B")
 
 
 @click.group("build", cls=CommandGroup)
@@ -177,69 +177,44 @@ def build() -> None:
 
 
 @build.command("sample")
-@options.option(
-    "raw",
-    type=options.PATH,
-    required=True,
-    help="Table of messages, or folder with messages and workflows (CSV or JSON Lines).",
+@options.path(
+    "raw", "Table of messages, or folder with messages and workflows (CSV or JSON Lines).", required=True
 )
-@options.option(
-    "workflows",
-    type=options.PATH,
-    default=None,
-    help="Table of workflows with the columns workflow, name, description, domain.",
-)
-@options.option("out", type=options.PATH, required=True, help="Output folder for the unlabelled tables.")
-@options.option(
-    "per_domain", type=click.IntRange(min=1), default=1000, help="Maximum conversations per domain."
-)
-@options.option("seed", type=int, default=0, help="Random seed of the draw.")
-@options.option(
-    "min_length",
-    type=click.IntRange(min=1),
-    default=5,
-    help="Minimum number of characters of a user message.",
-)
+@options.path("workflows", "Table of workflows with the columns workflow, name, description, domain.")
+@options.path("out", "Output folder for the unlabelled tables.", required=True)
+@options.count("per_domain", "Maximum conversations per domain.", default=1000)
+@options.option("seed", "Random seed of the draw.", type=int, default=0)
+@options.count("min_length", "Minimum number of characters of a user message.", default=5)
 @options.option(
     "mask",
+    "How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
     default="patterns",
     metavar="patterns|MODEL_PATH|off",
-    help="How to find personal data. A model is a local spaCy folder; nothing is downloaded.",
 )
 @options.option(
     "mask_pattern",
+    "Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.",
     multiple=True,
     metavar="KIND=REGEX",
-    help="Additional pattern to mask, e.g. EMPLOYEE=E[0-9]{6}.",
 )
 @options.option(
     "phone_regions",
+    "Regions of telephone numbers without a country code [default: eight large ones].",
     default="",
     show_default=False,
     metavar="US,DE,…",
-    help="Regions of telephone numbers without a country code [default: eight large ones].",
 )
-@options.option(
-    "profanity",
-    type=options.PATH,
-    default=None,
-    help="File with profane words, one per line. Without it there is no profanity filter.",
-)
+@options.path("profanity", "File with profane words, one per line. Without it there is no profanity filter.")
 @options.option(
     "filter",
+    "What a filter does with a match: drop the conversation (default), truncate it there, or nothing.",
     multiple=True,
     metavar="NAME=drop|cut|off",
-    help="What a filter does with a match: drop the conversation (default), truncate it there, or nothing.",
 )
 @options.option(
-    "column",
-    multiple=True,
-    metavar="NAME=THEIRS",
-    help="Name of a column in your tables, e.g. text=body.",
+    "column", "Name of a column in your tables, e.g. text=body.", multiple=True, metavar="NAME=THEIRS"
 )
-@options.option(
-    "domain", default="", show_default=False, help="Domain of all chats, if there is no such column."
-)
+@options.option("domain", "Domain of all chats, if there is no such column.", default="", show_default=False)
 @_senders("user_is", "the user")
 @_senders("bot_is", "the bot")
 @_senders("human_is", "your team")
@@ -285,18 +260,12 @@ def sample(
 
 
 @build.command("workbook")
-@options.option("data_dir", type=options.PATH, required=True, help="Folder of the sample.")
+@options.path("data_dir", "Folder of the sample.", required=True)
 @options.option(
-    "annotators", required=True, metavar="A,B,C", help="Names of the annotators; they become file names."
+    "annotators", "Names of the annotators; they become file names.", required=True, metavar="A,B,C"
 )
-@options.option("out", type=options.PATH, required=True, help="Output folder for the workbooks.")
-@options.option(
-    "shuffle",
-    type=int,
-    default=None,
-    metavar="SEED",
-    help="Shuffle the messages differently for each annotator.",
-)
+@options.path("out", "Output folder for the workbooks.", required=True)
+@options.option("shuffle", "Shuffle the messages differently for each annotator.", type=int, metavar="SEED")
 @options.flag("force", "Replace existing workbooks, including the labels in them.")
 def workbook(annotators: str, **settings: Any) -> None:
     """Write an Excel workbook for each annotator."""
@@ -306,23 +275,18 @@ def workbook(annotators: str, **settings: Any) -> None:
 
 
 @build.command("merge")
-@options.option("data_dir", type=options.PATH, required=True, help="Folder of the annotated sample.")
-@options.option(
-    "workbooks",
-    type=options.PATH,
-    multiple=True,
-    help="Workbooks (.xlsx or .csv) or a folder of them, one file per annotator.",
+@options.path("data_dir", "Folder of the annotated sample.", required=True)
+@options.path(
+    "workbooks", "Workbooks (.xlsx or .csv) or a folder of them, one file per annotator.", multiple=True
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[WORKBOOK]...")
-@options.option(
-    "out", type=options.PATH, required=True, help="Output folder for the data set and the reports."
-)
-@options.option(
+@options.path("out", "Output folder for the data set and the reports.", required=True)
+@options.choice(
     "ties",
-    type=click.Choice(["conflict", "first", "drop"]),
-    default="conflict",
-    help="Messages without a majority. conflict: omit until decided (exit code 3); first: use the label of "
+    ["conflict", "first", "drop"],
+    "Messages without a majority. conflict: omit until decided (exit code 3); first: use the label of "
     "the first annotator; drop: omit.",
+    default="conflict",
 )
 @options.flag("any_flag", "Flag a message if any annotator flags it, instead of a majority.")
 @options.flag("force", _FORCE)
@@ -334,14 +298,10 @@ def merge(workbooks: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) 
 
 
 @build.command("publish")
-@options.option("data_dir", type=options.PATH, required=True, help="Folder of the merged data set.")
-@options.option(
-    "to", type=options.PATH, required=True, help="Output folder for the tables and the dataset card."
-)
+@options.path("data_dir", "Folder of the merged data set.", required=True)
+@options.path("to", "Output folder for the tables and the dataset card.", required=True)
 @options.flag("parquet", "Write Parquet instead of CSV.")
-@options.option(
-    "prompts", type=options.PATH, default=None, help="Table of security prompts, for a data set without one."
-)
+@options.path("prompts", "Table of security prompts, for a data set without one.")
 @options.flag("force", _FORCE)
 def publish(**settings: Any) -> None:
     """Convert a data set to the layout of the Hugging Face hub. Nothing is uploaded."""
@@ -366,24 +326,21 @@ def command() -> None:
 
 
 @command.command("evaluate")
-@options.option(
-    "data_dir", type=options.PATH, default=BENCHMARK.about.default_folder, help="Data folder with the tables."
-)
-@options.option(
+@options.path("data_dir", "Data folder with the tables.", default=BENCHMARK.about.default_folder)
+@options.path(
     "predictions",
-    type=options.PATH,
+    "Prediction rows of all trials, a JSON array or JSON Lines; may be repeated.",
     multiple=True,
     required=True,
-    help="Prediction rows of all trials, a JSON array or JSON Lines; may be repeated.",
 )
-@options.option(
+@options.choice(
     "mode",
-    type=click.Choice(["compat", "strict"]),
+    ["compat", "strict"],
+    "compat: the published metrics; strict: errors count as wrong and no row is removed.",
     default="compat",
-    help="compat: the published metrics; strict: errors count as wrong and no row is removed.",
 )
 @_with_published
-@options.option("out", type=options.PATH, required=True, help="Output folder for metrics.json.")
+@options.path("out", "Output folder for metrics.json.", required=True)
 def evaluate(
     data_dir: Path, predictions: tuple[Path, ...], mode: str, with_published: bool | None, out: Path
 ) -> None:
@@ -426,9 +383,9 @@ def evaluate(
     help="Set one value, e.g. agent.temperature=0.2; may be repeated.",
 )
 @options.multiworker("--n_workers")
-@options.option("prediction_dir", default="predictions", help="Output folder, below the data folder.")
-@options.option("path_to_output_dir", default=None, help="Output folder, from the current one.")
-@options.option("run_uuid", default="", show_default=False, help="Folder of the run in the output folder.")
+@options.option("prediction_dir", "Output folder, below the data folder.", default="predictions")
+@options.option("path_to_output_dir", "Output folder, from the current one.")
+@options.option("run_uuid", "Folder of the run in the output folder.", default="", show_default=False)
 @options.flag("is_debug", "Only the first 10 messages.")
 @options.budget()
 @options.dry_run()
@@ -487,9 +444,9 @@ command.add_command(build)
 
 
 @click.command("classic")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
+@options.path("data_dir", "The data folder; created if missing.", required=True)
 @options.option("repo", "Data set on the Hugging Face hub, e.g. acme/chats.", "--hub")
-@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
+@options.option("revision", "Branch, tag or commit of the data set [default: the newest].")
 @options.option(
     "folder",
     "Local folder with the files of the data set, instead of the hub.",

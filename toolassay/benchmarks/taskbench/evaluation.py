@@ -49,14 +49,13 @@ from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest
-from toolassay.progress_callback import Progress, no_progress
 from toolassay.requests import Chosen, Requests, key_of, read_ids
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
-from toolassay.screen import WARNING, once
+from toolassay.screen import WARNING, Progress, no_progress, once
 from toolassay.tools import ToolLibrary
 
 

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.own.new_workplace import Effect
 
 
-_data_dir = options.option(
-    "data_dir",
-    type=options.PATH,
-    default=BENCHMARK.about.default_folder,
-    help="Data folder with the sandbox and the tasks.",
+_data_dir = options.path(
+    "data_dir", "Data folder with the sandbox and the tasks.", default=BENCHMARK.about.default_folder
 )
 _allow_tools = options.flag("allow_tools", "Run the tools.py of the data folder, which is Python code.")
 
@@ -38,9 +35,9 @@ def command() -> None:
 
 
 @command.command("generate")
-@options.option("data_dir", type=options.PATH, default=BENCHMARK.about.default_folder, help="Output folder.")
+@options.path("data_dir", "Output folder.", default=BENCHMARK.about.default_folder)
 @options.option(
-    "seed", type=int, default=0, help="Random seed; the same seed gives identical files, -1 draws one."
+    "seed", "Random seed; the same seed gives identical files, -1 draws one.", type=int, default=0
 )
 def generate(data_dir: Path, seed: int) -> None:
     """Generate a workplace and 690 tasks with ground truth, each verified by running its calls."""
@@ -51,9 +48,9 @@ def generate(data_dir: Path, seed: int) -> None:
 
 @command.command("new")
 @click.argument("name", type=options.PATH)
-@options.option("sandbox", type=options.PATH, default=None, help="Your SQLite file, which is copied.")
-@options.option("tools", type=options.PATH, default=None, help="Your Python file of tools; needs --sandbox.")
-@options.option("tasks", type=options.PATH, default=None, help="Your tasks in JSON Lines; needs --tools.")
+@options.path("sandbox", "Your SQLite file, which is copied.")
+@options.path("tools", "Your Python file of tools; needs --sandbox.")
+@options.path("tasks", "Your tasks in JSON Lines; needs --tools.")
 def new(name: Path, sandbox: Path | None, tools: Path | None, tasks: Path | None) -> None:
     """Create your own workplace in the folder NAME; without files, a small example."""
     from toolassay.benchmarks.workbench.workplace_stages import new_workplace
@@ -88,16 +85,14 @@ def _show_effects(effects: Sequence[Effect]) -> None:
 
 @command.command("evaluate")
 @_data_dir
-@options.option("results", type=options.PATH, required=True, help="Result file, or a folder of result files.")
-@options.option(
+@options.path("results", "Result file, or a folder of result files.", required=True)
+@options.choice(
     "mode",
-    type=click.Choice(["compat", "strict"]),
+    ["compat", "strict"],
+    "compat: the published verdicts; strict: compare the changes to the databases.",
     default="compat",
-    help="compat: the published verdicts; strict: compare the changes to the databases.",
 )
-@options.option(
-    "out", type=options.PATH, required=True, help="Output folder for verdicts.jsonl and metrics.json."
-)
+@options.path("out", "Output folder for verdicts.jsonl and metrics.json.", required=True)
 @_allow_tools
 def evaluate(data_dir: Path, results: Path, mode: str, out: Path, allow_tools: bool) -> None:
     """Score result files in the published format."""
@@ -136,10 +131,8 @@ def _agents_table(found: Iterable[Mapping[str, Any]]) -> Table:
 
 @command.command("replay")
 @_data_dir
-@options.option("calls", type=options.PATH, required=True, help="JSON Lines file with sequences of calls.")
-@options.option(
-    "out", type=options.PATH, required=True, help="Output file: the same lines with the result of each call."
-)
+@options.path("calls", "JSON Lines file with sequences of calls.", required=True)
+@options.path("out", "Output file: the same lines with the result of each call.", required=True)
 @_allow_tools
 def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
     """Execute recorded calls, each sequence on a fresh sandbox."""
