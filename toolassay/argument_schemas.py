@@ -253,7 +253,7 @@ def kinds_of(schema: Any, root: Schema, depth: int = 0) -> frozenset[str]:
         return frozenset(kind for kind in _listed(kinds) if isinstance(kind, str))
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(values, list) and values:
-        return frozenset(map(_json_type, values))
+        return frozenset(map(json_type, values))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
             found = [kinds_of(part, root, depth + 1) for part in parts[:MOST_SHOWN]]
@@ -331,7 +331,7 @@ def type_name(schema: Any, root: Schema, depth: int = 0) -> str:
                 return known
     if not names:
         values = _listed(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
-        names = list(dict.fromkeys(map(_json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
+        names = list(dict.fromkeys(map(json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
     if schema.get("format") in _FORMATS and (not names or "string" in names):
         names = [schema["format"] if name == "string" else name for name in names or ["string"]]
     if "array" in names and depth < _MOST_NESTED:
@@ -341,7 +341,8 @@ def type_name(schema: Any, root: Schema, depth: int = 0) -> str:
     return " | ".join(map(str, names)) or "any"
 
 
-def _json_type(value: Any) -> str:
+def json_type(value: Any) -> str:
+    """The type of a JSON value, as JSON Schema names it."""
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
     return kinds.get(type(value), "null")
 

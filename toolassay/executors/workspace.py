@@ -374,17 +374,16 @@ def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = (
     columns = [column[0] for column in rows.description]
     kept = [place for place, column in enumerate(columns) if column not in leave_out]
     names = [columns[place] for place in kept]
-    counts = Counter(_row(names, [cells[place] for place in kept]) for cells in rows)
+    counts = Counter[str]()
+    for cells in rows:
+        plain = (cell.hex() if isinstance(cell, bytes) else cell for cell in map(cells.__getitem__, kept))
+        text = json.dumps(dict(zip(names, plain, strict=True)), ensure_ascii=False)
+        is_short = len(text) <= _LONGEST_ROW
+        counts[text if is_short else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"] += 1
     if len(counts) <= _MOST_ROWS:
         return {f"{name}/{row}": count for row, count in sorted(counts.items())}
     text = json.dumps(sorted(counts.items()))
     return {f"{name}/rows": f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"}
-
-
-def _row(columns: Sequence[str], cells: Sequence[Any]) -> str:
-    plain = [cell.hex() if isinstance(cell, bytes) else cell for cell in cells]
-    text = json.dumps(dict(zip(columns, plain, strict=True)), ensure_ascii=False)
-    return text if len(text) <= _LONGEST_ROW else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _hash(path: Path, named: Callable[[str], str]) -> str:
