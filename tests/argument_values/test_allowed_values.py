@@ -23,7 +23,6 @@ def drawn(entry: dict[str, Any]) -> set[str]:
     [
         ("string", "small | medium | large", {"small", "medium", "large"}),
         ("string", "'metric' or 'imperial'", {"metric", "imperial"}),
-        ("string", "one of slow, fast, idle", {"slow", "fast", "idle"}),
         ("enum(72, 150, 300)", "", {"72", "150", "300"}),
         ("Literal['free', 'pro']", "", {"free", "pro"}),
         ("boolean", "whether to fire twice", {"true", "false"}),

@@ -20,7 +20,7 @@ _USER = {"user_id": _TEXT}
 _TAGS = {"tags": {"type": "array", "items": _TEXT}}
 _STAY = {"start_date": _TEXT, "end_date": _TEXT}
 _PLACE = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
-_MODE = {"mode": {"type": "string", "description": "[Enum]: SOFT, HARD"}}
+_MODE = {"mode": {"type": "string", "description": "'SOFT' or 'HARD'"}}
 _OF = {"type": "object", "properties": {"id": _TEXT, "email": _TEXT, "manager_id": _TEXT}}
 TOOLS = ToolLibrary.from_json(
     {

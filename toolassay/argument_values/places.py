@@ -28,7 +28,7 @@ from toolassay.dataset import Sample
 from toolassay.graph import FieldPair
 from toolassay.output_paths import EACH, Part, Reference, parse_path, reference_text
 from toolassay.tools import Parameter, Tool, ToolLibrary
-from toolassay.type_names import read_type
+from toolassay.type_names import choices_of, read_type
 
 _DEEPEST = 6  # names in a path; below, only what is required is filled
 _MOST_LEVELS = 32  # objects and lists within each other
@@ -319,34 +319,9 @@ class _Templates(SchemaWalk):
 
 _MOST = 24
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
-# "one of: red, blue" and "options: a, b", but not "optional: a".
-_CHOICE = re.compile(
-    r"(?:\bone of(?: the following)?(?: values)?\s*:?|\beither\b|\b(?:options?|choices|values?)\s*:)"
-    r"\s*(?P<list>(?:[^.;()\n]|\.(?=\d))+)",
-    re.IGNORECASE,
-)
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 # "'metric' or 'imperial'", but not "'metric'" alone.
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
-# "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
-_SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
-# "LOCK" and "IN_STOCK"; not "ID", "Lock" or the parts of "YYYY-MM-DD".
-_CAPITALS = re.compile(r"(?<![\w-])[A-Z][A-Z0-9_]{2,40}(?![\w-])")
-# "[Enum]: LOCK, UNLOCK" and "(CSV/JSON)"; not "CSV" alone, or "an ID or URL" in a sentence.
-_CAPITAL_LIST = re.compile(
-    rf"(?:^|[:(\[])\s*(?P<list>{_CAPITALS.pattern}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|/)\s*{_CAPITALS.pattern})+)"
-    r"(?=\s*(?:[.)\];]|$))"
-)
-# "enum: a, b" and "Literal[a, b]", but not "string".
-_TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
-# Lists of types and of parts of a pattern look the same: "string | null", "(dd/mm/yyyy)".
-_NO_VALUES = frozenset(
-    re.findall(
-        r"\w+",
-        "str string int integer float number bool boolean null none object array list dict any and or "
-        "dd mm yy yyyy hh ss lat lon latitude longitude",
-    )
-)
 _SIGNED = r"-?\d+(?:\.\d+)?"
 # "from 5 to 30", "1-5" and "0..1", but not "2026-05-14" or "10:15".
 _RANGE = re.compile(
@@ -377,7 +352,7 @@ class Range:
 def allowed_values(parameter: Parameter) -> list[str]:
     """The values that a parameter is restricted to, in the order given; empty if it is not restricted.
 
-    They come from the `enum` of the library file, the type or the description.
+    They come from the `enum` of the library file, the type, or texts between bars or in a list of quotes.
 
     >>> allowed_values(Parameter("size", "string", "small | medium | large"))
     ['small', 'medium', 'large']
@@ -387,17 +362,23 @@ def allowed_values(parameter: Parameter) -> list[str]:
     []
     """
     given = parameter.declaration.get("enum")
-    if isinstance(given, list):
-        texts = (
-            str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
-        )
-        if values := _clean(texts, fewest=1):
-            return values
-    kind = _TYPE.match(parameter.type.strip())
-    for text in (kind["list"] if kind else "", parameter.type if "|" in parameter.type else ""):
-        if values := _clean(re.split(r"[,|]", text)):
-            return values
-    return _described(parameter.description)
+    if isinstance(given, list) and (values := _usable(as_text(one) for one in given if one is not None)):
+        return values
+    if values := _usable(choices_of(parameter.type)):
+        return values
+    if match := _QUOTES.search(parameter.description):
+        return _usable(text[1:-1] for text in re.findall(_QUOTED, match[0]))
+    for part in (parameter.type, *re.split(r"[:;()\[\]\n]|\.\s", parameter.description)):
+        items = [item.strip() for item in part.split("|")]
+        if len(items) > 1 and max(map(len, map(str.split, items))) <= 3 and read_type(part) is None:
+            return _usable(items)
+    return []
+
+
+def _usable(values: Iterable[str]) -> list[str]:
+    """Different short texts of one line, up to a number."""
+    texts = dict.fromkeys(value.strip(" .'\"`") for value in values)
+    return [text for text in texts if _ITEM.fullmatch(text)][:_MOST]
 
 
 def quoted_in(description: str) -> list[str]:
@@ -430,36 +411,6 @@ def allowed_range(parameter: Parameter) -> Range | None:
     if not whole and float(high) - float(low) <= 1:
         decimals = max(decimals, 2)
     return Range(float(low), float(high), 0 if whole else decimals)
-
-
-def _described(description: str) -> list[str]:
-    """The values that a description lists, other than examples."""
-    for part in re.split(r"[:;()\[\]\n]|\.\s", description):
-        items = [item.strip() for item in part.split("|")]
-        if len(items) > 1 and all(len(item.split()) <= 3 for item in items[1:]):
-            first = items[0] if len(items[0].split()) <= 3 else items[0].split()[-1]
-            if values := _clean([first, *items[1:]]):
-                return values
-    if match := _QUOTES.search(description):
-        return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
-    if match := _CAPITAL_LIST.search(description):
-        return _clean(_CAPITALS.findall(match["list"]))
-    if match := _SLASHES.search(description):
-        return _clean(match["list"].split("/"))
-    if match := _CHOICE.search(description):
-        items = [item.strip() for item in re.split(r",\s*(?:or\b|and\b)?|\bor\b", match["list"])]
-        if not any(re.match(r"(?:an?|the|our|your|my|these|those|its|their|any)\b", item) for item in items):
-            return _clean(item for item in items if len(item.split()) <= 4)
-    return []
-
-
-def _clean(items: Iterable[str], *, fewest: int = 2) -> list[str]:
-    """The items without quotation marks and repetitions; empty if they are no values."""
-    values = list(dict.fromkeys(item.strip(" .'\"`") for item in items))
-    values = [value for value in values if value and value.casefold() != "etc" and _ITEM.fullmatch(value)]
-    if len(values) < fewest or _NO_VALUES.intersection(value.casefold() for value in values):
-        return []
-    return values[:_MOST]
 
 
 # The number of an item in the name of a place: ".2" in "lines.2.amount", not in "v.2a".
