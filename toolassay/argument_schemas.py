@@ -13,6 +13,8 @@ from functools import cache
 from math import prod
 from typing import Any, Literal, NamedTuple
 
+from toolassay.files import map_texts
+
 Schema = Mapping[str, Any]
 
 _DEEPEST = 32  # references and combinators that are followed
@@ -508,9 +510,12 @@ class ArgumentValidator:
         """
         from referencing.exceptions import Unresolvable
 
+        def marked(text: str) -> str:
+            return _Output(text) if is_reference(text) else text
+
         found: dict[str, SchemaProblem] = {}
         try:
-            for error in self._validator.iter_errors(_with_outputs(arguments, is_reference)):
+            for error in self._validator.iter_errors(map_texts(arguments, marked, key=str)):
                 problem = _problem(error)
                 found.setdefault(problem.path, problem)
         except RecursionError:
@@ -545,16 +550,6 @@ def _problem(error: Any) -> SchemaProblem:
         reason = f"{reason[:60]} … {reason[-90:]}"
     path = error.json_path.removeprefix("$").removeprefix(".")
     return SchemaProblem(path, reason, str(error.validator), tuple(error.absolute_path))
-
-
-def _with_outputs(value: Any, is_reference: Callable[[str], bool]) -> Any:
-    if isinstance(value, str):
-        return _Output(value) if is_reference(value) else value
-    if isinstance(value, list):
-        return [_with_outputs(item, is_reference) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _with_outputs(item, is_reference) for key, item in value.items()}
-    return value
 
 
 def _has_output(value: Any) -> bool:

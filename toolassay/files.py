@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, count, islice
 from pathlib import Path
@@ -411,6 +411,35 @@ def values_in(value: Any) -> Iterator[Any]:
         yield (item := waiting.pop())
         inner = item.values() if isinstance(item, Mapping) else item if isinstance(item, list | tuple) else ()
         waiting += reversed([*inner])
+
+
+def map_texts(
+    value: Any, change: Callable[[str], str], *, key: Callable[[str], str] | None = None, levels: int = 10_000
+) -> Any:
+    """Copy a JSON value with every text in it changed.
+
+    Args:
+        value: the value.
+        change: called with each text.
+        key: called with each key of an object; default `change`.
+        levels: how deep the value may be nested; Python's own limit comes before the default.
+
+    Raises:
+        RecursionError: it is nested deeper.
+
+    >>> map_texts({"a": ["b", 1]}, str.upper), map_texts({"a": "b"}, str.upper, key=str)
+    ({'A': ['B', 1]}, {'a': 'B'})
+    """
+    if isinstance(value, str):
+        return change(value)
+    if not isinstance(value, list | Mapping):
+        return value
+    if not levels:
+        raise RecursionError
+    if isinstance(value, list):
+        return [map_texts(item, change, key=key, levels=levels - 1) for item in value]
+    named = key or change
+    return {named(name): map_texts(item, change, key=key, levels=levels - 1) for name, item in value.items()}
 
 
 def holds_list(path: Path) -> bool:

@@ -26,6 +26,7 @@ from toolassay.argument_schemas import (
     resolve,
     type_name,
 )
+from toolassay.files import map_texts
 from toolassay.graph import DependencyType
 from toolassay.output_paths import parse_reference, reference_text
 from toolassay.tools import Tool, ToolLibrary, is_required
@@ -534,14 +535,12 @@ def normal_references(value: Any) -> Any:
     >>> normal_references(["'<node-0>.results.0.id'", {"a": "<node-1>.items[]", "b": "see <node-0>.x"}])
     ['<node-0>.results[0].id', {'a': '<node-1>.items[*]', 'b': 'see <node-0>.x'}]
     """
-    if isinstance(value, list):
-        return [normal_references(one) for one in value]
-    if isinstance(value, dict):
-        return {key: normal_references(one) for key, one in value.items()}
-    if not isinstance(value, str) or "<node-" not in value:
-        return value
-    reference = parse_reference(_unquoted(value))
-    return value if reference is None else reference_text(reference)
+
+    def normal(text: str) -> str:
+        reference = parse_reference(_unquoted(text)) if "<node-" in text else None
+        return text if reference is None else reference_text(reference)
+
+    return map_texts(value, normal, key=str)
 
 
 def plan_digest(plan: Plan) -> int:

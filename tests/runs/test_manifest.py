@@ -12,10 +12,9 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.models import Attempt, ChatRequest, ModelError, ModelOptions
-from toolassay.runs import Budget, Journal, Ledger, open_run, recorded_settings
+from toolassay.models import ModelOptions
+from toolassay.runs import Journal, open_run, recorded_settings
 from toolassay.runs.manifest import MANIFEST
-from toolassay.runs.prices import Price
 from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.screen import SILENT
@@ -99,9 +98,6 @@ def test_the_manifest_says_the_version(tmp_path: Path) -> None:
     assert json.loads((folder / "manifest.json").read_text())["toolassay"]
 
 
-PRICES = {"m": Price(1.0, 10.0, "2026-01-01")}
-
-
 def made(trial: Trial, **settings: object) -> None:
     trial.folder.mkdir(parents=True, exist_ok=True)
     trial.output.write_text("")
@@ -134,20 +130,6 @@ def test_a_seed_is_another_in_each_trial_and_stands_in_its_settings(tmp_path: Pa
     assert third.settings(options) == {**options.settings, "seed": 9}
     without = ModelOptions(extra_body={"seed": None})
     assert third.options(without) is without and third.settings(without) == without.settings
-
-
-def test_a_budget_is_that_of_all_trials(tmp_path: Path) -> None:
-    trials = [Trial(tmp_path, "m", number) for number in range(3)]
-    for trial in trials[:2]:
-        with Ledger(trial.run_folder / "ledger.jsonl", prices=PRICES) as books:
-            books.after(Attempt("m", "agent", "a", 1, "answered", 200, 100, 20))
-    assert len(trials[1].other_ledgers) == 1 and len(trials[2].other_ledgers) == 2
-    path, request = trials[2].run_folder / "ledger.jsonl", ChatRequest([{"role": "user", "content": "x"}])
-    with Ledger(path, prices=PRICES, budget=Budget(requests=3), beside=trials[2].other_ledgers) as books:
-        assert books.totals.requests == 0
-        books.before("m", request)
-        with pytest.raises(ModelError, match="max_requests 3 leaves no room"):
-            books.before("m", request)
 
 
 ONE_MODEL = {"llm": "m"}

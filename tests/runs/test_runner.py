@@ -230,21 +230,6 @@ async def test_what_ends_within_the_grace_period_counts() -> None:
     assert summary.interrupted and summary.outcomes == {"answered": 1}
 
 
-def test_each_item_has_a_turn_in_the_queue() -> None:
-    seen: list[int] = []
-
-    async def work(item: int) -> str:
-        turn = QUEUE_TURN.get()
-        assert turn is not None and turn.is_new
-        turn.is_sent()
-        assert not turn.is_new
-        seen.append(item)
-        return "answered"
-
-    asyncio.run(run_items(range(4), work, Loop(concurrency=1)))
-    assert seen == [0, 1, 2, 3]
-
-
 class Counted:
     """Notes what a run tells of its items."""
 

@@ -184,7 +184,10 @@ class _Draw:
             if value is None:
                 raise UnfillableError(f"no valid value was found for '{place.parameter.name}'")
         else:
-            value = _as_kind(value, place.kind)
+            if place.kind == "string":
+                value = as_text(value)
+            elif isinstance(value, str):
+                value = ValuePlace(Parameter(""), place.kind).typed(value)
             if not place.allows(value) or not is_statable(value):
                 raise UnfillableError(f"'{place.parameter.name}' does not take the value {value!r}")
         self.taken.add(as_text(value))
@@ -194,13 +197,6 @@ class _Draw:
 
 def _names(name: str) -> Path:
     return tuple(part for part in parse_path(name) if isinstance(part, str) and part != EACH) or (name,)
-
-
-def _as_kind(value: Any, kind: str) -> Any:
-    """A given value in the type of its place: 4 as "4" and "4" as 4, if that is what it takes."""
-    if kind == "string" and not isinstance(value, str):
-        return as_text(value)
-    return ValuePlace(Parameter(""), kind).typed(value) if isinstance(value, str) else value
 
 
 @lru_cache(maxsize=4096)

@@ -159,50 +159,43 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
 @options.flag(
     "with_passed", "With --apply, on the quarantine of a check: also include the samples that passed."
 )
-def review_command(
-    data_dir: Path,
-    reviewer: str,
-    export: Path | None,
-    import_: Path | None,
-    apply: Path | None,
-    table: bool,
-    insist: bool,
-    keep_undecided: bool,
-    with_passed: bool,
-    reviewers: str,
-    port: int,
-    open_browser: bool,
-    queue: str,
-    **settings: Any,
-) -> None:
+def review_command(data_dir: Path, reviewers: str, queue: str, **settings: Any) -> None:
     """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
 
     Every decision is saved at once, in reviews/<reviewer>.jsonl of the data folder. Ctrl-C stops the page.
     """
     from toolassay.stages import review as stage
 
-    if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
+    def taken(*names: str) -> dict[str, Any]:
+        return {name: settings.pop(name) for name in names}
+
+    page, applied, insist = (
+        taken("port", "open_browser"),
+        taken("keep_undecided", "with_passed"),
+        taken("insist"),
+    )
+    given = {name: value for name, value in taken("export", "import_", "apply", "table").items() if value}
+    if len(given) > 1:
         raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
-    if queue != "all" and not (export is import_ is apply is None and not table):
+    if queue != "all" and given:
         raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
-    settings |= {"reviewers": options.names(reviewers), "reviewer": reviewer, "screen": SCREEN}
-    if export is not None:
-        stage.export_reviews(data_dir, export, **settings)
-    elif import_ is not None:
-        if not reviewer:
-            raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
-        stage.import_reviews(data_dir, import_, reviewer=reviewer, insist=insist, screen=SCREEN)
-    elif apply is not None:
-        stage.apply_review(
-            data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN
-        )
-    elif table:
-        stage.review_summary(data_dir, screen=SCREEN)
-    else:
-        try:
-            stage.start_review(data_dir, queue=queue, port=port, open_browser=open_browser, **settings)
-        except KeyboardInterrupt as stop:
-            raise KeyboardInterrupt("stopped; every decision is saved") from stop
+    settings |= {"reviewers": options.names(reviewers), "screen": SCREEN}
+    match given:
+        case {"export": path}:
+            stage.export_reviews(data_dir, path, **settings)
+        case {"import_": path}:
+            if not (reviewer := settings["reviewer"]):
+                raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
+            stage.import_reviews(data_dir, path, reviewer=reviewer, screen=SCREEN, **insist)
+        case {"apply": path}:
+            stage.apply_review(data_dir, path, screen=SCREEN, **applied)
+        case {"table": _}:
+            stage.review_summary(data_dir, screen=SCREEN)
+        case _:
+            try:
+                stage.start_review(data_dir, queue=queue, **page, **settings)
+            except KeyboardInterrupt as stop:
+                raise KeyboardInterrupt("stopped; every decision is saved") from stop
 
 
 SHARE = click.FloatRange(0)

@@ -32,9 +32,9 @@ from toolassay.executors.executor import (
     State,
 )
 from toolassay.extras import Option
+from toolassay.files import map_texts
 from toolassay.locks import delete, temporary_folder
 from toolassay.models.redaction import without
-from toolassay.models.wire_format import map_texts
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
@@ -61,7 +61,6 @@ _SQLITE = b"SQLite format 3\0"
 _LARGEST_TEXT = 16 * 2**20  # bytes of a file in which the path of its copy is looked for
 _MOST_ROWS = 20_000  # of a table, which are listed one by one
 _MOST_PATHS = 200  # that are listed
-_DEEPEST = 10_000  # levels of a value; Python's own limit comes first
 _LONGEST_ROW = 2_000  # characters; a longer row is named by its hash
 # Files of Git that hold times, or what its index or objects say already.
 _GIT_NOISE = ("index", "logs", "COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "gc.log")
@@ -135,11 +134,11 @@ class Workspace:
 
     def with_real_paths(self, value: Any) -> Any:
         """A JSON value with the path of the copy in place of `/workspace`, in its texts and names."""
-        return map_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text), _DEEPEST)
+        return map_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text))
 
     def with_names(self, value: Any) -> Any:
         """A JSON value with `/workspace` in place of the path of the copy."""
-        return map_texts(value, lambda text: self._real.sub(NAME, text), _DEEPEST)
+        return map_texts(value, lambda text: self._real.sub(NAME, text))
 
     def filled_in(self, text: str) -> str:
         """A word of a command with the path of the copy in place of `{workspace}` and of the original.
@@ -268,7 +267,7 @@ def paths_in(source: Path) -> tuple[list[str], list[str]]:
 def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
     """A JSON value as files keep it: with `/workspace` for the path of the copy, and `***` for each key."""
     named = value if workspace is None else workspace.with_names(value)
-    return map_texts(named, lambda text: without(keys, text), _DEEPEST)
+    return map_texts(named, lambda text: without(keys, text))
 
 
 def state_of(folder: Path, named: Callable[[str], str] = str) -> State:
@@ -299,7 +298,10 @@ def state_of(folder: Path, named: Callable[[str], str] = str) -> State:
         elif kind == "special":
             state[place] = "special"  # a pipe would be waited for
         elif _is_database(path):
-            state |= _database_places(path, place, named)
+            try:
+                state |= {f"{place}/{row}": count for row, count in _rows(path, named)}
+            except sqlite3.Error:  # e.g. of an extension that is missing here
+                state[place] = f"sha256:{_hash(path, named)}"
         elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(Path(str(path).rpartition("-")[0]))):
             state[place] = f"sha256:{_hash(path, named)}"
     return state
@@ -320,14 +322,6 @@ def _is_database(path: Path) -> bool:
             return stream.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
-
-
-def _database_places(path: Path, place: str, named: Callable[[str], str]) -> dict[str, str | int]:
-    """The rows of a database; its hash if it cannot be read, e.g. for an extension that is missing here."""
-    try:
-        return {f"{place}/{row}": count for row, count in _rows(path, named)}
-    except sqlite3.Error:
-        return {place: f"sha256:{_hash(path, named)}"}
 
 
 def _rows(path: Path, named: Callable[[str], str]) -> Iterator[tuple[str, str | int]]:

@@ -192,7 +192,7 @@ def generate(
     refuse_unknown("generate", keywords)
     llm, model = run.model.llm, run.model
     model.check()
-    check_wording(writing.prompt, with_template=writing.prompt_template is not None, say=screen.say)
+    check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     _check_critics(writing, llm)
     suffix = "_check" if writing.check else ""

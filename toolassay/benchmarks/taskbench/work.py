@@ -170,7 +170,7 @@ class PlanSource:
         Raises:
             UsageError: Files missing or malformed, or options that do not fit.
         """
-        wording, template = own.wording(screen.say), own.prompt_template
+        wording, template = own.wording(), own.prompt_template
         graph = graph_of(folder, own.dependency_type, say=screen.say)
         library = graph.library
         if template is not None and folder.tool_desc.exists():
