@@ -11,7 +11,7 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
-from toolassay.runs.ledger import LedgerLine, Totals, booked, percentiles, prices_within
+from toolassay.runs.ledger import LedgerLine, Totals, booked, percentiles
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
 
@@ -222,13 +222,6 @@ def test_a_line_of_something_else_is_named(tmp_path: Path, more: dict[str, Any])
     with pytest.raises(UsageError, match=r"ledger\.jsonl:2: broken line in a ledger"), opened(tmp_path):
         pass
     assert path.read_bytes() == before
-
-
-def test_a_limit_in_dollars_needs_a_price() -> None:
-    prices_within(["offline"], Budget(cost=1), None)
-    prices_within(["strange"], Budget(tokens=1, requests=1), None)
-    with pytest.raises(UsageError, match=r"'strange'.*--prices FILE"):
-        prices_within(["offline", "strange"], Budget(cost=1), None)
 
 
 def test_a_line_is_read_back_as_it_was_written(tmp_path: Path) -> None:

@@ -59,14 +59,6 @@ def test_items_are_taken_when_there_is_room(concurrency: int) -> None:
     assert most <= concurrency
 
 
-def test_what_would_meet_every_item_stops_the_run() -> None:
-    async def work(item: int) -> str:
-        raise ModelError("nobody listens", stops_run=True)
-
-    with pytest.raises(ToolassayError, match="nobody listens"):
-        asyncio.run(run_items(range(1000), work, Loop(concurrency=8)))
-
-
 def test_an_error_in_the_stream_reaches_the_caller() -> None:
     def items() -> Iterator[int]:
         yield 1
