@@ -128,7 +128,7 @@ def recorded_usage(run_folder: Path) -> RecordedUsage | None:
         used.totals.known_cost,
         used.totals.unknown_cost,
         len(used.seconds),
-        times and times["p50"],
+        times["p50"] if times else None,
         bool(used.answering_models) and used.answering_models <= FREE,
     )
 
