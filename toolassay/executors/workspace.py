@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from toolassay.calls.execution_record import Arguments, Change
 from toolassay.errors import UsageError
@@ -193,11 +193,6 @@ def folder_of(workspace: str | Path) -> Path | None:
     if not Path(workspace).is_dir():
         raise UsageError("is not a folder", file=Path(workspace), fix="give --workspace the folder to copy")
     return Path(workspace)
-
-
-def content_of(source: Path | None) -> str | None:
-    """A hash of the state of a folder that is copied, for the identity of a run; None without one."""
-    return None if source is None else digest_of(state_of(source))
 
 
 def is_path(word: str) -> bool:
@@ -480,16 +475,38 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
     """Makes environments, and keeps those that are still usable for later plans.
 
     Args:
-        source: The folder that is copied for each environment.
+        workspace: The folder that is copied for each environment; "" for none.
+        fresh: "worker" if an environment serves several plans; if not, each is closed after one.
         limits: Bounds on each call.
-        is_isolated: Whether the copy is all that calls change; a kept environment has it restored.
-        reuses: Whether an environment serves several plans; if not, each is closed after one.
+
+    Raises:
+        UsageError: The workspace is no folder.
     """
 
-    def __init__(self, source: Path | None, limits: CallLimits, *, is_isolated: bool, reuses: bool) -> None:
-        self._source, self.limits = source, limits
-        self.is_isolated, self._reuses = is_isolated, reuses
+    def __init__(self, workspace: str, fresh: str, limits: CallLimits) -> None:
+        self.source, self.limits = folder_of(workspace), limits
+        self.is_isolated = self.source is not None
+        self.is_shared = self.reuses = fresh == "worker"
+        content = None if self.source is None else digest_of(state_of(self.source))
+        self.identity: dict[str, Any] = {"workspace": content, "fresh": fresh}
         self._idle: list[Copied] = []
+
+    @abstractmethod
+    async def list_tools(self) -> None:
+        """Find out which tools there are.
+
+        Raises:
+            UsageError: They cannot be listed.
+        """
+
+    @asynccontextmanager
+    async def listed(self) -> AsyncIterator[Self]:
+        """The executor with its tools listed; all environments end with the block."""
+        try:
+            await self.list_tools()
+            yield self
+        finally:
+            await self.close()
 
     @abstractmethod
     async def made(self, workspace: Workspace | None) -> Copied:
@@ -500,13 +517,13 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
         """An environment for one plan: a new one, or one that an earlier plan has used."""
         environment = await self._restored()
         if environment is None:
-            environment = await self.made(None if self._source is None else await copy_of(self._source))
+            environment = await self.made(None if self.source is None else await copy_of(self.source))
         is_whole = False
         try:
             yield environment
             is_whole = True
         finally:
-            if is_whole and self._reuses and environment.is_usable:
+            if is_whole and self.reuses and environment.is_usable:
                 self._idle.append(environment)
             else:
                 await environment.close()
@@ -533,4 +550,4 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
 
     def paths(self) -> tuple[Sequence[str], Sequence[str]]:
         """Those of the workspace."""
-        return ((), ()) if self._source is None else paths_in(self._source)
+        return ((), ()) if self.source is None else paths_in(self.source)
