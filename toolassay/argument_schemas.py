@@ -26,7 +26,7 @@ _IMPLYING = {"object": "properties", "array": "items"}  # the keywords that impl
 _MOST_PARTS = 1_000  # parts of a schema that one walk visits
 _LONGEST_VALUE = 60  # characters of a default or an allowed value in a notation
 _PATTERN_SECONDS = 0.1  # a pattern that needs longer is not checked
-_FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
+FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
 
 SUBSCHEMAS: Mapping[str, Literal["one", "list", "map"]] = {
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "list"),
@@ -334,7 +334,7 @@ def type_name(schema: Any, root: Schema, depth: int = 0) -> str:
     if not names:
         values = _listed(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
         names = list(dict.fromkeys(map(json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
-    if schema.get("format") in _FORMATS and (not names or "string" in names):
+    if schema.get("format") in FORMATS and (not names or "string" in names):
         names = [schema["format"] if name == "string" else name for name in names or ["string"]]
     if "array" in names and depth < _MOST_NESTED:
         inner = type_name(schema.get("items"), root, depth + 1)
