@@ -18,40 +18,26 @@ class Requests:
     """The requests of a file, in file order; only the last request of a repeated id.
 
     Args:
-        path: The file.
-        stamp: Of the file when it was read.
-        count: Number of requests.
-        superseded: The lines whose id a later line has too.
+        path: The file. It is validated; afterwards only the numbers of superseded lines are kept.
+
+    Attributes:
         repeated: Repeated ids, by first appearance.
+
+    Raises:
+        UsageError: The file is missing or malformed, or changed since it was first read.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        stamp: tuple[int, int] | None,
-        count: int,
-        superseded: set[int],
-        repeated: list[RequestId],
-    ) -> None:
-        self.path, self.repeated = path, repeated
-        self._stamp, self._count, self._superseded = stamp, count, superseded
-
-    @classmethod
-    def read(cls, path: Path) -> Requests:
-        """Validate a whole file; afterwards only the numbers of superseded lines are kept.
-
-        Raises:
-            UsageError: The file is missing or malformed, or changed since it was first read.
-        """
-        stamp = stamp_of(path)
-        last, superseded = dict[str, int](), set[int]()
-        repeated: dict[str, RequestId] = {}
+    def __init__(self, path: Path) -> None:
+        self.path, self._stamp = path, stamp_of(path)
+        self._superseded = set[int]()
+        last, repeated = dict[str, int](), dict[str, RequestId]()
         for request in read_requests(path):
             if (key := key_of(request.id)) in last:
-                superseded.add(last[key])
+                self._superseded.add(last[key])
                 repeated[key] = request.id
             last[key] = request.line
-        return cls(path, stamp, len(last), superseded, [repeated[key] for key in last if key in repeated])
+        self._count = len(last)
+        self.repeated = [repeated[key] for key in last if key in repeated]
 
     def __len__(self) -> int:
         return self._count
