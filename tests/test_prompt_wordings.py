@@ -42,9 +42,6 @@ def test_a_tool_is_one_line(tool: Tool, sentence: str) -> None:
 
 def test_a_wording_is_known_and_alone() -> None:
     assert check_wording("default", with_template=True) == "default"
-    said: list[str] = []
-    assert check_wording("published", with_template=True, say=said.append) == "default"
-    assert "--prompt default" in said[0]
     assert check_wording("example", with_template=False) == "example"
     with pytest.raises(UsageError, match="remove one of them"):
         check_wording("example", with_template=True)

@@ -55,45 +55,34 @@ if TYPE_CHECKING:
 
     report = write_report
 
-_HOMES = {
-    "Benchmark": "benchmarks.benchmark",
-    "Budget": "runs.budget",
-    "Edit": "graph.edits",
-    "Limits": "runs.settings",
-    "LinkOptions": "link_proposals.schema_links",
-    "ModelSettings": "runs.settings",
-    "ProposeOptions": "link_proposals",
-    "RunChoices": "runs.settings",
-    "SCREEN": "cli.screen",
-    "SILENT": "screen",
-    "apply_review": "stages.review",
-    "build_graph": "stages.graph",
-    "calibrate": "stages.calibrate",
-    "check": "stages.check",
-    "compare": "stages.evaluate",
-    "evaluate": "stages.evaluate",
-    "execute": "stages.execute",
-    "export": "stages.export",
-    "export_reviews": "stages.review",
-    "format_data": "stages.release",
-    "generate": "stages.generate",
-    "import_classic": "benchmarks.classic.importing",
-    "import_reviews": "stages.review",
-    "import_taskbench": "benchmarks.taskbench.importing",
-    "infer": "stages.infer",
-    "leaderboard": "stages.leaderboard",
-    "measure_variety": "stages.variety",
-    "pipeline": "stages.pipeline",
-    "report": "stages.report:write_report",
-    "review_summary": "stages.review",
-    "sample": "stages.generate",
-    "serve": "stages.infer",
-    "split": "stages.split",
-    "start_review": "stages.review",
-    "verify": "stages.evaluate",
-    "visualize": "stages.graph",
-    "write_report": "stages.report",
+_NAMES = {
+    "benchmarks.benchmark": "Benchmark",
+    "benchmarks.classic.importing": "import_classic",
+    "benchmarks.taskbench.importing": "import_taskbench",
+    "cli.screen": "SCREEN",
+    "graph.edits": "Edit",
+    "link_proposals": "ProposeOptions",
+    "link_proposals.schema_links": "LinkOptions",
+    "runs.budget": "Budget",
+    "runs.settings": "Limits ModelSettings RunChoices",
+    "screen": "SILENT",
+    "stages.calibrate": "calibrate",
+    "stages.check": "check",
+    "stages.evaluate": "compare evaluate verify",
+    "stages.execute": "execute",
+    "stages.export": "export",
+    "stages.generate": "generate sample",
+    "stages.graph": "build_graph visualize",
+    "stages.infer": "infer serve",
+    "stages.leaderboard": "leaderboard",
+    "stages.pipeline": "pipeline",
+    "stages.release": "format_data",
+    "stages.report": "report write_report",
+    "stages.review": "apply_review export_reviews import_reviews review_summary start_review",
+    "stages.split": "split",
+    "stages.variety": "measure_variety",
 }
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [*_HOMES, "__version__"]
 
@@ -101,8 +90,8 @@ __all__ = [*_HOMES, "__version__"]
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'toolassay' has no attribute '{name}'")
-    module, _, attribute = _HOMES[name].partition(":")
-    found = getattr(import_module(f"toolassay.{module}"), attribute or name)
+    module = _HOMES[name]
+    found = getattr(import_module(f"toolassay.{module}"), "write_report" if name == "report" else name)
     if module.startswith("stages."):
         from toolassay.extras import show_keywords
 

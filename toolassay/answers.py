@@ -75,7 +75,8 @@ def spans(text: str) -> Iterator[Span]:
             return
         if start["escaped"]:
             # JSON inside a JSON string whose outer quotes are missing.
-            text, position = _unescaped(text[start.start() :]), 0
+            text = _ESCAPE.sub(lambda one: _PLAIN_ESCAPE.get(one[1], one[1]), text[start.start() :])
+            position = 0
             continue
         end, whole = end_of_object(text, start.start())
         budget -= end - start.start()
@@ -117,11 +118,6 @@ def end_of_object(text: str, start: int) -> tuple[int, bool]:
 def token_of(text: str, start: int) -> re.Pattern[str]:
     """The tokenizer pattern of an object: apostrophes are quotes only if its first key is in them."""
     return SINGLE_QUOTED_TOKEN if text[start + 1 : start + 200].lstrip()[:1] in ("'", "‘") else _TOKEN
-
-
-def _unescaped(text: str) -> str:
-    """Remove one level of JSON escapes; the text need not be a complete string."""
-    return _ESCAPE.sub(lambda escape: _PLAIN_ESCAPE.get(escape[1], escape[1]), text)
 
 
 _REASONING = r"(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)"

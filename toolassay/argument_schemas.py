@@ -13,6 +13,8 @@ from functools import cache
 from math import prod
 from typing import Any, Literal, NamedTuple
 
+from toolassay.files import map_texts
+
 Schema = Mapping[str, Any]
 
 _DEEPEST = 32  # references and combinators that are followed
@@ -24,7 +26,7 @@ _IMPLYING = {"object": "properties", "array": "items"}  # the keywords that impl
 _MOST_PARTS = 1_000  # parts of a schema that one walk visits
 _LONGEST_VALUE = 60  # characters of a default or an allowed value in a notation
 _PATTERN_SECONDS = 0.1  # a pattern that needs longer is not checked
-_FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
+FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
 
 SUBSCHEMAS: Mapping[str, Literal["one", "list", "map"]] = {
     **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "list"),
@@ -168,7 +170,8 @@ def _collected(schema: Any, root: Schema, known: dict[str | int, _Found]) -> _Fo
     """
     if not isinstance(schema, Mapping):
         return {}, set()
-    key = _key(schema)
+    reference = schema.get("$ref") if len(schema) == 1 else None
+    key = reference if isinstance(reference, str) else id(schema)
     if key in known:
         return known[key]
     known[key] = {}, set()
@@ -192,12 +195,6 @@ def _collected(schema: Any, root: Schema, known: dict[str | int, _Found]) -> _Fo
         required |= set.union(*each) if keyword == "allOf" else set.intersection(*each)
     known[key] = properties, required
     return properties, required
-
-
-def _key(schema: Any) -> str | int:
-    """The same for the same part of a schema, whether it is written or referred to."""
-    reference = schema.get("$ref") if isinstance(schema, Mapping) and len(schema) == 1 else None
-    return reference if isinstance(reference, str) else id(schema)
 
 
 def schema_at(path: Sequence[str | int], root: Schema) -> Schema:
@@ -246,26 +243,22 @@ def items_of(schema: Schema, root: Schema) -> Schema:
     return schema
 
 
-def kinds_of(schema: Any, root: Schema) -> frozenset[str]:
+def kinds_of(schema: Any, root: Schema, depth: int = 0) -> frozenset[str]:
     """The JSON types that a schema allows: "string", "integer", …; empty if it does not say.
 
     >>> sorted(kinds_of({"anyOf": [{"type": "string"}, {"type": "null"}]}, {})), sorted(kinds_of({}, {}))
     (['null', 'string'], [])
     """
-    return _kinds_of(schema, root, 0)
-
-
-def _kinds_of(schema: Any, root: Schema, depth: int) -> frozenset[str]:
     schema = resolve(schema, root)
     kinds = schema.get("type")
     if isinstance(kinds, str | list):
         return frozenset(kind for kind in _listed(kinds) if isinstance(kind, str))
     values = [schema["const"]] if "const" in schema else schema.get("enum")
     if isinstance(values, list) and values:
-        return frozenset(map(_json_type, values))
+        return frozenset(map(json_type, values))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = [_kinds_of(part, root, depth + 1) for part in parts[:MOST_SHOWN]]
+            found = [kinds_of(part, root, depth + 1) for part in parts[:MOST_SHOWN]]
             if keyword == "allOf":
                 return next(filter(None, found), _implied(schema))
             return frozenset().union(*found) if all(found) else frozenset()
@@ -280,7 +273,7 @@ def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
-def as_meant(value: Any, schema: Any, root: Schema) -> Any:
+def as_meant(value: Any, schema: Any, root: Schema, depth: int = _DEEPEST) -> Any:
     """A value without what OpenAI's strict mode forces a model to write.
 
     There, an optional property must be present and an object must have fixed names. So null for an optional
@@ -291,10 +284,6 @@ def as_meant(value: Any, schema: Any, root: Schema) -> Any:
     >>> as_meant({"to": None, "more": None}, root, root), as_meant({"more": '{"a": 1}'}, root, root)
     ({'to': None}, {'more': {'a': 1}})
     """
-    return _as_meant(value, schema, root, _DEEPEST)
-
-
-def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
     if depth == 0:
         return value
     if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") and _may_be_text(schema, root):
@@ -304,16 +293,17 @@ def _as_meant(value: Any, schema: Any, root: Schema, depth: int) -> Any:
             return value
     if isinstance(value, list) and value:
         items = items_of(resolve(schema, root), root).get("items")
-        return [_as_meant(item, items, root, depth - 1) for item in value]
+        return [as_meant(item, items, root, depth - 1) for item in value]
     if not isinstance(value, dict):
         return value
     declared = {one.name: one for one in properties_at(schema, root)}
     meant = {}
     for name, item in value.items():
         one = declared.get(name)
-        if item is None and one is not None and not one.required and not _takes_null(one.schema, root):
+        kinds = kinds_of(one.schema, root) if item is None and one is not None and not one.required else ()
+        if kinds and "null" not in kinds:
             continue
-        meant[name] = item if one is None else _as_meant(item, one.schema, root, depth - 1)
+        meant[name] = item if one is None else as_meant(item, one.schema, root, depth - 1)
     return meant
 
 
@@ -324,12 +314,7 @@ def _may_be_text(schema: Any, root: Schema) -> bool:
     return kinds == {"object"} or (kinds == {"array"} and bool(items & {"object", "array"}))
 
 
-def _takes_null(schema: Schema, root: Schema) -> bool:
-    kinds = kinds_of(schema, root)
-    return not kinds or "null" in kinds
-
-
-def type_name(schema: Schema, root: Schema) -> str:
+def type_name(schema: Any, root: Schema, depth: int = 0) -> str:
     """The type of an argument in one phrase, as published tool files write it.
 
     >>> type_name({"type": "array", "items": {"type": "integer"}}, {}), type_name({"format": "date"}, {})
@@ -337,32 +322,29 @@ def type_name(schema: Schema, root: Schema) -> str:
     >>> type_name({"anyOf": [{"type": "string"}, {"type": "null"}]}, {}), type_name({}, {})
     ('string | null', 'any')
     """
-    return _type_name(schema, root, 0)
-
-
-def _type_name(schema: Any, root: Schema, depth: int) -> str:
     schema = resolve(schema, root)
     names = _listed(schema.get("type"))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED and not names else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = list(dict.fromkeys(_type_name(part, root, depth + 1) for part in parts[:MOST_SHOWN]))
+            found = list(dict.fromkeys(type_name(part, root, depth + 1) for part in parts[:MOST_SHOWN]))
             if keyword != "allOf":
                 return " | ".join(found)
             if known := next((name for name in found if name != "any"), None):
                 return known
     if not names:
         values = _listed(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
-        names = list(dict.fromkeys(map(_json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
-    if schema.get("format") in _FORMATS and (not names or "string" in names):
+        names = list(dict.fromkeys(map(json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
+    if schema.get("format") in FORMATS and (not names or "string" in names):
         names = [schema["format"] if name == "string" else name for name in names or ["string"]]
     if "array" in names and depth < _MOST_NESTED:
-        inner = _type_name(schema.get("items"), root, depth + 1)
+        inner = type_name(schema.get("items"), root, depth + 1)
         of_items = "array" if inner == "any" else f"list[{inner}]"
         names = [of_items if name == "array" else name for name in names]
     return " | ".join(map(str, names)) or "any"
 
 
-def _json_type(value: Any) -> str:
+def json_type(value: Any) -> str:
+    """The type of a JSON value, as JSON Schema names it."""
     kinds = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
     return kinds.get(type(value), "null")
 
@@ -428,7 +410,7 @@ class _Notation:
                 if isinstance(parts := schema.get(keyword), list) and parts:
                     kinds = (self.type(resolve(part, self.root), depth - 1) for part in parts[:MOST_SHOWN])
                     return " | ".join(dict.fromkeys(kinds))
-        name = _type_name(schema, self.root, 0)
+        name = type_name(schema, self.root)
         bounds = _bounds(schema, "minimum", "maximum") if name in ("integer", "number") else ""
         return f"{name} {bounds}" if bounds else name
 
@@ -526,14 +508,19 @@ class ArgumentValidator:
             arguments: The arguments object, or whatever there is instead.
             is_reference: Whether a text refers to the output of another step.
         """
+        from referencing.exceptions import Unresolvable
+
+        def marked(text: str) -> str:
+            return _Output(text) if is_reference(text) else text
+
         found: dict[str, SchemaProblem] = {}
         try:
-            for error in self._validator.iter_errors(_with_outputs(arguments, is_reference)):
+            for error in self._validator.iter_errors(map_texts(arguments, marked, key=str)):
                 problem = _problem(error)
                 found.setdefault(problem.path, problem)
         except RecursionError:
             return [SchemaProblem("", "is nested too deeply", "$ref")]
-        except _unresolvable() as error:
+        except Unresolvable as error:
             return [SchemaProblem("", f"its schema has an unknown reference: {error}"[:200], "$ref")]
         return list(found.values())
 
@@ -563,16 +550,6 @@ def _problem(error: Any) -> SchemaProblem:
         reason = f"{reason[:60]} … {reason[-90:]}"
     path = error.json_path.removeprefix("$").removeprefix(".")
     return SchemaProblem(path, reason, str(error.validator), tuple(error.absolute_path))
-
-
-def _with_outputs(value: Any, is_reference: Callable[[str], bool]) -> Any:
-    if isinstance(value, str):
-        return _Output(value) if is_reference(value) else value
-    if isinstance(value, list):
-        return [_with_outputs(item, is_reference) for item in value]
-    if isinstance(value, Mapping):
-        return {key: _with_outputs(item, is_reference) for key, item in value.items()}
-    return value
 
 
 def _has_output(value: Any) -> bool:
@@ -635,10 +612,3 @@ def _matches(pattern: Any, text: str) -> bool | None:
         return regex.search(str(pattern), text, timeout=_PATTERN_SECONDS) is not None
     except (regex.error, TimeoutError):
         return None
-
-
-@cache
-def _unresolvable() -> type[Exception]:
-    from referencing.exceptions import Unresolvable
-
-    return Unresolvable

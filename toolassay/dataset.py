@@ -189,14 +189,7 @@ def shape_of(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any
     if len(set(tools)) < len(tools):
         return "chain" if Counter(links) == Counter(pairwise(tools)) else "dag"
     pairs = set(links)
-    sources, targets = {s for s, _ in pairs}, {t for _, t in pairs}
-    following = dict(pairs)
-    if len(pairs) != size - 1 or len(sources) != size - 1 or len(targets) != size - 1:
-        return "dag"
-    place, steps = next(iter(sources - targets), None), 0
-    while place in following:
-        place, steps = following[place], steps + 1
-    return "chain" if steps == size - 1 else "dag"
+    return "chain" if len(pairs) == size - 1 and is_paths(size, pairs) else "dag"
 
 
 def is_paths(size: int, links: Iterable[tuple[Any, Any]], *, tools: Sequence[Any] = ()) -> bool:

@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -17,25 +17,6 @@ from toolassay.errors import UsageError, install
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-
-def exported(package: str, module_of: Mapping[str, str], name: str) -> Any:
-    """An export of a package whose modules are imported when a name of them is needed (PEP 562).
-
-    Args:
-        package: the package.
-        module_of: for each exported name, the module in the package that defines it.
-        name: the name.
-
-    Raises:
-        AttributeError: the package does not export it.
-
-    >>> exported("toolassay.runs", {"Budget": "budget"}, "Budget").__name__
-    'Budget'
-    """
-    if name not in module_of:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    return getattr(import_module(f"{package}.{module_of[name]}"), name)
 
 
 def show_keywords(function: Any) -> None:

@@ -13,17 +13,13 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
-from itertools import islice
+from itertools import chain, count, islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import IO, Any, NamedTuple, TypeVar, cast
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import new_temporary, open_regular
 from toolassay.text_formatting import without_controls
-
-if TYPE_CHECKING:
-    import msgspec
 
 Record = TypeVar("Record")
 _DECODER = json.JSONDecoder()
@@ -57,8 +53,10 @@ def parse_json(text: str | bytes) -> Any:
     >>> parse_json(b'{"a": [1, "\\ud800", NaN]}')
     {'a': [1, '\ud800', nan]}
     """
+    import msgspec  # 12 ms, which `--help` does not need
+
     try:
-        return _fast_decoder()(text)
+        return msgspec.json.decode(text)
     except (ValueError, RecursionError):
         # What msgspec accepts, it reads as `json` does. It refuses NaN, Infinity, numbers that a float cannot
         # hold and half a surrogate pair, which `json` accepts.
@@ -75,21 +73,9 @@ def compact_json(value: Any) -> bytes:
     >>> compact_json({"a": [1, 1.0, True]})
     b'{"a":[1,1.0,true]}'
     """
-    return _fast_encoder().encode(value)
-
-
-@cache
-def _fast_encoder() -> msgspec.json.Encoder:
     import msgspec
 
-    return msgspec.json.Encoder()
-
-
-@cache
-def _fast_decoder() -> Callable[[str | bytes], Any]:
-    import msgspec  # 12 ms, which `--help` does not need
-
-    return msgspec.json.Decoder().decode
+    return msgspec.json.encode(value)
 
 
 _NEW_OBJECTS = 50_000
@@ -265,21 +251,12 @@ def read_text(path: Path, *, fix: str | None = None) -> str:
         UsageError: there is no such file, or it is not readable UTF-8 text.
     """
     try:
-        with open_regular(path, "r", encoding="utf-8-sig") as stream:
-            text: str = stream.read()
-        return text
-    except FileNotFoundError:
-        raise UsageError("no such file", file=path, fix=fix or "check the path") from None
-    except IsADirectoryError:
-        raise UsageError("is a folder, a file is needed", file=path, fix=fix) from None
+        with io.TextIOWrapper(_opened(path, fix), encoding="utf-8-sig") as stream:
+            return stream.read()
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise UsageError(
             f"not UTF-8 text (byte {error.start})", file=path, line=line, fix="save it as UTF-8"
-        ) from None
-    except OSError as error:
-        raise UsageError(
-            f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
         ) from None
 
 
@@ -324,6 +301,8 @@ def _opened(path: Path, fix: str | None) -> IO[bytes]:
         return open_regular(path)
     except FileNotFoundError:
         raise UsageError("no such file", file=path, fix=fix or "check the path") from None
+    except IsADirectoryError:
+        raise UsageError("is a folder, a file is needed", file=path, fix=fix) from None
     except OSError as error:
         raise UsageError(
             f"cannot be read: {error.strerror}", file=path, fix="check its permissions"
@@ -434,6 +413,35 @@ def values_in(value: Any) -> Iterator[Any]:
         waiting += reversed([*inner])
 
 
+def map_texts(
+    value: Any, change: Callable[[str], str], *, key: Callable[[str], str] | None = None, levels: int = 10_000
+) -> Any:
+    """Copy a JSON value with every text in it changed.
+
+    Args:
+        value: the value.
+        change: called with each text.
+        key: called with each key of an object; default `change`.
+        levels: how deep the value may be nested; Python's own limit comes before the default.
+
+    Raises:
+        RecursionError: it is nested deeper.
+
+    >>> map_texts({"a": ["b", 1]}, str.upper), map_texts({"a": "b"}, str.upper, key=str)
+    ({'A': ['B', 1]}, {'a': 'B'})
+    """
+    if isinstance(value, str):
+        return change(value)
+    if not isinstance(value, list | Mapping):
+        return value
+    if not levels:
+        raise RecursionError
+    if isinstance(value, list):
+        return [map_texts(item, change, key=key, levels=levels - 1) for item in value]
+    named = key or change
+    return {named(name): map_texts(item, change, key=key, levels=levels - 1) for name, item in value.items()}
+
+
 def holds_list(path: Path) -> bool:
     """Whether a JSON file is one list, rather than one object per line; False if it cannot be read."""
     try:
@@ -458,49 +466,35 @@ def line_of_item(path: Path, name: str | None, number: int, *, key: str | None =
         A line, counted from 1; None if there is no such list or element.
     """
     text = path.read_text(encoding="utf-8-sig")
-    start = _skip(text, 0)
-    if name is not None:
-        found = [place for found_key, place in _walk_object(text, start) if found_key == name]
-        if not found:
+    place = _skip(text, 0)
+    for step in (number,) if name is None else (name, number):
+        members = dict(_members(text, place))
+        if step not in members:
             return None
-        start = found[-1]
-    item = next((place for count, place in _walk_list(text, start) if count == number), None)
-    if item is None:
-        return None
-    if key is not None:
-        item = next((place for found_key, place in _walk_object(text, item) if found_key == key), item)
-    return text.count("\n", 0, item) + 1
+        place = members[step]
+    place = dict(_members(text, place)).get(key, place)
+    return text.count("\n", 0, place) + 1
+
+
+def _members(text: str, start: int) -> Iterator[tuple[str | int | None, int]]:
+    """Yield each key of the JSON object at `start`, or number of the list, and the place of its value."""
+    sign = text[start]
+    place, number = _skip(text, start + 1), 0
+    while sign in "{[" and text[place] not in "}]":
+        number += 1
+        key: str | int = number
+        if sign == "{":
+            key, place = _DECODER.raw_decode(text, place)
+            place = _skip(text, _skip(text, place) + 1)
+        yield key, place
+        place = _skip(text, _DECODER.raw_decode(text, place)[1])
+        place = _skip(text, place + 1) if text[place] == "," else place
 
 
 def _skip(text: str, place: int) -> int:
     """The place after the whitespace at `place`."""
     blank = _BLANK.match(text, place)
     return blank.end() if blank else place
-
-
-def _walk_list(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Yield the number (from 1) and the start of each element of the JSON list at `start`."""
-    if text[start] != "[":
-        return
-    place, number = _skip(text, start + 1), 0
-    while text[place] != "]":
-        number += 1
-        yield number, place
-        place = _skip(text, _DECODER.raw_decode(text, place)[1])
-        place = _skip(text, place + 1) if text[place] == "," else place
-
-
-def _walk_object(text: str, start: int) -> Iterator[tuple[str, int]]:
-    """Yield each key of the JSON object at `start`, and the start of its value."""
-    if text[start] != "{":
-        return
-    place = _skip(text, start + 1)
-    while text[place] != "}":
-        key, place = _DECODER.raw_decode(text, place)
-        place = _skip(text, _skip(text, place) + 1)
-        yield key, place
-        place = _skip(text, _DECODER.raw_decode(text, place)[1])
-        place = _skip(text, place + 1) if text[place] == "," else place
 
 
 def refuse_to_replace(target: Path, sources: Iterable[Path], *, what: str, flag: str) -> None:
@@ -551,13 +545,17 @@ def keep_dated_copy(path: Path) -> Path:
     Returns:
         The copy.
     """
-    stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
-    copy, count = path.with_name(f"{path.stem}.{stamp}{path.suffix}"), 1
-    while copy.exists():
-        count += 1
-        copy = path.with_name(f"{path.stem}.{stamp}-{count}{path.suffix}")
+    copy = dated(path, path.suffix)
     copy_file(path, copy)
     return copy
+
+
+def dated(path: Path, suffix: str = "") -> Path:
+    """A free path beside this one, whose name has the time before its suffix."""
+    start = f"{path.name.removesuffix(suffix)}.{datetime.now():%Y%m%d-%H%M%S}"
+    names = chain([""], (f"-{number}" for number in count(2)))
+    free = (path.with_name(f"{start}{more}{suffix}") for more in names)
+    return next(one for one in free if not one.exists())
 
 
 def copy_file(source: Path, target: Path) -> None:

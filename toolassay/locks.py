@@ -158,7 +158,9 @@ def _locked_file(path: Path, what: str, fix: str) -> IO[str]:
             # of a removed file excludes no process, so the file is opened again.
             if path.exists() and os.path.samestat(os.fstat(stream.fileno()), path.stat()):
                 stream.truncate(0)
-                stream.write(f"process {os.getpid()} on {gethostname()}, since {_now()}")
+                stream.write(
+                    f"process {os.getpid()} on {gethostname()}, since {datetime.now():%Y-%m-%d %H:%M:%S}"
+                )
                 stream.flush()
                 return stream
         except BaseException:
@@ -251,7 +253,3 @@ def delete(path: Path) -> None:
             if not one.is_symlink():
                 one.chmod(stat.S_IRWXU)
     shutil.rmtree(path, ignore_errors=True)
-
-
-def _now() -> str:
-    return f"{datetime.now():%Y-%m-%d %H:%M:%S}"

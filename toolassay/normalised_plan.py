@@ -26,6 +26,7 @@ from toolassay.argument_schemas import (
     resolve,
     type_name,
 )
+from toolassay.files import map_texts
 from toolassay.graph import DependencyType
 from toolassay.output_paths import parse_reference, reference_text
 from toolassay.tools import Tool, ToolLibrary, is_required
@@ -59,7 +60,9 @@ def comparable(value: Any) -> Hashable:
 
 def _published_key(value: Any) -> Hashable:
     if isinstance(value, str):
-        return _number_or_text(value)
+        if value.casefold() in ("true", "false"):
+            return value.casefold()
+        return Decimal(value) if len(value) <= 40 and _NUMBER.fullmatch(value) else value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
@@ -123,7 +126,9 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
         first = listed.get("prefixItems")
         schemas = chain(first if isinstance(first, list) else (), repeat(listed.get("items")))
         items = [canonical(one, schema, root) for one, schema in zip(value, schemas, strict=False)]
-        return sorted(items, key=_without_numbers) if listed.get("uniqueItems") is True else items
+        if listed.get("uniqueItems") is True:
+            items.sort(key=lambda one: REFERENCE.sub("<node->", _as_json(one)))
+        return items
     if isinstance(value, dict):
         known = {one.name: one for one in properties_at(_chosen(schema, value, root), root)} if schema else {}
         further = resolve(schema, root).get("additionalProperties")
@@ -148,11 +153,6 @@ def _chosen(schema: Any, value: Mapping[str, Any], root: Schema) -> Schema:
 
     unions = {key: parts for key in ("anyOf", "oneOf") if isinstance(parts := schema.get(key), list)}
     return {**schema, **{key: [*filter(fits, parts)] for key, parts in unions.items()}} if unions else schema
-
-
-def _without_numbers(value: Any) -> str:
-    """JSON in which references to all nodes are alike, for the number of a node means nothing."""
-    return REFERENCE.sub("<node->", _as_json(value))
 
 
 def _is_default(
@@ -199,13 +199,6 @@ def _moment(text: str) -> str:
         return text
     digits = fraction.rstrip("0")
     return f"{moment.isoformat()}.{digits}" if digits else moment.isoformat()
-
-
-def _number_or_text(text: str) -> Hashable:
-    """The key of a plain text that may be a number or a truth value."""
-    if text.casefold() in ("true", "false"):
-        return text.casefold()
-    return Decimal(text) if len(text) <= 40 and _NUMBER.fullmatch(text) else text
 
 
 # Every kind of blank in a line but " ".
@@ -343,8 +336,8 @@ class PlanReader:
 
     def __init__(self, library: ToolLibrary, dependency_type: DependencyType) -> None:
         self._is_resource = dependency_type == "resource"
-        self.name: Callable[[str], str] = _with_blanks if self._is_resource else str
-        self._normal: Normal = normal_references if dependency_type == "schema" else _unchanged
+        self.name: Callable[[str], str] = (lambda name: name.replace("_", " ")) if self._is_resource else str
+        self._normal: Normal = normal_references if dependency_type == "schema" else lambda value: value
         self._tools = {} if self._is_resource else {tool.id: _ToolArguments(tool) for tool in library}
         self._output_types = {
             self.name(tool.id): tool.outputs[0] if tool.outputs else "none" for tool in library
@@ -542,22 +535,12 @@ def normal_references(value: Any) -> Any:
     >>> normal_references(["'<node-0>.results.0.id'", {"a": "<node-1>.items[]", "b": "see <node-0>.x"}])
     ['<node-0>.results[0].id', {'a': '<node-1>.items[*]', 'b': 'see <node-0>.x'}]
     """
-    if isinstance(value, list):
-        return [normal_references(one) for one in value]
-    if isinstance(value, dict):
-        return {key: normal_references(one) for key, one in value.items()}
-    if not isinstance(value, str) or "<node-" not in value:
-        return value
-    reference = parse_reference(_unquoted(value))
-    return value if reference is None else reference_text(reference)
 
+    def normal(text: str) -> str:
+        reference = parse_reference(_unquoted(text)) if "<node-" in text else None
+        return text if reference is None else reference_text(reference)
 
-def _unchanged(value: Any) -> Any:
-    return value
-
-
-def _with_blanks(name: str) -> str:
-    return name.replace("_", " ") if "_" in name else name
+    return map_texts(value, normal, key=str)
 
 
 def plan_digest(plan: Plan) -> int:

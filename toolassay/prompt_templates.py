@@ -18,7 +18,6 @@ from toolassay.tools import Tool
 
 Wording = Literal["default", "example"]
 """The built-in prompts: with placeholders, or with a worked example instead of them."""
-_EARLIER = "published"  # the name of "default" until 0.3
 
 # Matches the line "=== assistant ===", not "=== system ===".
 _TURN = re.compile(r"^=== (user|assistant) ===\n", re.MULTILINE)
@@ -140,30 +139,23 @@ def typed_note(tools: Iterable[Tool]) -> str:
     return fixed_text("typed_note", _TYPED) if is_typed else ""
 
 
-def check_wording(wording: str, *, with_template: bool, say: Callable[[str], None] | None = None) -> Wording:
+def check_wording(wording: str, *, with_template: bool) -> Wording:
     """Check the value of `--prompt`.
 
     Args:
         wording: The value.
         with_template: Whether `--prompt_template` is given too.
-        say: Receives a notice about the earlier name of "default".
 
     Raises:
         UsageError: The wording is unknown, or both options are given.
     """
-    if wording == _EARLIER:
-        if say is not None:
-            say(f"--prompt {_EARLIER} is now --prompt default (the wording is that of this project)")
-        return "default"
-    for known in get_args(Wording):
-        if wording == known:
-            if with_template and known != "default":
-                raise UsageError(
-                    f"--prompt {known} and --prompt_template exclude each other",
-                    fix="remove one of them",
-                )
-            return known  # type: ignore[no-any-return]
-    raise UsageError(f"unknown --prompt {wording!r}", fix=f"choose from {', '.join(get_args(Wording))}")
+    if wording not in get_args(Wording):
+        raise UsageError(f"unknown --prompt {wording!r}", fix=f"choose from {', '.join(get_args(Wording))}")
+    if with_template and wording != "default":
+        raise UsageError(
+            f"--prompt {wording} and --prompt_template exclude each other", fix="remove one of them"
+        )
+    return wording  # type: ignore[return-value]
 
 
 def _listed(text: str) -> list[str]:

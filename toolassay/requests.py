@@ -18,40 +18,26 @@ class Requests:
     """The requests of a file, in file order; only the last request of a repeated id.
 
     Args:
-        path: The file.
-        stamp: Of the file when it was read.
-        count: Number of requests.
-        superseded: The lines whose id a later line has too.
+        path: The file. It is validated; afterwards only the numbers of superseded lines are kept.
+
+    Attributes:
         repeated: Repeated ids, by first appearance.
+
+    Raises:
+        UsageError: The file is missing or malformed, or changed since it was first read.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        stamp: tuple[int, int] | None,
-        count: int,
-        superseded: set[int],
-        repeated: list[RequestId],
-    ) -> None:
-        self.path, self.repeated = path, repeated
-        self._stamp, self._count, self._superseded = stamp, count, superseded
-
-    @classmethod
-    def read(cls, path: Path) -> Requests:
-        """Validate a whole file; afterwards only the numbers of superseded lines are kept.
-
-        Raises:
-            UsageError: The file is missing or malformed, or changed since it was first read.
-        """
-        stamp = stamp_of(path)
-        last, superseded = dict[str, int](), set[int]()
-        repeated: dict[str, RequestId] = {}
+    def __init__(self, path: Path) -> None:
+        self.path, self._stamp = path, stamp_of(path)
+        self._superseded = set[int]()
+        last, repeated = dict[str, int](), dict[str, RequestId]()
         for request in read_requests(path):
             if (key := key_of(request.id)) in last:
-                superseded.add(last[key])
+                self._superseded.add(last[key])
                 repeated[key] = request.id
             last[key] = request.line
-        return cls(path, stamp, len(last), superseded, [repeated[key] for key in last if key in repeated])
+        self._count = len(last)
+        self.repeated = [repeated[key] for key in last if key in repeated]
 
     def __len__(self) -> int:
         return self._count
@@ -83,7 +69,16 @@ class Chosen:
         self._ids = None if ids is None else {str(name) for name in ids}
         count = len(requests)
         if self._ids is not None:
-            count = self._count_ids(self._ids)
+            if not self._ids:
+                raise UsageError("--ids names no id", fix="write one id per line, or a JSON list")
+            found = [str(request.id) for request in requests if str(request.id) in self._ids]
+            if unknown := sorted(self._ids - set(found)):
+                raise UsageError(
+                    f"has no request {some_of(unknown, 5)}",
+                    file=requests.path,
+                    fix="check --ids: one id per line, or a JSON list",
+                )
+            count = len(found)
         self._count = count if limit is None else min(limit, count)
 
     def __len__(self) -> int:
@@ -92,19 +87,6 @@ class Chosen:
     def __iter__(self) -> Iterator[Request]:
         fitting = (request for request in self._requests if self._ids is None or str(request.id) in self._ids)
         return islice(fitting, self._count)
-
-    def _count_ids(self, ids: set[str]) -> int:
-        if not ids:
-            raise UsageError("--ids names no id", fix="write one id per line, or a JSON list")
-        found = [str(request.id) for request in self._requests if str(request.id) in ids]
-        unknown = sorted(ids - set(found))
-        if unknown:
-            raise UsageError(
-                f"has no request {some_of(unknown, 5)}",
-                file=self._requests.path,
-                fix="check --ids: one id per line, or a JSON list",
-            )
-        return len(found)
 
 
 def read_ids(path: Path) -> list[RequestId]:
@@ -115,18 +97,15 @@ def read_ids(path: Path) -> list[RequestId]:
     """
     file, colon, split = str(path).rpartition(":")
     if colon and not path.exists():
-        return _ids_of_split(Path(file), split)
+        ids = WrittenSplits.load(Path(file)).ids(split)
+        if ids is None:
+            wrong = f"has no '{split}_ids'"
+            raise UsageError(wrong, file=file, fix="check the name after the colon in --ids")
+        return ids
     text = read_text(path, fix="check --ids")
     if not text.lstrip().startswith("["):
         return [line.strip() for line in text.splitlines() if line.strip()]
     return record_of(read_json(path), list[RequestId], file=path, fix='write ["1", "2"], or one id per line')
-
-
-def _ids_of_split(path: Path, split: str) -> list[RequestId]:
-    ids = WrittenSplits.load(path).ids(split)
-    if ids is None:
-        raise UsageError(f"has no '{split}_ids'", file=path, fix="check the name after the colon in --ids")
-    return ids
 
 
 def request_fingerprint(text: str) -> str:

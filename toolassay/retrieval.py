@@ -74,11 +74,6 @@ def _text(tool: Tool) -> str:
     return " ".join([tool.id, *words(tool.id), tool.description, *parameters])
 
 
-def _retrievers() -> tuple[ToolRetriever, ...]:
-    built_in: list[Any] = [Bm25()]
-    return installed_extensions(GROUP, ToolRetriever, "retriever", built_in)
-
-
 class ToolsInContext(NamedTuple):
     """The value of `--tools_in_context` where not all tools are shown.
 
@@ -118,7 +113,9 @@ class ToolsInContext(NamedTuple):
         Raises:
             UsageError: The retriever is unknown, a package is missing, or an id that it gives is unknown.
         """
-        known = {one.name: one for one in _retrievers()}
+        built_in: list[Any] = [Bm25()]
+        retrievers = installed_extensions(GROUP, ToolRetriever, "retriever", built_in)
+        known = {one.name: one for one in retrievers}
         if self.retriever not in known:
             fix = f"use one of {', '.join(known)}"
             raise UsageError(f"there is no retriever '{self.retriever}'", fix=fix)

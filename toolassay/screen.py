@@ -228,7 +228,8 @@ class Count:
         if figures:
             parts.append(f"{figures.failed} failed")
             if answers:
-                parts.append(f"{_rate(60 * answers_a_second)} answers/min")
+                rate = 60 * answers_a_second
+                parts.append(f"{rate:,.{0 if rate >= 10 else 1}f} answers/min")
             if figures.timeouts:
                 parts.append(f"{figures.timeouts} timed out")
             if figures.used:
@@ -300,17 +301,20 @@ def shown_progress(
     what: str, total: int, figures: Callable[[], Figures] | None = None
 ) -> contextlib.AbstractContextManager[Advance]:
     """A bar in a notebook or if stderr is a terminal, else plain lines on stderr."""
+    import click
+
+    count = Count(what, total, figures)
     if in_notebook():
-        return _cell(what, total, figures)
-    drawn = sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
-    return _bar(what, total, figures) if drawn else _plain(what, total, figures)
+        return _cell(count)
+    if sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown"):
+        return _bar(count)
+    return _plain(PlainLines(what, total, figures, say=lambda line: click.echo(line, err=True)))
 
 
 @contextlib.contextmanager
-def _bar(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+def _bar(count: Count) -> Iterator[Advance]:
     from rich.live import Live
 
-    count = Count(what, total, figures)
     settings: dict[str, Any] = {
         "console": console(stderr=True),
         "refresh_per_second": REFRESH,
@@ -335,24 +339,19 @@ def drawn(count: Count) -> Table:
 
 
 @contextlib.contextmanager
-def _plain(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
-    import click
-
-    lines = PlainLines(what, total, figures, say=lambda line: click.echo(line, err=True))
+def _plain(lines: PlainLines) -> Iterator[Advance]:
     with _every(1, lines.tick):
         yield lines.advance
 
 
 @contextlib.contextmanager
-def _cell(what: str, total: int, figures: Callable[[], Figures] | None) -> Iterator[Advance]:
+def _cell(count: Count) -> Iterator[Advance]:
     """A bar in the output of a notebook's cell, in plain text, which every front end shows and stores."""
     from IPython.display import display
 
-    count = Count(what, total, figures)
-
     def shown() -> dict[str, str]:
-        filled = CELL_BAR if count.done >= total else CELL_BAR * count.done // total
-        return {"text/plain": f"{what} {'━' * filled}{'─' * (CELL_BAR - filled)} {count.words()}"}
+        filled = CELL_BAR if count.done >= count.total else CELL_BAR * count.done // count.total
+        return {"text/plain": f"{count.what} {'━' * filled}{'─' * (CELL_BAR - filled)} {count.words()}"}
 
     handle = display(shown(), raw=True, display_id=True)  # type: ignore[no-untyped-call]
     try:
@@ -381,10 +380,6 @@ def _every(seconds: float, call: Callable[[], None]) -> Iterator[None]:
     finally:
         ended.set()
         watcher.join()
-
-
-def _rate(value: float) -> str:
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _duration(seconds: float) -> str:

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any
 
 from toolassay.argument_schemas import (
+    FORMATS,
     MOST_SHOWN,
     Property,
     Schema,
@@ -177,7 +178,6 @@ def read_shown(shown: Any) -> Any:
 
 # The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", words such as "date-time".
 _TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[[\d.]*\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
-_FORMATS = frozenset({"date", "time", "date-time", "email", "uri", "uuid"})
 _TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
 _DEEPEST = 40
 
@@ -262,7 +262,7 @@ class _Reader:
             return {"type": token} | _read_bounds(self.take(), "minimum", "maximum")
         if token in _TYPES:
             return {"type": token}
-        if token in _FORMATS:
+        if token in FORMATS:
             return {"type": "string", "format": token}
         value = _literal(token)
         if value is _UNKNOWN and not _WORD.fullmatch(token):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from running import environment
 
-from toolassay.engines import Engine, OneProcess, check_engine
+from toolassay.engines import Engine, OneProcess
 from toolassay.engines.processes import Processes
 from toolassay.errors import ToolassayError, UsageError
 
@@ -78,12 +78,6 @@ def test_few_shards_are_ahead_of_the_one_that_is_waited_for(tmp_path: Path) -> N
     found = Processes(2).map(Squares(tmp_path), shards())
     assert next(found) == 0
     assert len(taken) <= 6
-
-
-@pytest.mark.parametrize("text", ["local", "local:0", "dask:h:1", ""])
-def test_an_unknown_engine_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match=r"is no engine\. Fix: write local:N"):
-        check_engine(text)
 
 
 SCRIPT = """

@@ -21,7 +21,6 @@ from toolassay.models.client import Client
 from toolassay.models.concurrency import START, Halt, Limiter, waiting
 from toolassay.models.options import ClientName
 from toolassay.models.protocol import ToolCall
-from toolassay.models.refused_parameters import Refusals
 from toolassay.models.retry import Breaker
 from toolassay.runs import Budget, Ledger, Loop, RunSummary, run_items
 from toolassay.runs.prices import Price
@@ -340,14 +339,6 @@ def test_the_meter_gets_what_is_sent(fake_server: FakeServer) -> None:
     ask(options, [replace(question(1), parameters={"max_tokens": 5, "top_p": 1})], books=Listening())
     renamed = {"max_completion_tokens": 9, "top_p": 1, "top_k": 4}
     assert heard == [{"max_tokens": 9, "top_p": 1, "top_k": 4}, renamed, {"max_tokens": 9, "top_k": 4}]
-
-
-def test_what_is_known_to_be_refused_is_not_sent(fake_server: FakeServer) -> None:
-    fake_server.refused_parameters = {"top_p": {"message": "no"}}
-    refusals = Refusals({"top_p": None})
-    request = replace(question(1), parameters={"top_p": 1.0})
-    ask(options_of(fake_server, refusals=refusals), [request])
-    assert len(fake_server.received) == 1
 
 
 @BOTH

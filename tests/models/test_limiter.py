@@ -19,11 +19,8 @@ from toolassay.models.concurrency import (
     MOST,
     PAUSE,
     QUEUE_TURN,
-    SLOW_START,
     START,
-    LimitChange,
     Limiter,
-    Permit,
     QueueTurn,
     limiter_of,
 )
@@ -46,13 +43,6 @@ def test_what_has_no_limit_is_asked_as_fast_as_there_is_work() -> None:
     outcome = ask_all(Endpoint(10_000), 9000, workers=1000)
     assert outcome.most == MOST == outcome.limiter.limit
     assert [change.limit for change in outcome.limiter.history] == [1, START, 16, 32, 64, 128, 256, 512]
-
-
-def test_a_fixed_number_stays() -> None:
-    outcome = ask_all(Endpoint(10), 200, fixed=7)
-    assert outcome.limiter.limit == outcome.most == 7
-    assert not outcome.limiter.adaptive
-    assert len(outcome.limiter.history) == 1
 
 
 @pytest.mark.parametrize(("first", "limits"), [(0.9, [1, 8, 16, 32, 64]), (1.0, [1, 2, 4, 8, 16])])
@@ -348,17 +338,6 @@ async def test_above_what_was_refused_once_the_rate_decides_again() -> None:
         await driver.round_trip()
     limits = [change.limit for change in driver.limiter.history if change.limit > 63]
     assert limits == [64, 64, 96, 144, 216]  # slow start, the probe, probes that bring more answers
-
-
-async def test_the_history_says_when() -> None:
-    driver = Driver()
-    driver.time = 100.0
-    limiter = Limiter(clock=lambda: driver.time)
-    permit = await limiter.acquire()
-    assert permit == Permit(number=1, sent=100.0, in_flight=1)
-    driver.time = 102.12345
-    limiter.release(permit)
-    assert limiter.history == [LimitChange(0.0, 1, "start"), LimitChange(2.123, SLOW_START, "slow start")]
 
 
 async def test_growth_goes_on_when_the_seconds_asked_for_are_over() -> None:

@@ -33,10 +33,10 @@ JSON = st.recursive(
 )
 
 
-def completion(message: dict[str, Any], reason: str | None = "stop") -> str:
-    return json.dumps(
-        {"choices": [{"message": message, "finish_reason": reason}], "usage": {"prompt_tokens": 3}}
-    )
+def completion(
+    message: Mapping[str, Any], reason: str | None = "stop", usage: Mapping[str, Any] | None = None
+) -> str:
+    return json.dumps({"choices": [{"message": message, "finish_reason": reason}], "usage": usage})
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,7 @@ def completion(message: dict[str, Any], reason: str | None = "stop") -> str:
 )
 def test_answers_that_are_kept(message: dict[str, Any], reason: str, text: str, refused: bool) -> None:
     answer = CHAT.read(completion(message, reason))
-    assert (answer.text, answer.finish_reason, answer.refused, answer.prompt_tokens) == (
-        text,
-        reason,
-        refused,
-        3,
-    )
+    assert (answer.text, answer.finish_reason, answer.refused) == (text, reason, refused)
 
 
 @pytest.mark.parametrize(
@@ -94,13 +89,6 @@ def test_any_stream_is_an_answer_or_a_typed_error(events: list[Any]) -> None:
         answer.response()
     except ModelError as error:
         assert error.transient
-
-
-def test_a_stream_without_its_end_mark_is_whole_when_it_named_its_reason() -> None:
-    answer = CHAT.stream(time.perf_counter())
-    answer.line('data: {"choices": [{"delta": {"content": "yes"}, "finish_reason": null}]}')
-    answer.line('data: {"choices": [{"delta": {}, "finish_reason": "stop"}]}')
-    assert answer.response().text == "yes"
 
 
 def test_the_extra_fields_have_the_last_word() -> None:
@@ -169,11 +157,12 @@ def test_cached_tokens_are_read_as_servers_write_them(usage: object, cached: int
     assert CHAT.read(json.dumps(body)).cached_tokens == cached
 
 
-def streamed(*deltas: dict[str, Any], reason: str = "tool_calls") -> ChatResponse:
+def streamed(*deltas: dict[str, Any], reason: str = "tool_calls", usage: Any = None) -> ChatResponse:
     answer = CHAT.stream(time.perf_counter())
     for delta in (*deltas, {}):
         answer.line(f"data: {json.dumps({'choices': [{'delta': delta}]})}")
     answer.line(f"data: {json.dumps({'choices': [{'delta': {}, 'finish_reason': reason}]})}")
+    answer.line(f"data: {json.dumps({'choices': [], 'usage': usage})}")
     return answer.response()
 
 
@@ -343,11 +332,6 @@ def test_the_body_and_the_estimate_are_those_of_a_plain_list() -> None:
 DETAILS = {"completion_tokens_details": {"reasoning_tokens": 64}}
 
 
-def body(message: Mapping[str, Any], usage: Mapping[str, Any] | None = None, reason: str = "stop") -> str:
-    choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": reason}
-    return json.dumps({"id": "x", "object": "chat.completion", "choices": [choice], "usage": usage})
-
-
 @pytest.mark.parametrize(
     ("message", "text", "reasoning"),
     [
@@ -371,12 +355,12 @@ def body(message: Mapping[str, Any], usage: Mapping[str, Any] | None = None, rea
     ],
 )
 def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text: str, reasoning: str) -> None:
-    answer = CHAT.read(body(message))
+    answer = CHAT.read(completion(message))
     assert (answer.text, answer.reasoning) == (text, reasoning)
 
 
 @pytest.mark.parametrize(
-    ("usage", "completion", "reasoning"),
+    ("usage", "written", "reasoning"),
     [
         # OpenAI, DeepSeek, OpenRouter: among the completion tokens
         ({"prompt_tokens": 10, "completion_tokens": 84, "total_tokens": 94, **DETAILS}, 84, 64),
@@ -390,27 +374,18 @@ def test_thoughts_are_kept_apart_from_the_text(message: Mapping[str, Any], text:
     ],
 )
 def test_tokens_of_thinking_are_part_of_what_was_written(
-    usage: Mapping[str, Any] | None, completion: int | None, reasoning: int | None
+    usage: Mapping[str, Any] | None, written: int | None, reasoning: int | None
 ) -> None:
-    answer = CHAT.read(body({"content": "4"}, usage))
-    assert (answer.completion_tokens, answer.reasoning_tokens) == (completion, reasoning)
-
-
-def streamed_thoughts(*deltas: Mapping[str, Any], reason: str = "stop", usage: Any = None) -> ChatResponse:
-    answer = CHAT.stream(time.perf_counter())
-    for delta in deltas:
-        answer.line(f"data: {json.dumps({'choices': [{'delta': delta, 'finish_reason': None}]})}")
-    answer.line(f"data: {json.dumps({'choices': [{'delta': {}, 'finish_reason': reason}]})}")
-    answer.line(f"data: {json.dumps({'choices': [], 'usage': usage})}")
-    answer.line("data: [DONE]")
-    return answer.response()
+    answer = CHAT.read(completion({"content": "4"}, usage=usage))
+    assert (answer.completion_tokens, answer.reasoning_tokens) == (written, reasoning)
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_thoughts_are_collected_from_a_stream(name: str) -> None:
-    answer = streamed_thoughts(
+    answer = streamed(
         {"role": "assistant", "content": ""},
         *({name: "2 "}, {name: "+ 2"}, {name: None, "content": "4"}),
+        reason="stop",
         usage={"completion_tokens": 9, **DETAILS},
     )
     assert (answer.text, answer.reasoning, answer.reasoning_tokens) == ("4", "2 + 2", 64)
@@ -419,22 +394,19 @@ def test_thoughts_are_collected_from_a_stream(name: str) -> None:
 @pytest.mark.parametrize("content", [None, "", [{"type": "thinking", "thinking": "hm"}]])
 @pytest.mark.parametrize("reason", ["length", "stop"])
 def test_an_answer_that_is_only_thinking_is_an_answer_without_text(content: Any, reason: str) -> None:
-    spent = CHAT.read(body({"content": content, "reasoning_content": "hm"}, reason=reason))
+    spent = CHAT.read(completion({"content": content, "reasoning_content": "hm"}, reason))
     assert (spent.text, spent.reasoning, spent.is_only_thinking) == ("", "hm", True)
     assert spent.is_cut_off == (reason == "length")
 
 
-def test_an_answer_without_text_or_thoughts_is_asked_for_again_unless_it_is_cut_off() -> None:
-    with pytest.raises(ModelError, match="no content") as caught:
-        CHAT.read(body({"content": None}))
-    assert caught.value.transient and caught.value.kind == "null content"
+def test_thoughts_that_are_kept_back_are_known_by_their_number() -> None:
     # o-series: the thoughts are kept back, only their number is known
-    hidden = CHAT.read(body({"content": ""}, {"completion_tokens": 64, **DETAILS}, "length"))
+    hidden = CHAT.read(completion({"content": ""}, "length", {"completion_tokens": 64, **DETAILS}))
     assert hidden.is_only_thinking
-    assert not CHAT.read(body({"content": ""}, reason="length")).is_only_thinking
+    assert not CHAT.read(completion({"content": ""}, "length")).is_only_thinking
 
 
 @pytest.mark.parametrize("reason", ["length", "max_tokens", "MAX_TOKENS"])
 def test_a_token_limit_has_several_names(reason: str) -> None:
-    assert CHAT.read(body({"content": None}, reason=reason)).is_cut_off
+    assert CHAT.read(completion({"content": None}, reason)).is_cut_off
     assert not ChatResponse("x", None).is_cut_off

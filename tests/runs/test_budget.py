@@ -137,24 +137,6 @@ def test_what_a_token_is_long_is_learned_by_model_and_role() -> None:
     assert reserved(books, "x" * 8) == 8
 
 
-def test_a_limit_may_be_reached_and_not_passed() -> None:
-    for limits, reached in (
-        ({"requests": 2}, "--max_requests 2"),
-        ({"tokens": 300}, "--max_tokens_total 300"),
-    ):
-        books = keeper(**limits)
-        books.reserve("paid", asked("x" * 400))
-        books.reserve("paid", asked("x" * 400))
-        with pytest.raises(ModelError, match=f"^{reached} leaves no room for another request$") as caught:
-            books.reserve("paid", asked("", max_tokens=1))
-        assert caught.value.outcome == "budget stop"
-    books = keeper(cost=0.0012)
-    books.reserve("paid", asked("x" * 400))
-    books.reserve("paid", asked("x" * 400))
-    with pytest.raises(ModelError, match=r"^--max_cost 0\.0012 leaves no room for another request$"):
-        books.reserve("paid", asked("", max_tokens=1))
-
-
 def test_no_limit_is_no_budget() -> None:
     assert not Budget()
     assert Budget(cost=0) and Budget(tokens=0) and Budget(requests=0)

@@ -12,10 +12,9 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.files import write_json
-from toolassay.models import Attempt, ChatRequest, ModelError, ModelOptions
-from toolassay.runs import Budget, Journal, Ledger, open_run, recorded_settings
+from toolassay.models import ModelOptions
+from toolassay.runs import Journal, open_run, recorded_settings
 from toolassay.runs.manifest import MANIFEST
-from toolassay.runs.prices import Price
 from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.screen import SILENT
@@ -31,43 +30,6 @@ def begun(folder: Path, *, answered: bool = True) -> Path:
             "1", {"outcome": "answered", "response": "x"} if answered else {"outcome": "provider error"}
         )
     return folder
-
-
-def test_the_same_settings_continue(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "run")
-    before = (folder / "manifest.json").read_bytes()
-    assert open_run(folder, dict(SETTINGS), conflict_fix=CONFLICT_FIX) is None
-    assert (folder / "manifest.json").read_bytes() == before
-    assert recorded_settings(folder) == SETTINGS
-
-
-def test_what_changed_is_named_and_nothing_is_touched(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "run")
-    before = (folder / "manifest.json").read_bytes()
-    changed = {**SETTINGS, "temperature": 1.0, "prompt_sha256": "bbb", "seed": 3}
-    with pytest.raises(UsageError) as caught:
-        open_run(folder, changed, conflict_fix=CONFLICT_FIX)
-    words = str(caught.value)
-    assert "temperature: 0.5 -> 1.0; prompt changed; seed: None -> 3" in words
-    assert "bbb" not in words
-    assert words.endswith(f"Fix: {CONFLICT_FIX}")
-    assert (folder / "manifest.json").read_bytes() == before
-
-
-def test_force_keeps_the_old_run_each_time(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "run")
-    kept = []
-    for temperature in (1.0, 2.0, 3.0):
-        old = open_run(
-            folder, {**SETTINGS, "temperature": temperature}, force=True, conflict_fix=CONFLICT_FIX
-        )
-        assert old is not None
-        kept.append(old)
-        with Journal(folder / "journal.jsonl") as journal:
-            journal.append("1", {"response": "x"})
-    assert len(set(kept)) == 3
-    assert recorded_settings(kept[0]) == SETTINGS
-    assert all((old / "journal.jsonl").exists() for old in kept)
 
 
 def test_a_run_without_answers_fixes_no_settings(tmp_path: Path) -> None:
@@ -88,18 +50,6 @@ def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(UsageError, match=r"manifest\.json"):
         open_run(tmp_path, SETTINGS, conflict_fix=CONFLICT_FIX)
-
-
-def test_no_run_no_settings(tmp_path: Path) -> None:
-    assert recorded_settings(tmp_path / "none") is None
-
-
-def test_the_manifest_says_the_version(tmp_path: Path) -> None:
-    folder = begun(tmp_path / "run")
-    assert json.loads((folder / "manifest.json").read_text())["toolassay"]
-
-
-PRICES = {"m": Price(1.0, 10.0, "2026-01-01")}
 
 
 def made(trial: Trial, **settings: object) -> None:
@@ -136,20 +86,6 @@ def test_a_seed_is_another_in_each_trial_and_stands_in_its_settings(tmp_path: Pa
     assert third.options(without) is without and third.settings(without) == without.settings
 
 
-def test_a_budget_is_that_of_all_trials(tmp_path: Path) -> None:
-    trials = [Trial(tmp_path, "m", number) for number in range(3)]
-    for trial in trials[:2]:
-        with Ledger(trial.run_folder / "ledger.jsonl", prices=PRICES) as books:
-            books.after(Attempt("m", "agent", "a", 1, "answered", 200, 100, 20))
-    assert len(trials[1].other_ledgers) == 1 and len(trials[2].other_ledgers) == 2
-    path, request = trials[2].run_folder / "ledger.jsonl", ChatRequest([{"role": "user", "content": "x"}])
-    with Ledger(path, prices=PRICES, budget=Budget(requests=3), beside=trials[2].other_ledgers) as books:
-        assert books.totals.requests == 0
-        books.before("m", request)
-        with pytest.raises(ModelError, match="max_requests 3 leaves no room"):
-            books.before("m", request)
-
-
 ONE_MODEL = {"llm": "m"}
 
 
@@ -178,17 +114,6 @@ def known(folder: Path, address: str, model: str = "m") -> Any:
     refusals = record.options_of(model).refusals
     assert refusals is not None
     return refusals.known
-
-
-def test_each_start_is_added_and_the_settings_stay(tmp_path: Path) -> None:
-    for number in range(3):
-        open_run(tmp_path, ONE_MODEL, conflict_fix="")
-        with started(tmp_path, number=number):
-            assert "ended" not in manifest(tmp_path)["starts"][number]
-    starts = manifest(tmp_path)["starts"]
-    assert [start["number"] for start in starts] == [0, 1, 2]
-    assert all(start["time"] <= start["ended"] for start in starts)
-    assert recorded_settings(tmp_path) == ONE_MODEL
 
 
 def test_what_is_refused_is_known_to_the_next_start_of_the_same_endpoint(tmp_path: Path) -> None:

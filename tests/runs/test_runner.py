@@ -59,14 +59,6 @@ def test_items_are_taken_when_there_is_room(concurrency: int) -> None:
     assert most <= concurrency
 
 
-def test_what_would_meet_every_item_stops_the_run() -> None:
-    async def work(item: int) -> str:
-        raise ModelError("nobody listens", stops_run=True)
-
-    with pytest.raises(ToolassayError, match="nobody listens"):
-        asyncio.run(run_items(range(1000), work, Loop(concurrency=8)))
-
-
 def test_an_error_in_the_stream_reaches_the_caller() -> None:
     def items() -> Iterator[int]:
         yield 1
@@ -228,21 +220,6 @@ async def test_what_ends_within_the_grace_period_counts() -> None:
 
     summary = await run_items(range(100), work, Loop(concurrency=1, grace=60))
     assert summary.interrupted and summary.outcomes == {"answered": 1}
-
-
-def test_each_item_has_a_turn_in_the_queue() -> None:
-    seen: list[int] = []
-
-    async def work(item: int) -> str:
-        turn = QUEUE_TURN.get()
-        assert turn is not None and turn.is_new
-        turn.is_sent()
-        assert not turn.is_new
-        seen.append(item)
-        return "answered"
-
-    asyncio.run(run_items(range(4), work, Loop(concurrency=1)))
-    assert seen == [0, 1, 2, 3]
 
 
 class Counted:

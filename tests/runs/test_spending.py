@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
+from toolassay.files import write_json_lines
 from toolassay.models import Attempt, ChatRequest
-from toolassay.runs import Budget, Journal, Ledger
+from toolassay.runs import Budget, Ledger
 from toolassay.runs.prices import Price
 from toolassay.runs.recorded_usage import (
     RecordedUsage,
@@ -122,20 +122,6 @@ def test_what_was_not_said_is_counted_at_its_worst_and_added_up(tmp_path: Path) 
     assert (found.ledgers, cost["tasks"]) == (2, 2)
 
 
-def test_numbers_are_rounded(tmp_path: Path) -> None:
-    attempts = [replace(ANSWER, item=item, seconds=1 / 3, prompt_tokens=1) for item in ("a", "b", "c")]
-    with Ledger(tmp_path / "a.jsonl", prices={"paid": Price(1 / 3, 0, "2026-01-01")}) as books:
-        for attempt in attempts:
-            books.after(attempt)
-    found = spending([tmp_path / "a.jsonl"])
-    cost, latency = found.cost(tasks=3, correct=3), found.latency()
-    assert cost and latency
-    assert (cost["usd"], cost["usd_per_task"], cost["usd_per_correct_task"]) == (0.000001, 3.3e-7, 3.3e-7)
-    assert (cost["usd_per_1000_tasks"], cost["usd_at_most"]) == (0.00033333, 0.000001)
-    assert latency["seconds_per_task"] == dict.fromkeys(("mean", "p50", "p90", "p95", "p99"), 0.3333)
-    assert latency["answers_per_task"] == dict.fromkeys(("mean", "p50", "p90", "p95", "p99"), 1.0)
-
-
 def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Path) -> None:
     offline = replace(
         ANSWER, model="offline", role="generator", prompt_tokens=None, completion_tokens=None
@@ -216,22 +202,7 @@ def call(item: str, **more: object) -> dict[str, object]:
     return {"model": "m", "role": "planner", "item": item, "outcome": "answered", **more}
 
 
-def test_a_journal_is_read_while_it_is_written(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    with Journal(path) as journal:
-        journal.append("a", {"n": 1})
-        journal.append("b", {"n": 2})
-        journal.append("a", {"n": 3})
-        with recorded_journal(path) as recorded:
-            assert len(recorded) == 2
-            assert [recorded.get(key).get("n") for key in ("a", "b", "c")] == [3, 2, None]
-
-
-def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "journal.jsonl"
-    path.write_text('{"key": "a"}\nx\n{"key": "b"}\n')
-    with pytest.raises(UsageError, match=r"journal\.jsonl:2: broken line in a journal"):
-        recorded_journal(path)
+def test_a_missing_journal_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no journal"):
         recorded_journal(tmp_path / "none.jsonl")
 
@@ -256,19 +227,6 @@ def test_an_unpriced_cost_is_unknown(tmp_path: Path) -> None:
     usage = recorded_usage(tmp_path)
     assert usage == RecordedUsage(None, 1, 1, 1.0)
     assert usage.cost_of_1000 is None
-
-
-def test_models_without_ledger_lines_are_known_by_the_summary(tmp_path: Path) -> None:
-    (tmp_path / "ledger.jsonl").touch()
-    part = {"model": "offline", "role": "planner", "seconds": {"p50": 0.5, "p95": 1.0}}
-    used = {"requests": 4, "cost_usd": 0.0, "requests_of_unknown_cost": 0, "by_model_and_role": [part]}
-    write_json(tmp_path / "summary.json", {"lines": 4, "used": used})
-    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 4, 0.5, is_local=True)
-    write_json(tmp_path / "summary.json", {"lines": 4, "used": {**used, "requests": 0}})
-    assert recorded_usage(tmp_path) is None
-    write_json(tmp_path / "summary.json", [])
-    with pytest.raises(UsageError, match="not the summary"):
-        recorded_usage(tmp_path)
 
 
 def test_a_built_in_model_is_known_by_its_ledger_and_its_time_is_local(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics import bertscore as models
 from toolassay.metrics.bertscore import BertScoreError
 from toolassay.metrics.rouge import TextPair
-from toolassay.progress_callback import Progress, no_progress
+from toolassay.screen import Progress, no_progress
 
 WHOLE = "overall_overall"
 NOTHING = {"value": None, "low": None, "high": None}

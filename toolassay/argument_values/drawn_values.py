@@ -184,7 +184,10 @@ class _Draw:
             if value is None:
                 raise UnfillableError(f"no valid value was found for '{place.parameter.name}'")
         else:
-            value = _as_kind(value, place.kind)
+            if place.kind == "string":
+                value = as_text(value)
+            elif isinstance(value, str):
+                value = ValuePlace(Parameter(""), place.kind).typed(value)
             if not place.allows(value) or not is_statable(value):
                 raise UnfillableError(f"'{place.parameter.name}' does not take the value {value!r}")
         self.taken.add(as_text(value))
@@ -194,13 +197,6 @@ class _Draw:
 
 def _names(name: str) -> Path:
     return tuple(part for part in parse_path(name) if isinstance(part, str) and part != EACH) or (name,)
-
-
-def _as_kind(value: Any, kind: str) -> Any:
-    """A given value in the type of its place: 4 as "4" and "4" as 4, if that is what it takes."""
-    if kind == "string" and not isinstance(value, str):
-        return as_text(value)
-    return ValuePlace(Parameter(""), kind).typed(value) if isinstance(value, str) else value
 
 
 @lru_cache(maxsize=4096)
@@ -235,14 +231,11 @@ _FORMATS: Mapping[str, Callable[[Random, int], str]] = {
     "date-time": lambda rng, number: f"{_day(rng)}T{_clock(rng)}:00Z",
     "time": lambda rng, number: f"{_clock(rng)}:00Z",
     "duration": lambda rng, number: f"PT{rng.randrange(5, 55)}M",
-    "email": lambda rng, number: f"user{number}@example.com",
-    "idn-email": lambda rng, number: f"user{number}@example.com",
-    "hostname": lambda rng, number: f"host{number}.example.com",
-    "idn-hostname": lambda rng, number: f"host{number}.example.com",
-    "uri": lambda rng, number: f"https://www.example.com/{number}",
-    "iri": lambda rng, number: f"https://www.example.com/{number}",
-    "uri-reference": lambda rng, number: f"https://www.example.com/{number}",
-    "url": lambda rng, number: f"https://www.example.com/{number}",
+    **dict.fromkeys(("email", "idn-email"), lambda rng, number: f"user{number}@example.com"),
+    **dict.fromkeys(("hostname", "idn-hostname"), lambda rng, number: f"host{number}.example.com"),
+    **dict.fromkeys(
+        ("uri", "iri", "uri-reference", "url"), lambda rng, number: f"https://www.example.com/{number}"
+    ),
     "uuid": lambda rng, number: str(UUID(int=rng.getrandbits(128), version=4)),
     "ipv4": lambda rng, number: f"192.0.2.{rng.randrange(1, 255)}",
     "ipv6": lambda rng, number: f"2001:db8::{rng.randrange(1, 65_536):x}",

@@ -14,7 +14,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.dataset import Shape, reference_index, shape_of
-from toolassay.files import readable
+from toolassay.files import map_texts, readable, values_in
 from toolassay.gold import Fault, Gold, GoldNode
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import resource_type
@@ -378,8 +378,9 @@ def references(value: Any) -> Iterator[int]:
     >>> list(references([Argument("a", ["<node-2>", {"b": "of <node-0>"}]), 7]))
     [2, 0]
     """
-    for text in _texts(value):
-        yield from (int(number) for number in _REFERENCES.findall(text))
+    for text in values_in(value):
+        if isinstance(text, str):
+            yield from map(int, _REFERENCES.findall(text))
 
 
 def renumbered(value: Any, numbers: Sequence[int]) -> Any:
@@ -393,28 +394,7 @@ def renumbered(value: Any, numbers: Sequence[int]) -> Any:
         old = int(match[1])
         return f"<node-{numbers[old]}>" if old < len(numbers) else match[0]
 
-    return with_texts(value, lambda text: _REFERENCES.sub(new, text))
-
-
-def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with `change` applied to its texts; keys of objects only become valid UTF-8."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [with_texts(item, change) for item in value]
-    if isinstance(value, dict):
-        return {readable(key): with_texts(item, change) for key, item in value.items()}
-    return value
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _texts(item)
+    return map_texts(value, lambda text: _REFERENCES.sub(new, text), key=readable)
 
 
 _NAMED = frozenset({"name", "value"})
@@ -486,7 +466,8 @@ def _arguments(
     if len(values) > len(slots):
         takes = ", ".join(slot.kind for slot in slots) or "nothing"
         raise Unfit(f"has {len(values)} arguments, '{node.tool}' takes {takes}", f"{node.where}.arguments")
-    given = [_types(value, gold, library) for value in values]
+    numbers = map(reference_index, values)
+    given = [None if one is None else library[gold.nodes[one].tool].outputs for one in numbers]
     chosen = chosen_slots(values, given, slots)
     return tuple(Argument(slot.name, slot.typed(value)) for slot, value in zip(chosen, values, strict=True))
 
@@ -511,7 +492,7 @@ def _value(value: Any, node: GoldNode, place: int, gold: Gold) -> Any:
         json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
         raise Unfit("holds a value that JSON does not have, such as NaN", where) from None
-    return with_texts(value, lambda text: _reference(text, node, where, gold))
+    return map_texts(value, lambda text: _reference(text, node, where, gold), key=readable)
 
 
 def _reference(text: str, node: GoldNode, where: str, gold: Gold) -> str:
@@ -527,11 +508,6 @@ def _reference(text: str, node: GoldNode, where: str, gold: Gold) -> str:
     if number == node.place:
         raise Unfit(f"refers to {text.strip()}, which is its own node", where)
     return reference_text(reference)
-
-
-def _types(value: Any, gold: Gold, library: ToolLibrary) -> tuple[str, ...] | None:
-    number = reference_index(value)
-    return None if number is None else library[gold.nodes[number].tool].outputs
 
 
 def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:

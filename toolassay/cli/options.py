@@ -258,10 +258,9 @@ def prompt() -> Callable[[Function], Function]:
     """`--prompt`."""
     return choice(
         "prompt",
-        ["default", "example", "published"],
+        ["default", "example"],
         "Built-in prompt. 'example' shows a short worked example instead of placeholders, for small models.",
         default="default",
-        metavar="default|example",
     )
 
 

@@ -17,13 +17,14 @@ _ENGINE = re.compile(
 )
 
 
-def check_engine(text: str) -> None:
+def check_engine(text: str) -> re.Match[str]:
     """Check the form of `--engine` before anything is read or started.
 
     Raises:
         UsageError: it is none of `local:N`, `dask://HOST:PORT` and `dask://HOST:PORT?files=URL`.
 
-    >>> check_engine("local:2")
+    >>> check_engine("local:2")["workers"]
+    '2'
     """
     found = _ENGINE.fullmatch(text)
     if found is None or (found["workers"] and int(found["workers"]) == 0):
@@ -31,6 +32,7 @@ def check_engine(text: str) -> None:
             f"--engine '{text}' is no engine",
             fix="write local:N for N processes, dask://HOST:PORT, or dask://HOST:PORT?files=URL",
         )
+    return found
 
 
 def open_engine(text: str | None) -> Engine:
@@ -42,9 +44,7 @@ def open_engine(text: str | None) -> Engine:
     """
     if text is None:
         return OneProcess()
-    check_engine(text)
-    found = _ENGINE.fullmatch(text)
-    assert found is not None
+    found = check_engine(text)
     if found["workers"]:
         from toolassay.engines.processes import Processes
 

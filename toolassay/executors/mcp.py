@@ -36,8 +36,6 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    content_of,
-    folder_of,
     is_path,
 )
 from toolassay.extras import Option
@@ -122,17 +120,11 @@ class McpExecutor(Executor):
             UsageError: No server is given, or one cannot be listed.
         """
         configs = _configs(options)
-        source = folder_of(options.workspace)
         words = ((one.command, *one.args, *one.env.values(), one.cwd or "") for one in configs.values())
-        needs_copy = any(PLACEHOLDER in word for word in chain.from_iterable(words))
-        if needs_copy and source is None:
+        if not options.workspace and any(PLACEHOLDER in word for word in chain.from_iterable(words)):
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
-        opened = _OpenMcp(configs, source, content_of(source), options.fresh, context.limits)
-        try:
-            await opened.list_tools()
+        async with _OpenMcp(configs, options, context.limits).listed() as opened:
             yield opened
-        finally:
-            await opened.close()
 
 
 EXECUTOR = McpExecutor()
@@ -173,28 +165,18 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
     def __init__(
-        self,
-        configs: Mapping[str, ServerConfig],
-        source: Path | None,
-        content: str | None,
-        fresh: str,
-        limits: CallLimits,
+        self, configs: Mapping[str, ServerConfig], options: McpExecution, limits: CallLimits
     ) -> None:
-        # An address is used as it is. A server that is started here serves further plans until one writes.
-        self.is_shared = fresh == "worker" or any(config.url for config in configs.values())
-        super().__init__(
-            source,
-            limits,
-            is_isolated=source is not None and not any(config.url for config in configs.values()),
-            reuses=self.is_shared or source is None,
-        )
+        super().__init__(options.workspace, options.fresh, limits)
+        if any(config.url for config in configs.values()):  # an address is used as it is
+            self.is_shared, self.is_isolated = True, False
+        # A server that is started here serves further plans until one writes.
+        self.reuses = self.is_shared or self.source is None
         self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
         self._tools: dict[str, dict[str, _ListedTool]] = {}
-        self.identity = {
-            "servers": {name: config.shown for name, config in configs.items()},
-            "workspace": content,
-            "fresh": fresh if source is not None or fresh == "worker" else None,
-        }
+        self.identity["servers"] = {name: config.shown for name, config in configs.items()}
+        if self.source is None and options.fresh != "worker":
+            self.identity["fresh"] = None
 
     async def list_tools(self) -> None:
         """List the tools of all servers, with their own annotations."""

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from toolassay.argument_schemas import Schema, kinds_of, schema_at
+from toolassay.argument_schemas import Schema, json_type, kinds_of, schema_at
 from toolassay.calls.call_plan import CallPlan
 from toolassay.calls.execution_record import Arguments, ExecutedCall, Execution, Outcome, StateSummary
 from toolassay.dataset import RequestId
@@ -136,11 +136,8 @@ def _typed(result: CallResult, kinds: frozenset[str]) -> Any:
 
 def _fits(value: Any, kinds: frozenset[str]) -> bool:
     """Whether a value has one of these types; an integer is a number too."""
-    kind = _KINDS.get(type(value), "null")
+    kind = json_type(value)
     return kind in kinds or (kind == "integer" and "number" in kinds)
-
-
-_KINDS = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array", dict: "object"}
 
 
 TRIES = 3

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,8 +40,6 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    content_of,
-    folder_of,
 )
 from toolassay.extras import Option
 from toolassay.mcp_client.server_config import ServerConfig
@@ -109,20 +107,13 @@ class PythonExecutor(Executor):
                 file=options.functions,
                 fix="read the code, then add --allow_tools if you trust it",
             )
-        source = folder_of(options.workspace)
         for name in options.pass_env:
             if name not in os.environ:
                 raise UsageError(
                     f"the variable {name} is not set", fix=f"export {name}=…, or omit --pass_env"
                 )
-        functions = _absolute(options.functions)
-        passed = {name: os.environ[name] for name in sorted(options.pass_env)}
-        opened = _OpenPython(functions, source, content_of(source), options.fresh, context.limits, passed)
-        try:
-            await opened.list_functions()
+        async with _OpenPython(options, context.limits).listed() as opened:
             yield opened
-        finally:
-            await opened.close()
 
 
 EXECUTOR = PythonExecutor()
@@ -138,28 +129,17 @@ def _absolute(functions: str) -> str:
 
 
 class _OpenPython(PooledExecutor["_PythonEnvironment"]):
-    def __init__(
-        self,
-        functions: str,
-        source: Path | None,
-        content: str | None,
-        fresh: str,
-        limits: CallLimits,
-        passed: Mapping[str, str],
-    ) -> None:
-        self.is_shared = fresh == "worker"
-        super().__init__(source, limits, is_isolated=source is not None, reuses=self.is_shared)
-        self.functions, self.passed = functions, passed
-        self.keys = ServerConfig(env=passed).keys
+    def __init__(self, options: PythonExecution, limits: CallLimits) -> None:
+        super().__init__(options.workspace, options.fresh, limits)
+        self.functions = _absolute(options.functions)
+        self.passed = {name: os.environ[name] for name in sorted(options.pass_env)}
+        self.keys = ServerConfig(env=self.passed).keys
         self._names: frozenset[str] = frozenset()
-        self.identity = {
-            "functions": Path(functions).name,
-            "workspace": content,
-            "fresh": fresh,
-            **({"pass_env": list(passed)} if passed else {}),
-        }
+        self.identity["functions"] = Path(self.functions).name
+        if self.passed:
+            self.identity["pass_env"] = list(self.passed)
 
-    async def list_functions(self) -> None:
+    async def list_tools(self) -> None:
         """Start a process and ask it for the names of its functions."""
         try:
             async with self.environment() as environment:

@@ -20,7 +20,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from toolassay.calls.execution_record import Arguments, Change
 from toolassay.errors import UsageError
@@ -32,9 +32,9 @@ from toolassay.executors.executor import (
     State,
 )
 from toolassay.extras import Option
+from toolassay.files import map_texts
 from toolassay.locks import delete, temporary_folder
 from toolassay.models.redaction import without
-from toolassay.models.wire_format import map_texts
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"
@@ -61,7 +61,6 @@ _SQLITE = b"SQLite format 3\0"
 _LARGEST_TEXT = 16 * 2**20  # bytes of a file in which the path of its copy is looked for
 _MOST_ROWS = 20_000  # of a table, which are listed one by one
 _MOST_PATHS = 200  # that are listed
-_DEEPEST = 10_000  # levels of a value; Python's own limit comes first
 _LONGEST_ROW = 2_000  # characters; a longer row is named by its hash
 # Files of Git that hold times, or what its index or objects say already.
 _GIT_NOISE = ("index", "logs", "COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "gc.log")
@@ -135,11 +134,11 @@ class Workspace:
 
     def with_real_paths(self, value: Any) -> Any:
         """A JSON value with the path of the copy in place of `/workspace`, in its texts and names."""
-        return map_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text), _DEEPEST)
+        return map_texts(value, lambda text: _NAMED.sub(lambda _: str(self.path), text))
 
     def with_names(self, value: Any) -> Any:
         """A JSON value with `/workspace` in place of the path of the copy."""
-        return map_texts(value, lambda text: self._real.sub(NAME, text), _DEEPEST)
+        return map_texts(value, lambda text: self._real.sub(NAME, text))
 
     def filled_in(self, text: str) -> str:
         """A word of a command with the path of the copy in place of `{workspace}` and of the original.
@@ -194,11 +193,6 @@ def folder_of(workspace: str | Path) -> Path | None:
     if not Path(workspace).is_dir():
         raise UsageError("is not a folder", file=Path(workspace), fix="give --workspace the folder to copy")
     return Path(workspace)
-
-
-def content_of(source: Path | None) -> str | None:
-    """A hash of the state of a folder that is copied, for the identity of a run; None without one."""
-    return None if source is None else digest_of(state_of(source))
 
 
 def is_path(word: str) -> bool:
@@ -268,7 +262,7 @@ def paths_in(source: Path) -> tuple[list[str], list[str]]:
 def stored(value: Any, workspace: Workspace | None, keys: Sequence[str]) -> Any:
     """A JSON value as files keep it: with `/workspace` for the path of the copy, and `***` for each key."""
     named = value if workspace is None else workspace.with_names(value)
-    return map_texts(named, lambda text: without(keys, text), _DEEPEST)
+    return map_texts(named, lambda text: without(keys, text))
 
 
 def state_of(folder: Path, named: Callable[[str], str] = str) -> State:
@@ -299,7 +293,10 @@ def state_of(folder: Path, named: Callable[[str], str] = str) -> State:
         elif kind == "special":
             state[place] = "special"  # a pipe would be waited for
         elif _is_database(path):
-            state |= _database_places(path, place, named)
+            try:
+                state |= {f"{place}/{row}": count for row, count in _rows(path, named)}
+            except sqlite3.Error:  # e.g. of an extension that is missing here
+                state[place] = f"sha256:{_hash(path, named)}"
         elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(Path(str(path).rpartition("-")[0]))):
             state[place] = f"sha256:{_hash(path, named)}"
     return state
@@ -320,14 +317,6 @@ def _is_database(path: Path) -> bool:
             return stream.read(len(_SQLITE)) == _SQLITE
     except OSError:
         return False
-
-
-def _database_places(path: Path, place: str, named: Callable[[str], str]) -> dict[str, str | int]:
-    """The rows of a database; its hash if it cannot be read, e.g. for an extension that is missing here."""
-    try:
-        return {f"{place}/{row}": count for row, count in _rows(path, named)}
-    except sqlite3.Error:
-        return {place: f"sha256:{_hash(path, named)}"}
 
 
 def _rows(path: Path, named: Callable[[str], str]) -> Iterator[tuple[str, str | int]]:
@@ -374,17 +363,16 @@ def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = (
     columns = [column[0] for column in rows.description]
     kept = [place for place, column in enumerate(columns) if column not in leave_out]
     names = [columns[place] for place in kept]
-    counts = Counter(_row(names, [cells[place] for place in kept]) for cells in rows)
+    counts = Counter[str]()
+    for cells in rows:
+        plain = (cell.hex() if isinstance(cell, bytes) else cell for cell in map(cells.__getitem__, kept))
+        text = json.dumps(dict(zip(names, plain, strict=True)), ensure_ascii=False)
+        is_short = len(text) <= _LONGEST_ROW
+        counts[text if is_short else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"] += 1
     if len(counts) <= _MOST_ROWS:
         return {f"{name}/{row}": count for row, count in sorted(counts.items())}
     text = json.dumps(sorted(counts.items()))
     return {f"{name}/rows": f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"}
-
-
-def _row(columns: Sequence[str], cells: Sequence[Any]) -> str:
-    plain = [cell.hex() if isinstance(cell, bytes) else cell for cell in cells]
-    text = json.dumps(dict(zip(columns, plain, strict=True)), ensure_ascii=False)
-    return text if len(text) <= _LONGEST_ROW else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def _hash(path: Path, named: Callable[[str], str]) -> str:
@@ -487,16 +475,38 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
     """Makes environments, and keeps those that are still usable for later plans.
 
     Args:
-        source: The folder that is copied for each environment.
+        workspace: The folder that is copied for each environment; "" for none.
+        fresh: "worker" if an environment serves several plans; if not, each is closed after one.
         limits: Bounds on each call.
-        is_isolated: Whether the copy is all that calls change; a kept environment has it restored.
-        reuses: Whether an environment serves several plans; if not, each is closed after one.
+
+    Raises:
+        UsageError: The workspace is no folder.
     """
 
-    def __init__(self, source: Path | None, limits: CallLimits, *, is_isolated: bool, reuses: bool) -> None:
-        self._source, self.limits = source, limits
-        self.is_isolated, self._reuses = is_isolated, reuses
+    def __init__(self, workspace: str, fresh: str, limits: CallLimits) -> None:
+        self.source, self.limits = folder_of(workspace), limits
+        self.is_isolated = self.source is not None
+        self.is_shared = self.reuses = fresh == "worker"
+        content = None if self.source is None else digest_of(state_of(self.source))
+        self.identity: dict[str, Any] = {"workspace": content, "fresh": fresh}
         self._idle: list[Copied] = []
+
+    @abstractmethod
+    async def list_tools(self) -> None:
+        """Find out which tools there are.
+
+        Raises:
+            UsageError: They cannot be listed.
+        """
+
+    @asynccontextmanager
+    async def listed(self) -> AsyncIterator[Self]:
+        """The executor with its tools listed; all environments end with the block."""
+        try:
+            await self.list_tools()
+            yield self
+        finally:
+            await self.close()
 
     @abstractmethod
     async def made(self, workspace: Workspace | None) -> Copied:
@@ -507,13 +517,13 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
         """An environment for one plan: a new one, or one that an earlier plan has used."""
         environment = await self._restored()
         if environment is None:
-            environment = await self.made(None if self._source is None else await copy_of(self._source))
+            environment = await self.made(None if self.source is None else await copy_of(self.source))
         is_whole = False
         try:
             yield environment
             is_whole = True
         finally:
-            if is_whole and self._reuses and environment.is_usable:
+            if is_whole and self.reuses and environment.is_usable:
                 self._idle.append(environment)
             else:
                 await environment.close()
@@ -540,4 +550,4 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
 
     def paths(self) -> tuple[Sequence[str], Sequence[str]]:
         """Those of the workspace."""
-        return ((), ()) if self._source is None else paths_in(self._source)
+        return ((), ()) if self.source is None else paths_in(self.source)

@@ -13,10 +13,10 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from toolassay.argument_schemas import ArgumentValidator
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, slots_of, with_texts
+from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, slots_of
 from toolassay.calls.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
 from toolassay.dataset import RequestId
-from toolassay.files import LineRange, line_ranges, read_json_lines, readable, record_of
+from toolassay.files import LineRange, line_ranges, map_texts, read_json_lines, readable, record_of
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
@@ -189,7 +189,7 @@ def _call_of(executed: ExecutedCall) -> Call | None:
         json.dumps(dict(executed.arguments), allow_nan=False)
     except (ValueError, RecursionError):
         return None
-    arguments = with_texts(dict(executed.arguments), readable)
+    arguments = map_texts(dict(executed.arguments), readable)
     return Call(executed.tool, tuple(Argument(name, value) for name, value in arguments.items()))
 
 

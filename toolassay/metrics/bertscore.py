@@ -21,7 +21,7 @@ from toolassay.engines import Engine, OneProcess
 from toolassay.errors import ToolassayError, UsageError, install
 from toolassay.files import read_json, safe_name, sha256_of
 from toolassay.metrics.rouge import TextPair
-from toolassay.progress_callback import Progress, no_progress
+from toolassay.screen import Progress, no_progress
 
 if TYPE_CHECKING:
     import numpy as np

@@ -262,7 +262,11 @@ class VersionPath:
         if status is None:
             return False
         if not any(status in statuses for statuses in _MISSING):
-            self._answered(sent)
+            if not sent:
+                self._untried = False
+            elif not self.found:
+                self.found, self.path = True, sent
+                self._on_change(sent)
             return False
         if sent:
             if not self.found:
@@ -271,10 +275,3 @@ class VersionPath:
         if self._untried and status not in _MISSING[0]:
             self._untried, self.path = False, VERSION_PATH
         return self.path != sent
-
-    def _answered(self, sent: str) -> None:
-        if not sent:
-            self._untried = False
-        elif not self.found:
-            self.found, self.path = True, sent
-            self._on_change(sent)

@@ -152,11 +152,6 @@ class ModelOptions:
         return self.address.shown
 
     @property
-    def endpoint_fingerprint(self) -> str | None:
-        """A hash that distinguishes endpoints with the same redacted address; see `Address.fingerprint`."""
-        return self.address.fingerprint
-
-    @property
     def dialect(self) -> Api:
         """`api`, else the API whose path ends the address, else that of the host: chat but at Anthropic."""
         if self.api:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -74,18 +74,14 @@ def _quoted_or_not(character: str) -> str:
     return f"(?:{re.escape(character)}|(?i:{code}){blank})"
 
 
-def without_secrets(words: Sequence[str], secrets: Collection[str]) -> list[str]:
+def without_secrets(words: Iterable[str], secrets: Collection[str]) -> Iterator[str]:
     """Redact a command line: API keys, the secret parts of addresses, and all of `secrets`.
 
-    >>> without_secrets(["infer", "--api_key", "sk-1", "--api_base=http://me:pw@host/v1?key=2"], [])
+    >>> list(without_secrets(["infer", "--api_key", "sk-1", "--api_base=http://me:pw@host/v1?key=2"], []))
     ['infer', '--api_key', '***', '--api_base=http://***@host/v1?key=***']
-    >>> without_secrets(["--set", "agent.api_base=http://me:pw@host/v1"], [])
+    >>> list(without_secrets(["--set", "agent.api_base=http://me:pw@host/v1"], []))
     ['--set', 'agent.api_base=http://***@host/v1']
     """
-    return list(_shown(words, secrets))
-
-
-def _shown(words: Sequence[str], secrets: Collection[str]) -> Iterator[str]:
     before = ""
     for word in words:
         flag, equals, value = word.partition("=")

@@ -80,8 +80,11 @@ class AiohttpTransport:
             ) as response:
                 return await self._read(response, started)
         except (*_NETWORK, ValueError) as error:
+            url, hint = next(iter(self._urls.values()), URL()), ""
+            if url.host and url.scheme in getproxies() and not proxy_bypass(url.host):
+                hint = f" ({url.scheme}_proxy is set; only --client openai uses it)"
             place, timeout = self._options.place, self._options.timeout
-            raise _connection_failure(error, place, timeout, self._proxy_hint()) from None
+            raise _connection_failure(error, place, timeout, hint) from None
 
     def _encoded(self, request: ChatRequest) -> tuple[bytes, Mapping[str, str]]:
         """The body of a request, and its headers beside those of all requests."""
@@ -102,12 +105,6 @@ class AiohttpTransport:
         if self._session is not None:
             await self._session.close()
             self._session = None
-
-    def _proxy_hint(self) -> str:
-        url = next(iter(self._urls.values()), None)
-        if url is None or url.host is None or url.scheme not in getproxies() or proxy_bypass(url.host):
-            return ""
-        return f" ({url.scheme}_proxy is set; only --client openai uses it)"
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:

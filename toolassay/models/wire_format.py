@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from toolassay.answers import CUT_OFF
-from toolassay.files import readable
+from toolassay.files import map_texts, readable
 from toolassay.models.errors import ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, OfferedTools, ToolCall
@@ -20,6 +20,7 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 # Finish reasons with which servers and proxies report their own failure; the last is DeepSeek's.
 _BROKEN_OFF = ("error", "abort", "insufficient_system_resource")
 MAX_ANSWER = 2**24
+_DEEPEST = 100  # levels of what a server sends beside the known fields
 """Maximum bytes of an answer after decompression, and of a line of a stream."""
 
 
@@ -187,34 +188,19 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
 def _extra(sent: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
     """The fields that a server sent besides the known ones. It may require them back, but refuse null."""
     more = {name: value for name, value in sent.items() if value is not None and name not in known}
-    return map_texts(more, readable)  # type: ignore[no-any-return]
+    return map_texts(more, readable, levels=_DEEPEST)  # type: ignore[no-any-return]
 
 
 def change_texts(response: ChatResponse, change: Callable[[str], str]) -> ChatResponse:
     """Copy an answer with every text of the model in it changed."""
 
     def changed(answer: Any, *names: str) -> Any:
-        return replace(answer, **{name: map_texts(getattr(answer, name), change) for name in names})
+        return replace(
+            answer, **{name: map_texts(getattr(answer, name), change, levels=_DEEPEST) for name in names}
+        )
 
     calls = tuple(changed(call, "id", "name", "arguments", "extra") for call in response.tool_calls)
     return replace(changed(response, "text", "reasoning", "leaked", "extra"), tool_calls=calls)  # type: ignore[no-any-return]
-
-
-def map_texts(value: Any, change: Callable[[str], str], levels: int = 100) -> Any:
-    """Copy a JSON value with every text in it changed.
-
-    Raises:
-        RecursionError: It is nested deeper than `levels`.
-    """
-    if isinstance(value, str):
-        return change(value)
-    if not isinstance(value, (dict, list)):
-        return value
-    if not levels:
-        raise RecursionError
-    if isinstance(value, list):
-        return [map_texts(item, change, levels - 1) for item in value]
-    return {change(name): map_texts(item, change, levels - 1) for name, item in value.items()}
 
 
 def _object(value: Any) -> dict[str, Any]:

@@ -117,7 +117,17 @@ class BudgetKeeper:
             ModelError: It exceeds the budget; the outcome is "budget stop".
         """
         one = Outstanding.of(request)
-        self._check(self._worst(model, one))
+        use = self._worst(model, one)
+        spent, reserved, budget = self.spent, self._reserved, self.budget
+        for flag, limit, needed in (
+            ("max_requests", budget.requests, spent.requests + reserved.requests + use.requests),
+            ("max_tokens_total", budget.tokens, spent.tokens + reserved.tokens + use.tokens),
+            ("max_cost", budget.cost, spent.cost + reserved.cost + use.cost),
+        ):
+            if limit is not None and needed > limit * (1 + 1e-9):
+                raise ModelError(
+                    f"--{flag} {limit:g} leaves no room for another request", outcome="budget stop"
+                )
         self.commit(model, one)
 
     def commit(self, model: str, one: Outstanding) -> None:
@@ -165,18 +175,6 @@ class BudgetKeeper:
             del self._in_flight[key]
         self._reserved.add(reservation.use, -1)
         return reservation
-
-    def _check(self, use: Use) -> None:
-        spent, reserved, budget = self.spent, self._reserved, self.budget
-        for flag, limit, needed in (
-            ("max_requests", budget.requests, spent.requests + reserved.requests + use.requests),
-            ("max_tokens_total", budget.tokens, spent.tokens + reserved.tokens + use.tokens),
-            ("max_cost", budget.cost, spent.cost + reserved.cost + use.cost),
-        ):
-            if limit is not None and needed > limit * (1 + 1e-9):
-                raise ModelError(
-                    f"--{flag} {limit:g} leaves no room for another request", outcome="budget stop"
-                )
 
 
 def size_of(request: ChatRequest) -> int:

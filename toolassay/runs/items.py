@@ -325,12 +325,12 @@ class ItemWork(ABC, Generic[Item]):
     def ask(self, item: Item, journal: Journal, entry: Any, send: Send, **more: Any) -> Ask:
         """What an item with this entry sends its requests with, where it is run once more."""
         ended = self.has_ended(entry)
-        earlier = self.recorded(self._of_json(entry.again) if ended else entry)
-        again = entry.asked_again + ended
+        source = entry
+        if ended:
+            kept = entry.again
+            source = OpenEntry(kept) if self.record is None else msgspec.convert(kept, self.record)
+        again, earlier = entry.asked_again + ended, self.recorded(source)
         return Ask(self.key_of(item), journal, send, again=again, earlier=earlier, **more)
-
-    def _of_json(self, entry: dict[str, Any]) -> Any:
-        return OpenEntry(entry) if self.record is None else msgspec.convert(entry, self.record)
 
 
 def answer_items(

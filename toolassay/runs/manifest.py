@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import read_json, write_json
+from toolassay.files import dated, read_json, write_json
 from toolassay.runs.journal import Journal
 from toolassay.version import OLD_NAME, __version__
 
@@ -138,11 +137,7 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
 
 def _set_aside(folder: Path) -> Path:
     """Move a run to an unused dated name beside it."""
-    name = f"{folder.name}.{datetime.now():%Y%m%d-%H%M%S}"
-    kept, count = folder.with_name(name), 1
-    while kept.exists():
-        count += 1
-        kept = folder.with_name(f"{name}-{count}")
+    kept = dated(folder)
     try:
         folder.rename(kept)
     except OSError as error:

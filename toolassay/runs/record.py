@@ -173,7 +173,7 @@ class RunRecord:
         if "openai" in (self._options.client, self._options.batch) and served:
             packages.append("openai")
         self._manifest = manifest = _manifest_in(self._folder)
-        command = None if self._command is None else without_secrets(self._command, self._options.secrets)
+        command = self._command and [*without_secrets(self._command, self._options.secrets)]
         endpoint = self._endpoint() if served else None
         started: dict[str, Any] = {
             "time": _now(),
@@ -215,7 +215,7 @@ class RunRecord:
             self._write()
 
     def _server(self, model: str | None = None, **more: Any) -> ServerNote:
-        where, code = self._options.endpoint, self._options.endpoint_fingerprint
+        where, code = self._options.endpoint, self._options.address.fingerprint
         return ServerNote(model=model, endpoint=where, endpoint_sha256=code, **more)
 
     def _note(self, kind: str, model: str | None = None, **more: Any) -> None:
@@ -275,7 +275,7 @@ def _manifest_in(run_folder: Path) -> dict[str, Any]:
     manifest = read_manifest(run_folder)
     for start in _listed(manifest, STARTS):
         if isinstance(start.get("command"), list):
-            start["command"] = without_secrets([str(word) for word in start["command"]], ())
+            start["command"] = [*without_secrets(map(str, start["command"]), ())]
         endpoint = start.get("endpoint")
         if isinstance(endpoint, dict) and isinstance(endpoint.get("url"), str):
             endpoint["url"] = Address.of(endpoint["url"]).shown

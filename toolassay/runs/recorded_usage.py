@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json
 from toolassay.runs.journal import Journal, KeyIndex
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, booked, percentiles
 from toolassay.runs.manifest import LEDGER
@@ -116,47 +115,22 @@ class RecordedUsage:
 
 
 def recorded_usage(run_folder: Path) -> RecordedUsage | None:
-    """What the run in a folder has used: by its ledger, or by its summary where that lacks times; None
-    without either.
+    """What the run in a folder has used, by its ledger; None without requests.
 
     Raises:
         UsageError: A file is broken.
     """
     used = spending([run_folder / LEDGER])
-    if not used.totals.requests or used.untimed:  # without times of the calls of built-in models
-        return _of_summary(run_folder / SUMMARY)
+    if not used.totals.requests:
+        return None
+    times = percentiles(used.answering.seconds)
     return RecordedUsage(
         used.totals.known_cost,
         used.totals.unknown_cost,
         len(used.seconds),
-        _median(percentiles(used.answering.seconds)),
+        times["p50"] if times else None,
         bool(used.answering_models) and used.answering_models <= FREE,
     )
-
-
-def _of_summary(path: Path) -> RecordedUsage | None:
-    """The usage in `summary.json`, for models whose calls have no lines of their own in the ledger."""
-    if not path.is_file():
-        return None
-    facts = read_json(path)
-    try:
-        used = facts["used"]
-        if not used["requests"]:
-            return None
-        planner = next((part for part in used["by_model_and_role"] if part["role"] in ANSWERING), used)
-        return RecordedUsage(
-            used["cost_usd"],
-            used["requests_of_unknown_cost"],
-            facts["lines"],
-            _median(planner["seconds"]),
-            planner.get("model") in FREE,
-        )
-    except (KeyError, TypeError):
-        raise UsageError("not the summary of a run", file=path, fix="remove it") from None
-
-
-def _median(times: Mapping[str, float] | None) -> float | None:
-    return None if times is None else times["p50"]
 
 
 _OF_A_TASK = (50, 90, 95, 99)

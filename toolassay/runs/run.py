@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial, reduce
-from operator import add
+from operator import add, attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolassay.engines import Engine, open_engine
+from toolassay.engines import open_engine
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
@@ -107,7 +107,7 @@ class Run:
             engine = choices.engine and opened.enter_context(open_engine(choices.engine))
             trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
             folder, output = trial.run_folder, self._output
-            record = self._record()
+            record = RunRecord(folder, self._options, command=run.command, screen=screen)
             batches = self._batches(record)
             models, _ = self._models(record, batches)
             self._work.prepare()
@@ -140,7 +140,11 @@ class Run:
                 try:
                     figures = partial(_figures, ledger, summary)
                     with screen.progress(facts.stage, facts.asked, figures) as advance:
-                        spread = self._spread(engine, journal) if engine else None
+                        spread = None
+                        if engine:
+                            seed, helpers = self._options.extra_body.get(SEED), tuple(facts.helpers)
+                            task = ItemsTask(self._work.items, trial.llm, helpers, seed)
+                            spread = Spread(engine, task, journal, ledger, facts.asked)
                         loop = Loop(
                             run.limits.multiworker,
                             advance,
@@ -198,16 +202,6 @@ class Run:
                 " were requested again"
             )
 
-    def _spread(self, engine: Engine, journal: Journal) -> Spread:
-        facts = self._facts
-        seed = self._options.extra_body.get(SEED)
-        task = ItemsTask(self._work.items, self._trial.llm, tuple(facts.helpers), seed)
-        return Spread(engine, task, journal, self._ledger, facts.asked)
-
-    def _record(self) -> RunRecord:
-        run = self._settings
-        return RunRecord(self._trial.run_folder, self._options, command=run.command, screen=run.screen)
-
     def _batches(self, record: RunRecord) -> Batches | None:
         """What sends the requests as a batch; None if they are sent one by one."""
         if self._options.batch is None:
@@ -263,9 +257,9 @@ class Run:
             conflict_fix=self._facts.conflict_fix,
             read_only=True,
         ) or (self._facts.adopts and force and not journal_file.exists())
-        _, options = self._models(
-            self._record()
-        )  # as a run would refuse them, and with what the server refuses
+        run, folder = self._settings, self._trial.run_folder
+        record = RunRecord(folder, self._options, command=run.command, screen=run.screen)
+        _, options = self._models(record)  # as a run would refuse them, and with what the server refuses
         parameters = parameters_of(ChatRequest([], self._facts.parameters), options)
         estimate = Estimate(completion_limit(parameters))
         with (
@@ -349,7 +343,15 @@ def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) 
             total = reduce(add, sums)
             many = " " + limit if len(ended[0].expected) > 1 else ""
             screen.show(f"all {trials} trials together{many}: {total.words}")
-    return ended[0] if len(ended) == 1 else _together(ended)
+    if len(ended) == 1:
+        return ended[0]
+    summary = RunSummary()
+    for one in ended:
+        summary.add(one.summary)
+        summary.stop = summary.stop or one.summary.stop
+    counts = (sum(map(attrgetter(name), ended)) for name in ("written", "already", "adopted"))
+    written, already, adopted = counts
+    return Inference(written, already, summary, adopted)
 
 
 def _figures(ledger: Ledger, summary: RunSummary) -> Figures:
@@ -358,21 +360,6 @@ def _figures(ledger: Ledger, summary: RunSummary) -> Figures:
     since.subtract(ledger.before_start)
     answers, timeouts = (sum(since[name] for name in names) for names in (ANSWERS, ("timeout", "time limit")))
     return Figures(sum(summary.outcomes.values()), summary.failed, answers, timeouts, ledger.used)
-
-
-def _together(ended: Sequence[Inference]) -> Inference:
-    summary = RunSummary()
-    for one in ended:
-        summary.outcomes.update(one.summary.outcomes)
-        summary.failed += one.summary.failed
-        summary.failures += one.summary.failures
-        summary.stop = summary.stop or one.summary.stop
-    return Inference(
-        sum(one.written for one in ended),
-        sum(one.already for one in ended),
-        summary,
-        sum(one.adopted for one in ended),
-    )
 
 
 def _tools_warning(verdict: Verdict, facts: ToolUse, noun: str) -> str:

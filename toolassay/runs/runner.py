@@ -64,6 +64,12 @@ class RunSummary:
     interrupted: bool = False
     changed: int = 0
 
+    def add(self, other: RunSummary) -> None:
+        """Count the items of another part of the run too."""
+        self.outcomes.update(other.outcomes)
+        self.failed += other.failed
+        self.failures += other.failures[: 5 - len(self.failures)]
+
     @property
     def unasked(self) -> int:
         """Items without an answer because the budget was spent or the run ended."""

@@ -189,12 +189,9 @@ class Spread:
         for attempt in answered.attempts:
             self.meter.after(attempt)
         self.journal.extend(answered.lines)
-        part, summary = answered.summary, loop.summary
-        summary.outcomes.update(part.outcomes)
-        summary.failed += part.failed
-        summary.failures += part.failures[: 5 - len(summary.failures)]
+        loop.summary.add(answered.summary)
         loop.retry.replaced += answered.replaced
-        for _ in range(part.outcomes.total()):
+        for _ in range(answered.summary.outcomes.total()):
             loop.done()
         if answered.error is not None:
             raise answered.error

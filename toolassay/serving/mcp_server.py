@@ -189,7 +189,7 @@ def serve_mcp(
     import mcp_types
 
     folder = DataFolder(Path(data_dir)).require()
-    library, requests = folder.library(say=screen.say), Requests.read(folder.user_requests)
+    library, requests = folder.library(say=screen.say), Requests(folder.user_requests)
     chosen = executor_named(executor, benchmark_executors())
     context = ExecutionContext(folder, library, allow_tools=allow_tools, seed=seed)
     place = folder.path / "predictions_agents"

@@ -187,7 +187,7 @@ def generate(
     model, limits, choices, samples, writing = found
     run, llm = RunSettings(model, limits, choices, command, screen), model.llm
     model.check()
-    check_wording(writing.prompt, with_template=writing.prompt_template is not None, say=screen.say)
+    check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     refuse_baseline(llm, "--llm")
     _check_critics(writing, llm)
     suffix = "_check" if writing.check else ""

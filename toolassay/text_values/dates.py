@@ -7,7 +7,6 @@ with what a request states and no more, so a `Day` holds only the parts that are
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -36,8 +35,8 @@ _PATTERNS = (
     re.compile(
         r"(?<![\w.])(?P<one>\d{1,2})(?P<mark>[-/.])(?P<two>\d{1,2})(?P=mark)(?P<year>\d{4}|\d\d)(?!\d)"
     ),
-    # "17th of october 2026" and "3 to 5 may", but not "17 octopuses".
-    re.compile(rf"(?<![\w.]){_DAYS}\s?[-.]?\s?(?:of\s)?{_MONTH}(?:\s?[-/]\s?(?=\d{{4}}))?{_YEAR}"),
+    # "17th of october 2026" and "3 to 5 may", but not "17 octopuses" or the "15 may" of "10:15 may".
+    re.compile(rf"(?<![\w.:]){_DAYS}\s?[-.]?\s?(?:of\s)?{_MONTH}(?:\s?[-/]\s?(?=\d{{4}}))?{_YEAR}"),
     # "oct 17, 2026", but not the "may 10" of "may 10:15" or "may 10 pm".
     re.compile(rf"\b{_MONTH}\s?-?(?:the\s)?{_DAYS}(?![\d:.]\d|\d|\s?[ap]\.?m){_YEAR}"),
     # "october 2026", but not "october".
@@ -103,21 +102,26 @@ def find_days(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[st
     >>> [days for _, days in find_days("on christmas day or 12/24", lenient=True)]
     [(Day(year=None, month=12, day=25),), (Day(year=None, month=12, day=24),)]
     """
-    taken: list[tuple[int, int]] = []
-    for pattern in _PATTERNS:
-        for match in pattern.finditer(text):
-            if any(start < match.end() and match.start() < end for start, end in taken):
-                continue
-            if days := tuple(dict.fromkeys(_days(match.groupdict()))):
-                if len(taken) < 200:  # bounds the work on texts that are lists of dates
-                    taken.append(match.span())
-                yield match, days
+    yield from (mention for mention in _mentions(text) if mention[1])
     if lenient:
         for match in _FEAST.finditer(text):
             yield match, (Day(None, *_FEASTS[match["feast"]]),)
         for match in _LENIENT.finditer(text):
             if days := tuple(_days(match.groupdict())):
                 yield match, days
+
+
+def _mentions(text: str) -> Iterator[tuple[re.Match[str], tuple[Day, ...]]]:
+    """As `find_days`, with no days where a mention is of a day that no calendar has."""
+    taken: list[tuple[int, int]] = []
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end in taken):
+                continue
+            days = tuple(dict.fromkeys(_days(match.groupdict())))
+            if days and len(taken) < 200:  # bounds the work on texts that are lists of dates
+                taken.append(match.span())
+            yield match, days
 
 
 def _days(parts: dict[str, str | None]) -> Iterator[Day]:
@@ -139,26 +143,6 @@ def _days(parts: dict[str, str | None]) -> Iterator[Day]:
             yield day
 
 
-_LEAP_YEAR = 2000
-# "2026-02-31", but not the "2026-02-31" of "12026-02-31" or "2026-02-31-7".
-_YEAR_FIRST = re.compile(
-    r"(?<![\d-])(?P<year>(?:19|20)\d\d)(?P<dash>[-/.])(?P<month>\d{1,2})(?P=dash)(?P<day>\d{1,2})(?!\d|-\d)"
-)
-# "31/02/2026", but not "31/02/26".
-_YEAR_LAST = re.compile(
-    r"(?<![\d.-])(?P<one>\d{1,2})(?P<dash>[-/.])(?P<two>\d{1,2})(?P=dash)(?P<year>(?:19|20)\d\d)(?!\d)"
-)
-_NAME = rf"(?P<name>{longest_first(MONTH_NUMBERS)})"
-# "31st of June", but not the "15 May" of "10:15 May".
-_DAY_AND_MONTH = re.compile(
-    rf"(?<![\d:.,-])(?P<day>\d\d?)(?:st|nd|rd|th)?(?: of)? {_NAME}(?!\w)", re.IGNORECASE
-)
-# "June 31", but not the "June 31" of "June 31.5".
-_MONTH_AND_DAY = re.compile(
-    rf"(?<!\w){_NAME}\.? (?P<day>\d\d?)(?:st|nd|rd|th)?(?![\w:]|[.,-]\d)", re.IGNORECASE
-)
-
-
 def is_impossible_day(text: str) -> bool:
     """Whether a text of any spelling states a day that no calendar has, however its figures are ordered.
 
@@ -167,18 +151,7 @@ def is_impossible_day(text: str) -> bool:
     >>> [is_impossible_day(text) for text in ("2027-02-29", "29.02.2027", "2028-02-29", "31/12/2026")]
     [True, True, False, False]
     """
-    text = text[:500]
-    days = [_exists(int(m["month"]), int(m["day"]), int(m["year"])) for m in _YEAR_FIRST.finditer(text)]
-    for match in _YEAR_LAST.finditer(text):
-        one, two, year = int(match["one"]), int(match["two"]), int(match["year"])
-        days.append(_exists(one, two, year) or _exists(two, one, year))
-    for match in (*_DAY_AND_MONTH.finditer(text), *_MONTH_AND_DAY.finditer(text)):
-        days.append(_exists(MONTH_NUMBERS[match["name"].casefold()], int(match["day"])))
-    return bool(days) and not all(days)
-
-
-def _exists(month: int, day: int, year: int = _LEAP_YEAR) -> bool:
-    return 1 <= month <= 12 and 1 <= day <= monthrange(year, month)[1]
+    return any(not days for _, days in _mentions(text[:500].casefold()))
 
 
 _MONTH_NAME = rf"(?:{MONTH_STEMS})[a-z]{{0,6}}\.?"

@@ -33,7 +33,7 @@ def requests_file(folder: str, ids: list[int | str]) -> Path:
 def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = requests_file(name, ids)
-        requests = Requests.read(path)
+        requests = Requests(path)
         every = list(read_requests(path))
         last = {request.id: request.line for request in every}
         expected = [request for request in every if last[request.id] == request.line]
@@ -46,7 +46,7 @@ def test_the_last_line_of_an_id_counts(ids: list[int | str]) -> None:
 def test_a_file_that_changes_meanwhile_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "user_requests.json"
     path.write_text('{"id": 1, "user_request": "a"}\n')
-    requests = Requests.read(path)
+    requests = Requests(path)
     assert len(list(requests)) == 1
     path.write_text('{"id": 1, "user_request": "b"}\n')
     os.utime(path, (1, 1))
@@ -58,7 +58,7 @@ def test_every_line_is_checked_before_the_first_is_used(tmp_path: Path) -> None:
     path = tmp_path / "user_requests.json"
     path.write_text('{"id": 1, "user_request": "a"}\n{"id": 2}\n')
     with pytest.raises(UsageError, match="2: has no 'user_request'"):
-        Requests.read(path)
+        Requests(path)
 
 
 @given(IDS, st.integers(1, 5) | st.none(), st.data())
@@ -66,7 +66,7 @@ def test_those_chosen_are_the_first_of_those_named_in_the_order_of_the_file(
     ids: list[int | str], limit: int | None, data: st.DataObject
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
-        requests = Requests.read(requests_file(name, ids))
+        requests = Requests(requests_file(name, ids))
         named = data.draw(st.none() | st.sets(st.sampled_from(ids), min_size=1)) if ids else None
         texts = None if named is None else {str(one) for one in named}
         wanted = [r for r in requests if texts is None or str(r.id) in texts][:limit]

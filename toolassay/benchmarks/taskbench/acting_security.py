@@ -47,9 +47,8 @@ from toolassay.executors.executor import CallResult, Environment, OpenExecutor, 
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import compared
 from toolassay.executors.simulated_results import Actions, ResultMaker, UnmakeableError
-from toolassay.files import read_json_lines, values_in
+from toolassay.files import map_texts, read_json_lines, values_in
 from toolassay.graph import ToolGraph
-from toolassay.models.wire_format import map_texts
 from toolassay.requests import key_of
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.items import Ask, ItemWork

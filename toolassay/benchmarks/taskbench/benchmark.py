@@ -67,8 +67,7 @@ class TaskBench(Benchmark):
                 "prompt",
                 "Built-in prompt. 'example' shows a short worked example instead of placeholders, "
                 "for small models.",
-                choices=("default", "example", "published"),
-                metavar="default|example",
+                choices=("default", "example"),
             ),
             Option("prompt_template", "File with your own prompt template.", Path),
             Option(

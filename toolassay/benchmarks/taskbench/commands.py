@@ -220,15 +220,15 @@ def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
 
 
 @click.command("taskbench")
-@options.option("data_dir", type=options.PATH, required=True, help="The data folder; created if missing.")
-@options.option(
+@options.path("data_dir", "The data folder; created if missing.", required=True)
+@options.choice(
     "domain",
-    type=click.Choice(["huggingface", "multimedia", "dailylifeapis"]),
+    ["huggingface", "multimedia", "dailylifeapis"],
+    "Which of the three domains to import.",
     required=True,
-    help="Which of the three domains to import.",
 )
-@options.option("hub", default="microsoft/Taskbench", help="Data set on the Hugging Face hub.")
-@options.option("revision", default=None, help="Branch, tag or commit of the data set [default: the newest].")
+@options.option("hub", "Data set on the Hugging Face hub.", default="microsoft/Taskbench")
+@options.option("revision", "Branch, tag or commit of the data set [default: the newest].")
 @click.option(
     "--from",
     "--folder",
@@ -237,13 +237,8 @@ def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
     default=None,
     help="Local folder with the files of the data set, instead of the hub.",
 )
-@options.option("file", default=None, help="File with the labels, e.g. improved.parquet.")
-@options.option(
-    "tools",
-    type=options.PATH,
-    default=None,
-    help="A tool_desc.json [default: the one beside the data, else the one of this checkout].",
-)
+@options.option("file", "File with the labels, e.g. improved.parquet.")
+@options.path("tools", "A tool_desc.json [default: the one beside the data, else the one of this checkout].")
 def import_command(data_dir: Path, **settings: Any) -> None:
     """Import TaskBench from its repository or the hub: JSON, JSON Lines, Parquet, or a saved data set.
 

@@ -295,7 +295,7 @@ def chosen_labels(
     if ids is None and limit is None:
         return None
     source = folder.user_requests if folder.user_requests.is_file() else folder.data
-    return [request.id for request in Chosen(Requests.read(source), ids=ids, limit=limit)]
+    return [request.id for request in Chosen(Requests(source), ids=ids, limit=limit)]
 
 
 def _up_to_date(target: Path, evaluator: PlanEvaluator) -> Evaluation | None:

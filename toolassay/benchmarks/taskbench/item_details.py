@@ -186,7 +186,7 @@ def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Itera
             "holds no conversations", file=trial.run_folder, fix="run infer --ask tools or --ask react"
         )
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
-        for request in Requests.read(folder.user_requests):
+        for request in Requests(folder.user_requests):
             entry = entry_of(journal, request)
             if entry.plan is UNSET:
                 continue

@@ -88,13 +88,13 @@ class PlanOptions:
             if getattr(self, name) not in (getattr(PlanOptions, name), []):
                 raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
 
-    def wording(self, say: Callable[[str], None]) -> Wording:
-        """Name of the built-in prompt; `say` receives a notice if it has another name now.
+    def wording(self) -> Wording:
+        """Name of the built-in prompt.
 
         Raises:
             UsageError: It is unknown, or given together with a template.
         """
-        return check_wording(self.prompt, with_template=self.prompt_template is not None, say=say)
+        return check_wording(self.prompt, with_template=self.prompt_template is not None)
 
     @property
     def rewriter(self) -> str | None:

@@ -150,7 +150,7 @@ class PlanSource:
         Raises:
             UsageError: Files missing or malformed, or options that do not fit.
         """
-        wording, template = own.wording(screen.say), own.prompt_template
+        wording, template = own.wording(), own.prompt_template
         graph = graph_of(folder, own.dependency_type, say=screen.say)
         library = graph.library
         if template is not None and folder.tool_desc.exists():
@@ -430,7 +430,7 @@ def requests_of(folder: DataFolder, screen: Screen) -> Requests:
     Raises:
         UsageError: missing or malformed file, or no request in it.
     """
-    requests = Requests.read(folder.user_requests)
+    requests = Requests(folder.user_requests)
     if not requests:
         raise UsageError("holds no request", file=folder.user_requests, fix="make it with format_data.py")
     if requests.repeated:
@@ -468,7 +468,7 @@ def remade_plans(recorded: RecordedRun, comparison: LineComparison) -> Iterator[
     """
     kind = (recorded_settings(recorded.run_folder) or {}).get("dependency_type")
     graph = graph_of(recorded.folder, kind if isinstance(kind, str) else None, say=recorded.screen.say)
-    requests = Requests.read(recorded.folder.user_requests)
+    requests = Requests(recorded.folder.user_requests)
     with recorded.screen.progress("read", len(requests)) as advance:
         for request in requests:
             entry = entry_of(recorded.journal, request)

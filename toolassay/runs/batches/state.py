@@ -48,7 +48,7 @@ class Endpoint(NamedTuple):
     @classmethod
     def of(cls, options: ModelOptions) -> Endpoint:
         """The endpoint of `options`."""
-        return cls(options.endpoint, options.endpoint_fingerprint)
+        return cls(options.endpoint, options.address.fingerprint)
 
 
 class BatchRequest(NamedTuple):

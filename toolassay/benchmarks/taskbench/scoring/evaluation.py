@@ -22,9 +22,9 @@ from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics
 from toolassay.metrics.rouge import TextPair, rouge_score_release
-from toolassay.progress_callback import Progress, no_progress
 from toolassay.runs import recorded_settings
 from toolassay.runs.record import refused_part
+from toolassay.screen import Progress, no_progress
 from toolassay.tools import ToolLibrary
 from toolassay.version import __version__
 

@@ -36,8 +36,8 @@ from toolassay.metrics.installed import InstalledMetrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_scorer
 from toolassay.normalised_plan import Plan, PlanReader, without_results
-from toolassay.progress_callback import Progress, no_progress
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
+from toolassay.screen import Progress, no_progress
 from toolassay.tools import ToolLibrary
 
 CHUNK = 2_500
