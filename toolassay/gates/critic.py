@@ -76,6 +76,18 @@ class Knowledge(NamedTuple):
 NOTHING_KNOWN = Knowledge()
 
 
+class Evidence(NamedTuple):
+    """What a critic sees beside the samples of a set.
+
+    Attributes:
+        common: What is known beside each sample.
+        of_sample: The same with the results of its plan, by id of the sample.
+    """
+
+    common: Knowledge = NOTHING_KNOWN
+    of_sample: Mapping[Any, Knowledge] = MappingProxyType({})
+
+
 def critic_prompt(
     gold: Gold, background: Background, doubts: Sequence[str] = (), evidence: Knowledge = NOTHING_KNOWN
 ) -> str:
@@ -182,18 +194,13 @@ class CriticWork(ItemWork[Gold]):
     Args:
         golds: the samples; the work iterates over them several times.
         background: their tools.
-        evidence: what is known beside a sample, by its id.
+        evidence: what is known beside the samples.
 
     Attributes:
         verdicts: the verdict on each sample, by its line; filled by `lines`.
     """
 
-    def __init__(
-        self,
-        golds: Iterable[Gold],
-        background: Background,
-        evidence: Mapping[Any, Knowledge] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, golds: Iterable[Gold], background: Background, evidence: Evidence) -> None:
         self.golds, self._background, self._evidence = golds, background, evidence
         self._grounding = GroundingGate(background)
         self.verdicts: dict[int, CriticVerdict] = {}
@@ -234,7 +241,7 @@ class CriticWork(ItemWork[Gold]):
             }
 
     def _prompt(self, gold: Gold) -> str:
-        evidence = self._evidence.get(gold.id, NOTHING_KNOWN)
+        evidence = self._evidence.of_sample.get(gold.id, self._evidence.common)
         return critic_prompt(gold, self._background, doubts_of(gold, self._grounding), evidence)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -269,38 +269,31 @@ class GateRecipe:
     executions: Path | None = None
     solvers: tuple[Solver, ...] = ()
 
-    def build(self) -> GateBuilder:
-        """Build the gates that are the same for all samples.
+    def build(self) -> Callable[[SampleContext], tuple[Gate, ...]]:
+        """Read the files, and build the gates that are the same for all samples.
+
+        Returns:
+            What gives the selected gates, in order, for the samples that a context is about.
 
         Raises:
             UsageError: a file cannot be read.
         """
-        return GateBuilder(self)
+        background, rules = self.background, rule_gates(self.background)
+        execution: ExecutionGate | None = None
+        opinion: SecondOpinionGate | None = None
+        if self.executions is not None and ExecutionGate.name in self.names:
+            execution = ExecutionGate(read_executions(self.executions), background)
+        if self.solvers and SecondOpinionGate.name in self.names:
+            opinion = SecondOpinionGate(self.solvers, background)
 
+        def gates(known: SampleContext) -> tuple[Gate, ...]:
+            asked = opinion and opinion.among(known.solved)
+            every = gate_pipeline(
+                background, replace(known, execution=execution, second_opinion=asked), rules
+            )
+            return tuple(gate for gate in every if gate.name in self.names)
 
-class GateBuilder:
-    """The gates of a check in one process.
-
-    Args:
-        recipe: which gates.
-    """
-
-    def __init__(self, recipe: GateRecipe) -> None:
-        self._recipe, background = recipe, recipe.background
-        self._rules = rule_gates(background)
-        self._execution: ExecutionGate | None = None
-        self._opinion: SecondOpinionGate | None = None
-        if recipe.executions is not None and ExecutionGate.name in recipe.names:
-            self._execution = ExecutionGate(read_executions(recipe.executions), background)
-        if recipe.solvers and SecondOpinionGate.name in recipe.names:
-            self._opinion = SecondOpinionGate(recipe.solvers, background)
-
-    def gates(self, known: SampleContext) -> tuple[Gate, ...]:
-        """The selected gates, in order, for the samples that `known` is about."""
-        opinion = None if self._opinion is None else self._opinion.among(known.solved)
-        known = replace(known, execution=self._execution, second_opinion=opinion)
-        gates = gate_pipeline(self._recipe.background, known, self._rules)
-        return tuple(gate for gate in gates if gate.name in self._recipe.names)
+        return gates
 
 
 def select_gates(
