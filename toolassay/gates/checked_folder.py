@@ -332,14 +332,18 @@ class CheckTask:
 
         def check(part: LabelPart) -> CheckedPart:
             found, gates = CheckedPart(GateFunnel(self.recipe.names)), gates_for(part.known)
-            for gold, repairs in self.reader.repaired(part.lines):
-                self._add(found, gold, repairs, gates)
+            read = list(self.reader.repaired(part.lines))
+            inspections = inspect([gold for gold, _ in read], gates)
+            for inspection, (_, repairs) in zip(inspections, read, strict=True):
+                self._add(found, inspection, repairs, gates)
             return found
 
         return check
 
-    def _add(self, part: CheckedPart, gold: Gold, repairs: Sequence[Repair], gates: tuple[Gate, ...]) -> None:
-        inspection = inspect(gold, gates)
+    def _add(
+        self, part: CheckedPart, inspection: Inspection, repairs: Sequence[Repair], gates: tuple[Gate, ...]
+    ) -> None:
+        gold = inspection.gold
         part.funnel.add(inspection)
         part.coverage.add(inspection, self.recipe.background.library)
         part.repairs.update(change.kind for change in repairs)
@@ -361,8 +365,8 @@ class CheckTask:
         record, repairs = repair(inspection.gold.record, self.recipe.background)
         if not repairs:
             return False
-        level = inspect(Gold.of(record, inspection.gold.line), gates).level
-        return LEVELS.index(level) < LEVELS.index(inspection.level)
+        (after,) = inspect([Gold.of(record, inspection.gold.line)], gates)
+        return LEVELS.index(after.level) < LEVELS.index(inspection.level)
 
 
 def checked_parts(

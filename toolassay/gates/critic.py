@@ -76,7 +76,7 @@ class Knowledge(NamedTuple):
 NOTHING_KNOWN = Knowledge()
 
 
-class Evidence(NamedTuple):
+class CriticEvidence(NamedTuple):
     """What a critic sees beside the samples of a set.
 
     Attributes:
@@ -200,7 +200,7 @@ class CriticWork(ItemWork[Gold]):
         verdicts: the verdict on each sample, by its line; filled by `lines`.
     """
 
-    def __init__(self, golds: Iterable[Gold], background: Background, evidence: Evidence) -> None:
+    def __init__(self, golds: Iterable[Gold], background: Background, evidence: CriticEvidence) -> None:
         self.golds, self._background, self._evidence = golds, background, evidence
         self._grounding = GroundingGate(background)
         self.verdicts: dict[int, CriticVerdict] = {}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,24 +146,27 @@ class Inspection(NamedTuple):
         return next((gate for gate, state in self.states.items() if level_of([state]) != "pass"), None)
 
 
-def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
-    """Check a sample with every gate; a reject does not skip later gates.
+def inspect(golds: Sequence[Gold], gates: Sequence[Gate]) -> Iterator[Inspection]:
+    """Check samples with every gate; a reject does not skip later gates.
+
+    One gate checks all samples before the next one does, which is faster: its code and data stay cached.
 
     What the gate "grounding" only quarantines passes if a critic confirms the sample: its findings stay, with
     the state "pass". A critic never overrules a reject.
 
     >>> from toolassay.gates.gate_pipeline import IdGate
     >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_nodes": [{"task": "a"}]}, line=2)
-    >>> inspect(gold, [IdGate({2: 1})]).level
-    'reject'
+    >>> [found.level for found in inspect([gold], [IdGate({2: 1})])]
+    ['reject']
     """
-    findings: list[Finding] = []
-    states: dict[str, State] = {}
-    for gate in gates:
-        found = gate.check(gold)
-        states[gate.name] = state_of(found)
-        findings += found
-    name = GroundingGate.name
+    found = [[gate.check(gold) for gold in golds] for gate in gates]
+    for number, gold in enumerate(golds):
+        yield _inspection(gold, gates, [own[number] for own in found])
+
+
+def _inspection(gold: Gold, gates: Sequence[Gate], found: Sequence[list[Finding]]) -> Inspection:
+    states = {gate.name: state_of(own) for gate, own in zip(gates, found, strict=True)}
+    findings, name = [one for own in found for one in own], GroundingGate.name
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:

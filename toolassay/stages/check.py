@@ -50,9 +50,9 @@ from toolassay.gates.critic import (
     NOT_FOR_IT,
     PARAMETERS,
     RULES,
+    CriticEvidence,
     CriticVerdict,
     CriticWork,
-    Evidence,
     Knowledge,
     TeacherGate,
     template,
@@ -219,7 +219,7 @@ class ReviewWork(Work):
         return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
-def read_evidence(folder: DataFolder) -> Evidence:
+def read_evidence(folder: DataFolder) -> CriticEvidence:
     """What critics see beside the samples of a folder.
 
     Args:
@@ -234,13 +234,13 @@ def read_evidence(folder: DataFolder) -> Evidence:
     for one in read_executions(path) if path.is_file() else ():
         texts = [CallResult.of(call.result).text[:MOST_OF_RESULT] for call in one.calls if not call.error]
         found[one.id] = common._replace(results=texts, simulated=one.executor == SIMULATED)
-    return Evidence(common, found)
+    return CriticEvidence(common, found)
 
 
 def ask_critic(
     golds: Selected,
     background: Background,
-    evidence: Evidence,
+    evidence: CriticEvidence,
     *,
     out: Path,
     data: Path,
