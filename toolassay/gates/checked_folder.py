@@ -30,7 +30,7 @@ from toolassay.files import (
     sha256_of,
     write_json,
 )
-from toolassay.gates.coverage import Coverage, SampleCounts
+from toolassay.gates.coverage import SampleCounts
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import LEVELS, CheckedSample, Gate, Level
 from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
@@ -40,7 +40,6 @@ from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.graph.edits import EDITS
 from toolassay.locks import exclusive_folder
-from toolassay.screen import Screen
 
 Output = Literal[
     "gates", "rejected", "repairs", "passed", "passed requests", "quarantine", "quarantine requests"
@@ -309,6 +308,13 @@ class CheckedPart:
     repairs: Counter[str] = field(default_factory=Counter)
     repairable: int = 0
 
+    def extend(self, other: CheckedPart) -> None:
+        """Add the counts of the part that follows."""
+        self.funnel.extend(other.funnel)
+        self.coverage.extend(other.coverage)
+        self.repairs.update(other.repairs)
+        self.repairable += other.repairable
+
 
 @dataclass(frozen=True)
 class CheckTask:
@@ -379,63 +385,3 @@ def checked_parts(
     """
     parts = (LabelPart(lines, known.within(lines.numbers)) for lines in labels.parts)
     return engine.map(task, parts)
-
-
-class Sorted(NamedTuple):
-    """The counts of a check.
-
-    Attributes:
-        funnel: Number of samples per gate and level.
-        repairs: Number of repairs by kind; None if repair was not requested.
-        repairable: Number of samples that a repair would bring to a better level; 0 if repair was requested.
-        coverage: Number of samples per tool and edge.
-    """
-
-    funnel: GateFunnel
-    repairs: Counter[str] | None
-    repairable: int
-    coverage: Coverage
-
-
-def sort_set(
-    labels: LabelledSet,
-    known: SampleContext,
-    recipe: GateRecipe,
-    place: CheckedFolder,
-    coverage: Coverage,
-    *,
-    is_repaired: bool,
-    engine: Engine,
-    screen: Screen,
-) -> Sorted:
-    """Run each sample through the gates and write it to the files of its level.
-
-    Args:
-        labels: The samples, repaired if requested.
-        known: What is known about them beyond their labels.
-        recipe: The gates.
-        place: Output folder; its files are all replaced at the end, or none is.
-        coverage: Counts the samples of each tool and edge of the graph; empty.
-        is_repaired: Whether repair was requested.
-        engine: Where the gates run.
-        screen: Receives progress.
-
-    Raises:
-        UsageError: The file of labels changed during the check.
-        ToolassayError: A file cannot be written.
-    """
-    funnel, kinds, repairable = GateFunnel(recipe.names), Counter[str](), 0
-    task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not is_repaired)
-    with (
-        place.writing(coverage.graph, repairs=is_repaired) as write,
-        screen.progress("check", len(labels)) as advance,
-    ):
-        for part in checked_parts(labels, known, task, engine):
-            funnel.extend(part.funnel)
-            coverage.extend(part.coverage)
-            write(part.lines)
-            kinds.update(part.repairs)
-            repairable += part.repairable
-            for _ in range(part.funnel.total):
-                advance()
-    return Sorted(funnel, kinds if is_repaired else None, repairable, coverage)

@@ -40,10 +40,9 @@ from toolassay.gates.checked_folder import (
     QUARANTINE,
     REPAIRS,
     CheckedFolder,
+    CheckedPart,
     CheckTask,
-    Sorted,
     checked_parts,
-    sort_set,
 )
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import (
@@ -66,6 +65,7 @@ from toolassay.gates.duplicate_gates import (
 from toolassay.gates.gate import Background, CheckedSample, Level, read_gates
 from toolassay.gates.gate_pipeline import (
     ExecutionGate,
+    GateFunnel,
     GateRecipe,
     SampleContext,
     funnel_page,
@@ -508,11 +508,19 @@ def check_into(
                 )
                 recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
                 complete = complete and answered
-        coverage = Coverage(graph, _left_out(folder, graph))
-        ended = sort_set(
-            labels, known, recipe, place, coverage, is_repaired=repair, engine=engine, screen=screen
-        )
-        funnel = ended.funnel
+        found = CheckedPart(GateFunnel(names))
+        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair)
+        with (
+            place.writing(graph, repairs=repair) as write,
+            screen.progress("check", len(labels)) as advance,
+        ):
+            for part in checked_parts(labels, known, task, engine):
+                found.extend(part)
+                write(part.lines)
+                for _ in range(part.funnel.total):
+                    advance()
+        coverage, funnel = Coverage(graph, _left_out(folder, graph)), found.funnel
+        coverage.extend(found.coverage)
         settings = {
             "toolassay": __version__,
             "dependency_type": graph.dependency_type,
@@ -529,7 +537,7 @@ def check_into(
             },
             "against_sha256": None if other is None else sha256_of(other.path),
         }
-        value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
+        value = funnel.to_json(settings, _signature(settings)) | {"coverage": coverage.to_json()}
         if rewriting := _rewriting(folder):
             value["rewriting"] = msgspec.to_builtins(rewriting)
         if known_critics:
@@ -537,7 +545,7 @@ def check_into(
         draw_funnel(funnel.rows, place.path / FUNNEL_PICTURE)
         write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"], rewriting))
         write_json(place.path / FUNNEL, value)
-        _report(ended, place, known_critics.values(), screen)
+        _report(found, coverage, place, known_critics.values(), screen, is_repaired=repair)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -610,22 +618,28 @@ def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
 
 
-def _report(ended: Sorted, place: CheckedFolder, critics: Iterable[str], screen: Screen) -> None:
-    funnel, out = ended.funnel, place.path
-    if ended.repairs is not None:
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
+def _report(
+    found: CheckedPart,
+    coverage: Coverage,
+    place: CheckedFolder,
+    critics: Iterable[str],
+    screen: Screen,
+    *,
+    is_repaired: bool,
+) -> None:
+    funnel, out = found.funnel, place.path
+    if is_repaired:
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in found.repairs.most_common())
         screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
         screen.say(f"{gate}, most frequent ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
-    if ended.repairable:
-        samples = count_of(ended.repairable, "sample")
+    if found.repairable:
+        samples = count_of(found.repairable, "sample")
         screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
-    for line in ended.coverage.lines():
-        screen.say(line)
-    for line in critics:
+    for line in (*coverage.lines(), *critics):
         screen.say(line)
     if place.passed.benchmark.is_by_rules:
         screen.say(f"the set is {BY_RULES}")
