@@ -150,9 +150,11 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     @classmethod
     def of(cls, response: ChatResponse, problems: Iterable[Problem]) -> Attempt:
         """The attempt of an answer."""
-        found = [(one.found_by, one.text) for one in problems]
-        tokens = {"prompt_tokens": response.prompt_tokens, "completion_tokens": response.completion_tokens}
-        return cls(**tokens, problems=found)
+        return cls(
+            prompt_tokens=response.prompt_tokens,
+            completion_tokens=response.completion_tokens,
+            problems=[(one.found_by, one.text) for one in problems],
+        )
 
 
 class SampleEntry(ItemEntry):
@@ -386,7 +388,7 @@ class GateGain(msgspec.Struct, frozen=True):
 
 
 class RewritingGain(msgspec.Struct, frozen=True):
-    """What rewriting gained and cost: `rewriting` in `statistics.json` and in `funnel.json`.
+    """What rewriting gained and cost: `rewriting` in `statistics.json`.
 
     Attributes:
         passed_at: The samples by the number of rewrites after which an answer passed.

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.backinstruct.generator import RewritingGain
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import Execution, Outcome, read_executions
 from toolassay.data_folder import FunnelRow
@@ -450,16 +449,8 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
     return Table(("gate", *STATES), rows).markdown()
 
 
-def rewriting_table(gain: RewritingGain) -> str:
-    """What rewriting gained, in Markdown: the samples that pass after each number of rewrites."""
-    rows: list[Sequence[Value]] = [
-        [f"after {n}" if n != "0" else "at once", count] for n, count in gain.passed_at.items()
-    ]
-    return Table(("passes", "samples"), [*rows, ("never", gain.never)]).markdown()
-
-
-def funnel_page(funnel: GateFunnel, signature: str, rewriting: RewritingGain | None = None) -> str:
-    """The text of `funnel.md`: both tables, the picture, rewriting, the reasons and the signature."""
+def funnel_page(funnel: GateFunnel, signature: str) -> str:
+    """The text of `funnel.md`: both tables, the picture, the reasons and the signature."""
     parts = [
         "# What passes the gates",
         f"{funnel.total:,} samples: {levels_text(funnel)}.",
@@ -469,10 +460,6 @@ def funnel_page(funnel: GateFunnel, signature: str, rewriting: RewritingGain | N
         "The states of all samples at each gate:",
         states_table(funnel.states),
     ]
-    if rewriting:
-        tokens = rewriting.prompt_tokens + rewriting.completion_tokens
-        cost = f"Rewriting took {rewriting.requests:,} requests and {tokens:,} tokens."
-        parts += ["What rewriting gained when the samples were generated:", rewriting_table(rewriting), cost]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)
         parts += [f"The most common reasons of the gate {gate}, with the number of samples:", listed]

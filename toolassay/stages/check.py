@@ -10,9 +10,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from toolassay.backinstruct.generator import RewritingGain
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
@@ -23,8 +20,6 @@ from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult
 from toolassay.files import (
     read_json,
-    read_json_lines,
-    record_of,
     safe_name,
     sha256_of,
     write_json,
@@ -538,12 +533,10 @@ def check_into(
             "against_sha256": None if other is None else sha256_of(other.path),
         }
         value = funnel.to_json(settings, _signature(settings)) | {"coverage": coverage.to_json()}
-        if rewriting := _rewriting(folder):
-            value["rewriting"] = msgspec.to_builtins(rewriting)
         if known_critics:
             value["critics"] = known_critics
         draw_funnel(funnel.rows, place.path / FUNNEL_PICTURE)
-        write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"], rewriting))
+        write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
         write_json(place.path / FUNNEL, value)
         _report(found, coverage, place, known_critics.values(), screen, is_repaired=repair)
         return Checked(place.path, dict(funnel.levels), value, complete)
@@ -594,17 +587,6 @@ def _signature(settings: Mapping[str, Any]) -> str:
         f"against:{(settings['against_sha256'] or 'none')[:12]}",
     ]
     return "|".join(parts)
-
-
-def _rewriting(folder: DataFolder) -> RewritingGain | None:
-    """What rewriting gained and cost in generation, by `statistics.json`; None if unknown."""
-    path = folder.path / "statistics.json"
-    try:
-        lines = [line for _, line in read_json_lines(path)] if path.is_file() else []
-        found = [line["rewriting"] for line in lines if isinstance(line, dict) and "rewriting" in line]
-        return record_of(found[-1], RewritingGain, file=path, fix="generate again") if found else None
-    except UsageError:
-        return None
 
 
 def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
