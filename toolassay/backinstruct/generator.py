@@ -130,7 +130,7 @@ class Generation:
         return self.usable + len(self.declined)
 
 
-class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class WritingAttempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One answer of a writer.
 
     Attributes:
@@ -148,7 +148,7 @@ class Attempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     finish_reason: str | None = None
 
     @classmethod
-    def of(cls, response: ChatResponse, problems: Iterable[Problem]) -> Attempt:
+    def of(cls, response: ChatResponse, problems: Iterable[Problem]) -> WritingAttempt:
         """The attempt of an answer."""
         return cls(
             prompt_tokens=response.prompt_tokens,
@@ -168,7 +168,7 @@ class SampleEntry(ItemEntry):
     """
 
     record: dict[str, Any] | None = None
-    attempts: Sequence[Attempt] = ()
+    attempts: Sequence[WritingAttempt] = ()
     response: str | None = None
     finish_reason: str | None = None
 
@@ -214,7 +214,7 @@ class SampleWriter(ItemWork[int]):
 
     def recorded(self, entry: SampleEntry) -> Recorded:
         """The answers of an entry of an earlier version with rewrites that were not finished."""
-        first = Attempt(response=entry.response, finish_reason=entry.finish_reason)
+        first = WritingAttempt(response=entry.response, finish_reason=entry.finish_reason)
         made = [one for one in entry.attempts or [first] if one.response is not None]
         return {"generator": [msgspec.convert(one, AnswerLine, from_attributes=True) for one in made]}
 
@@ -248,7 +248,7 @@ class SampleItems(SampleWriter):
 
     async def answer(self, item: int, ask: Ask) -> SampleEntry:
         """Request a sample until an answer passes."""
-        sample, attempts, record = self.sampler.sample(item), list[Attempt](), None
+        sample, attempts, record = self.sampler.sample(item), list[WritingAttempt](), None
         messages = self.prompt.messages(sample)
         if self.drawn is not None:
             self.drawn(sample)
@@ -265,7 +265,7 @@ class SampleItems(SampleWriter):
                 raise
             outcome = "refused" if response.refused else "malformed" if made is None else "answered"
             record = record if made is None else judgement.added_to(made)
-            attempts.append(Attempt.of(response, problems))
+            attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites or outcome == "refused":
                 break
             found = "\n".join(f"- {text}" for _, text in problems)

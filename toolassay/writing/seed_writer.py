@@ -20,13 +20,13 @@ from toolassay.answers import read_answer
 from toolassay.backinstruct.generator import (
     DECLINED,
     PARAMETERS,
-    Attempt,
     Carried,
     Judgement,
     Problem,
     SampleEntry,
     SampleWriter,
     Tried,
+    WritingAttempt,
 )
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample, references_in
@@ -193,7 +193,7 @@ class SeedItems(SampleWriter):
         sample, judge = self.sampler.sample(item), self._judge
         if self.drawn is not None:
             self.drawn(sample)
-        messages, attempts = self.messages(sample), list[Attempt]()
+        messages, attempts = self.messages(sample), list[WritingAttempt]()
         plan: PlanAnswer | None = None
         carried: Carried | None = None
         record: dict[str, Any] | None = None
@@ -235,7 +235,7 @@ class SeedItems(SampleWriter):
                         outcome="answered", record=record, problem=str(error), attempts=attempts
                     )
                 raise
-            attempts.append(Attempt.of(response, problems))
+            attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites:
                 break
             messages.append(_again(problems, about_plan=plan is None or _concerns_plan(problems)))
