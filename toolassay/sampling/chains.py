@@ -27,14 +27,13 @@ _SEARCH_UNITS = 200_000  # budget of the depth-first search
 _SEARCH_STARTS = 1_000  # tools from which the search starts
 
 
-def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = False) -> FoundSubgraph:
+def find_chain(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
     """Sample a chain of `size` tools, or the longest one found.
 
     Args:
         neighbours: The graph.
         size: Number of tools, 2 or more.
         rng: Random generator.
-        prove: Search ten times as long.
     """
     if neighbours.is_complete:
         best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
@@ -49,7 +48,7 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = 
             break
     exact = False
     if len(best) < size:
-        deeper, exact = _search(neighbours, size, rng, SearchBudget(_SEARCH_UNITS * (10 if prove else 1)))
+        deeper, exact = _search(neighbours, size, rng, SearchBudget(_SEARCH_UNITS))
         best = max(best, deeper, key=len)
         exact = exact or len(best) == neighbours.size
     return _found(neighbours, best, exact and len(best) < size)
