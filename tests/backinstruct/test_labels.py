@@ -29,10 +29,7 @@ LIBRARY = ToolLibrary(
 
 
 ALIKE = ToolLibrary(
-    [
-        Tool(name, inputs=("text",), outputs=("text",))
-        for name in ("b", "<b>", "output of x", "get_text", "get text")
-    ]
+    [Tool(name, inputs=("text",), outputs=("text",)) for name in ("b", "get_text", "get text")]
 )
 
 
@@ -135,14 +132,6 @@ def test_f12_the_number_of_tools_and_the_type_are_those_of_the_plan() -> None:
 
 def test_nodes_are_put_in_an_order_in_which_references_point_back() -> None:
     assert arguments(("Image Search", ["Translation"]), ("Translation", ["hola"])) == [["hola"], ["<node-0>"]]
-
-
-@pytest.mark.parametrize("name", ["<b>", "output of x", "<output of x>", "<B>", "<<b>>", "output of <b>"])
-def test_a_tool_whose_id_looks_wrapped_is_itself(name: str) -> None:
-    tool = "output of x" if name.strip("<>") == "output of x" else "<b>"
-    assert arguments((tool, ["hola"]), ("get_text", [name]), library=ALIKE)[1] == ["<node-0>"]
-    nodes = (("b", ["hola"]), (tool, ["hola"]), ("get_text", [name]))
-    assert arguments(*nodes, library=ALIKE)[2] == ["<node-1>"]
 
 
 def test_ids_that_differ_only_in_spelling_are_distinguished() -> None:

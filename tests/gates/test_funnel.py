@@ -29,7 +29,7 @@ def test_everything_adds_up(states: list[tuple[State, State, State]]) -> None:
     gates = [Said(name, [row[place] for row in states]) for place, name in enumerate(NAMES)]
     funnel = GateFunnel(NAMES)
     for line in range(len(states)):
-        funnel.add(inspect(gold(line=line), gates))
+        funnel.add(next(inspect([gold(line=line)], gates)))
     value = funnel.to_json({}, "")
     assert value["input"] == sum(value["levels"].values()) == len(states)
     assert all(sum(counted.values()) == len(states) for counted in value["gates"].values())
@@ -49,7 +49,7 @@ def test_a_doubtful_one_that_a_later_gate_rejects_is_a_reject_of_the_first() -> 
     gates = [Said("one", ["quarantine", "unknown"]), Said("two", ["reject", "not applicable"])]
     funnel = GateFunnel(NAMES[:2])
     for line in (0, 1):
-        funnel.add(inspect(gold(line=line), gates))
+        funnel.add(next(inspect([gold(line=line)], gates)))
     assert [(row.gate, row.reject, row.quarantine) for row in funnel.rows] == [("one", 1, 1), ("two", 0, 0)]
     assert funnel.reasons == {
         "one": [("quarantine of …", 1), ("unknown of …", 1)],
@@ -72,7 +72,7 @@ def test_the_funnels_of_two_parts_add_up_to_that_of_the_whole(
     gates = [Said(name, [row[place] for row in states]) for place, name in enumerate(NAMES)]
     whole, parts = GateFunnel(NAMES), (GateFunnel(NAMES), GateFunnel(NAMES))
     for line in range(len(states)):
-        inspection = inspect(gold(line=line), gates)
+        inspection = next(inspect([gold(line=line)], gates))
         whole.add(inspection)
         parts[line >= cut].add(inspection)
     joined = GateFunnel(NAMES)

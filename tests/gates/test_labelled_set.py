@@ -13,7 +13,7 @@ from toolassay.gates.labelled_set import LabelledSet, Selected
 def test_repeated_ids_are_known_by_line(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     write_lines(path, [label(0), label(1), label(0), {"id": 1, "x": 2}, {"id": "1"}, label(0), {"id": 1}])
-    labels = LabelledSet(path)
+    labels = LabelledSet.read(path)
     assert labels.repeated == {3: 1, 6: 1, 7: 4}
     assert len(labels) == 7
     assert [gold.line for gold in labels] == list(range(1, 8))
@@ -24,7 +24,7 @@ def test_repeated_ids_are_known_by_line(tmp_path: Path) -> None:
 def test_labels_are_repaired_while_they_are_read(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     write_lines(path, [label(0), label(1)])
-    labels = LabelledSet(path, lambda record: ({**record, "user_request": "Hi"}, ["changed"]))
+    labels = LabelledSet.read(path, lambda record: ({**record, "user_request": "Hi"}, ["changed"]))
     assert [(gold.request, changes) for gold, changes in labels.repaired()] == [("Hi", ["changed"])] * 2
 
 
@@ -32,12 +32,12 @@ def test_a_broken_empty_or_changing_file_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "data.json"
     path.write_text('{"id": 1}\n{"id": \n')
     with pytest.raises(UsageError, match=r"data\.json:2: not valid JSON"):
-        LabelledSet(path)
+        LabelledSet.read(path)
     path.write_text("\n")
     with pytest.raises(UsageError, match="holds no label"):
-        LabelledSet(path)
+        LabelledSet.read(path)
     write_lines(path, [label(0)])
-    labels = LabelledSet(path)
+    labels = LabelledSet.read(path)
     write_lines(path, [label(0), label(1)])
     with pytest.raises(UsageError, match="changed while it was being used"):
         list(labels)

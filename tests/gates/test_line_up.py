@@ -23,7 +23,7 @@ def test_ids_come_first_and_models_last(tmp_path: Path) -> None:
 
 
 def test_a_sound_sample_passes_all_alone(tmp_path: Path) -> None:
-    inspection = inspect(gold(check_by_teacher=YES), gate_pipeline(background(tmp_path)))
+    inspection = next(inspect([gold(check_by_teacher=YES)], gate_pipeline(background(tmp_path))))
     assert (inspection.level, inspection.held_back_by) == ("pass", None)
 
 

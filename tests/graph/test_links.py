@@ -12,8 +12,6 @@ from toolassay.graph.links import (
     ListedLinks,
     NumberedLink,
     TypedLinks,
-    TypeIndex,
-    Without,
 )
 from toolassay.tools import Tool, ToolLibrary
 
@@ -83,24 +81,3 @@ def test_two_types_of_one_pair_stand_in_the_order_of_the_giver() -> None:
     library = ToolLibrary([giver, Tool("taker", "", ("image", "text", "audio"), ())])
 
     assert [link.type for link in TypedLinks(library)] == ["text", "audio", "image"]
-
-
-@settings(deadline=None)
-@given(
-    st.lists(st.lists(st.sampled_from("abcdef"), unique=True), min_size=1),
-    st.sets(st.sampled_from("abcdefg")),
-)
-def test_type_index(types: list[list[str]], kinds: set[str]) -> None:
-    index = TypeIndex(types)
-    for but in range(len(types)):
-        expected = [tool for tool, own in enumerate(types) if kinds & set(own) and tool != but]
-        assert sorted(index.tools_with(kinds, but=but)) == expected
-
-
-@given(st.integers(1, 9), st.data())
-def test_without(size: int, data: st.DataObject) -> None:
-    place = data.draw(st.integers(0, size - 1))
-    left = Without(range(10, 10 + size), place)
-
-    assert list(left) == [n for n in range(10, 10 + size) if n != 10 + place]
-    assert [left[k] for k in range(len(left))] == list(left)

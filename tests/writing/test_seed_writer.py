@@ -216,9 +216,18 @@ def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[
         return carry()
 
     sampler = Sampler(GRAPH, 3)
-    items = SeedItems(GRAPH, sampler, lambda: judge_of(GRAPH, (), {}, {}), tried, {}, {}, {})
+    items = SeedItems(
+        graph=GRAPH,
+        sampler=sampler,
+        parameters={},
+        rewrites=3,
+        judge=lambda: judge_of(GRAPH, (), {}, {}),
+        carry=tried,
+        values={},
+        seen={},
+    )
     asking: Any = Asking()
-    return asyncio.run(items.answer(0, asking)), prompts
+    return asyncio.run(items.answer(0, asking)).to_json(), prompts
 
 
 def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path: Path) -> None:

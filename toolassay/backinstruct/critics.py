@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict, read_review
 from toolassay.dataset import SHAPES, RequestId, Shape
@@ -40,18 +40,6 @@ class Verdicts(NamedTuple):
 
     rule: RuleVerdict
     teacher: TeacherVerdict
-
-
-def verdicts(
-    sampled_nodes: Iterable[str],
-    sampled_links: Iterable[tuple[str, str]],
-    nodes: Iterable[str],
-    links: Iterable[tuple[str, str]],
-    review: Any,
-) -> Verdicts:
-    """The verdicts of both critics; arguments as for `rule_critic` and `read_review`."""
-    rule = rule_critic(sampled_nodes, sampled_links, nodes, links)
-    return Verdicts(rule, read_review(review).verdict)
 
 
 def rule_critic(
@@ -164,13 +152,9 @@ class Alignment:
 
 def verdicts_of(gold: Gold) -> Verdicts:
     """The verdicts of both critics on a label that has the sampled graph."""
-    return verdicts(
-        gold.sampled_nodes or (),
-        gold.sampled_links or (),
-        (node.tool for node in gold.nodes),
-        gold.links,
-        gold.record.get("check_by_teacher"),
-    )
+    nodes = (node.tool for node in gold.nodes)
+    rule = rule_critic(gold.sampled_nodes or (), gold.sampled_links or (), nodes, gold.links)
+    return Verdicts(rule, read_review(gold.record.get("check_by_teacher")).verdict)
 
 
 def passes(said: Verdicts) -> dict[str, bool]:

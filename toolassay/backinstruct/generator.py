@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -25,7 +25,8 @@ from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.runs import Journal, Loop, RunSummary
-from toolassay.runs.items import ENDED, Ask, ItemWork, answer_items
+from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded, answer_items
+from toolassay.runs.journal import AnswerLine, ItemEntry
 from toolassay.runs.work import OpenRun
 from toolassay.sampling import Sampler
 from toolassay.schemas import sample_schema
@@ -129,57 +130,125 @@ class Generation:
         return self.usable + len(self.declined)
 
 
-@dataclass(frozen=True)
-class SampleItems(ItemWork[int]):
+class WritingAttempt(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One answer of a writer.
+
+    Attributes:
+        prompt_tokens: Tokens of the request.
+        completion_tokens: Tokens of the answer.
+        problems: What was found in it: who found it, and what.
+        response: The answer, where an earlier version recorded it here.
+        finish_reason: Why it ended, likewise.
+    """
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    problems: Sequence[tuple[str, str]] = ()
+    response: str | None = None
+    finish_reason: str | None = None
+
+    @classmethod
+    def of(cls, response: ChatResponse, problems: Iterable[Problem]) -> WritingAttempt:
+        """The attempt of an answer."""
+        return cls(
+            prompt_tokens=response.prompt_tokens,
+            completion_tokens=response.completion_tokens,
+            problems=[(one.found_by, one.text) for one in problems],
+        )
+
+
+class SampleEntry(ItemEntry):
+    """What became of a sample.
+
+    Attributes:
+        record: The record of `data_raw.json`.
+        attempts: The answers with what was found in them; none if answers were not checked.
+        response: The answer, where an earlier version recorded it here.
+        finish_reason: Why it ended, likewise.
+    """
+
+    record: dict[str, Any] | None = None
+    attempts: Sequence[WritingAttempt] = ()
+    response: str | None = None
+    finish_reason: str | None = None
+
+    @property
+    def usable(self) -> dict[str, Any] | None:
+        """The record; None without a usable answer."""
+        return self.record if self.outcome == "answered" else None
+
+
+def entries_of(journal: Journal) -> Iterator[tuple[str, SampleEntry]]:
+    """The samples of a journal by id."""
+    return ((key, journal.entry(key, SampleEntry)) for key in journal)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleWriter(ItemWork[int]):
     """The work on single samples, which are named by their numbers.
 
     Attributes:
         graph: The tool graph.
         sampler: Draws the samples.
-        prompt: Renders the prompt of a sample.
         parameters: Request parameters (temperature, top_p, …), which override the published ones.
-        check: Whether to request the teacher's review too.
         rewrites: How often an answer with problems goes back to the model, with the problems.
-        review: Makes what finds the problems; without it only answers that cannot be read go back.
-        values: Values of arguments that exist on a server, for the offline writer.
         is_structured: Whether answers are constrained to a JSON schema.
         drawn: Draws a sample.
     """
 
     graph: ToolGraph
     sampler: Sampler
-    prompt: BackInstructPrompt
     parameters: Mapping[str, Any]
-    check: bool
     rewrites: int = 0
-    review: Callable[[], Review] | None = None
-    values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None
     is_structured: bool = False
     drawn: Callable[[Sample], None] | None = None
+    record = SampleEntry
 
     def key_of(self, item: int) -> str:
         """The key of a sample."""
         return numbered_id(self.sampler.seed, item)
 
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
-        """Whether there is a record, or the model refused; malformed answers are requested again."""
-        return record_of(entry) is not None or entry.get("outcome") == "refused"
+    def is_settled(self, entry: SampleEntry) -> bool:
+        """Whether there is a record, or the model refused or declined; malformed answers are asked again."""
+        return entry.usable is not None or entry.outcome in ("refused", DECLINED)
 
-    def recorded(self, entry: Mapping[str, Any]) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The answers of an entry with rewrites that were not finished."""
-        return {"generator": entry.get("attempts") or ([entry] if "response" in entry else [])}
+    def recorded(self, entry: SampleEntry) -> Recorded:
+        """The answers of an entry of an earlier version with rewrites that were not finished."""
+        first = WritingAttempt(response=entry.response, finish_reason=entry.finish_reason)
+        made = [one for one in entry.attempts or [first] if one.response is not None]
+        return {"generator": [msgspec.convert(one, AnswerLine, from_attributes=True) for one in made]}
+
+    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleWriter, range]]:
+        """The samples that are written together, each time with the work that writes them.
+
+        All at once: none depends on what became of others.
+        """
+        yield self, range(count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleItems(SampleWriter):
+    """The work on samples that a plan must follow.
+
+    Attributes:
+        prompt: Renders the prompt of a sample.
+        check: Whether to request the teacher's review too.
+        review: Makes what finds the problems; without it only answers that cannot be read go back.
+        values: Values of arguments that exist on a server, for the offline writer.
+    """
+
+    prompt: BackInstructPrompt
+    check: bool
+    review: Callable[[], Review] | None = None
+    values: Mapping[str, Mapping[str, Sequence[Any]]] | None = None
 
     @cached_property
     def _review(self) -> Review | None:
         return None if self.review is None else self.review()
 
-    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleItems, range]]:
-        """All samples at once: none depends on what became of others."""
-        yield self, range(count)
-
-    async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: int, ask: Ask) -> SampleEntry:
         """Request a sample until an answer passes."""
-        sample, attempts, record = self.sampler.sample(item), list[dict[str, Any]](), None
+        sample, attempts, record = self.sampler.sample(item), list[WritingAttempt](), None
         messages = self.prompt.messages(sample)
         if self.drawn is not None:
             self.drawn(sample)
@@ -190,20 +259,13 @@ class SampleItems(ItemWork[int]):
                 problems = judgement.problems
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
-                    return {
-                        "outcome": "answered",
-                        "record": record,
-                        "problem": str(error),
-                        "attempts": attempts,
-                    }
+                    return SampleEntry(
+                        outcome="answered", record=record, problem=str(error), attempts=attempts
+                    )
                 raise
             outcome = "refused" if response.refused else "malformed" if made is None else "answered"
             record = record if made is None else judgement.added_to(made)
-            tokens = {
-                "prompt_tokens": response.prompt_tokens,
-                "completion_tokens": response.completion_tokens,
-            }
-            attempts.append({**tokens, "problems": [list(one) for one in problems]})
+            attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites or outcome == "refused":
                 break
             found = "\n".join(f"- {text}" for _, text in problems)
@@ -214,8 +276,8 @@ class SampleItems(ItemWork[int]):
             ]
         if outcome == "malformed" and record is not None:
             outcome = "answered"
-        tried = {"attempts": attempts} if self.rewrites else {}
-        return {"outcome": outcome, "record": record, "problem": problem, **tried}
+        tried = attempts if self.rewrites else ()
+        return SampleEntry(outcome=outcome, record=record, problem=problem, attempts=tried)
 
     async def _attempt(
         self, sample: Sample, messages: Sequence[Message], number: int, ask: Ask
@@ -249,21 +311,8 @@ class SampleItems(ItemWork[int]):
         return Judgement() if self._review is None else await self._review(sample, record, ask)
 
 
-class SampleWork(Protocol):
-    """The work on samples, as `generate` needs it."""
-
-    @property
-    def sampler(self) -> Sampler:
-        """Draws the samples."""
-        ...
-
-    def rounds(self, count: int, journal: Journal) -> Iterator[tuple[ItemWork[int], range]]:
-        """The samples that are written together, each time with the work that writes them."""
-        ...
-
-
 def generate(
-    work: SampleWork, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
+    work: SampleWriter, output: Path, run: OpenRun, helpers: Mapping[str, ChatModel], count: int, loop: Loop
 ) -> Generation:
     """Generate the missing ones of samples 0 to count-1, and write `output` in order of the samples.
 
@@ -285,8 +334,8 @@ def generate(
     """
     journal, kept, settled = run.journal, read_kept(output, work.sampler.seed), 0
     refused = sum(
-        entry.get("outcome") == "refused" and key not in kept and _by_number(key)[0] < count
-        for key, entry in journal.entries()
+        entry.outcome == "refused" and key not in kept and _by_number(key)[0] < count
+        for key, entry in entries_of(journal)
     )
     try:
         for current, items in work.rounds(count, journal):
@@ -294,15 +343,15 @@ def generate(
                 current, items, run.model, helpers, journal, loop, skip=lambda key: key in kept
             )
     finally:
-        answered = (key for key, entry in journal.entries() if record_of(entry) is not None)
+        answered = (key for key, entry in entries_of(journal) if entry.usable is not None)
         keys = sorted({*kept, *answered}, key=_by_number)
         if keys:
-            lines = (kept[key] if key in kept else record_of(journal.get(key)) for key in keys)
+            lines = (kept[key] if key in kept else journal.entry(key, SampleEntry).usable for key in keys)
             write_json_lines(output, lines)
     declined = {
-        key: str(entry.get("problem") or "")
-        for key, entry in journal.entries()
-        if entry.get("outcome") == DECLINED and _by_number(key)[0] < count
+        key: entry.problem or ""
+        for key, entry in entries_of(journal)
+        if entry.outcome == DECLINED and _by_number(key)[0] < count
     }
     earlier = len(declined) - loop.summary.outcomes[DECLINED]
     return Generation(len(keys), settled - refused - earlier, loop.summary, refused, declined)
@@ -339,7 +388,7 @@ class GateGain(msgspec.Struct, frozen=True):
 
 
 class RewritingGain(msgspec.Struct, frozen=True):
-    """What rewriting gained and cost: `rewriting` in `statistics.json` and in `funnel.json`.
+    """What rewriting gained and cost: `rewriting` in `statistics.json`.
 
     Attributes:
         passed_at: The samples by the number of rewrites after which an answer passed.
@@ -362,30 +411,24 @@ def rewriting_gain(journal: Journal) -> RewritingGain | None:
     """What rewriting gained; None if no sample has attempts."""
     passed_at, found, fixed = Counter[str](), Counter[str](), Counter[str]()
     never = requests = prompt = completion = 0
-    for _, entry in journal.entries():
-        attempts = entry.get("attempts")
-        if not isinstance(attempts, list) or not attempts or entry.get("outcome") not in ENDED:
+    for _, entry in entries_of(journal):
+        attempts = entry.attempts
+        if not attempts or entry.outcome not in ENDED:
             continue
-        first, last = ({name for name, _ in attempts[end]["problems"]} for end in (0, -1))
-        if last or entry.get("outcome") != "answered":
+        first, last = ({name for name, _ in attempts[end].problems} for end in (0, -1))
+        if last or entry.outcome != "answered":
             never += 1
         else:
             passed_at[str(len(attempts) - 1)] += 1
         found.update(first)
         fixed.update(first - last)
         requests += len(attempts) - 1
-        prompt += sum(one["prompt_tokens"] or 0 for one in attempts[1:])
-        completion += sum(one["completion_tokens"] or 0 for one in attempts[1:])
+        prompt += sum(one.prompt_tokens or 0 for one in attempts[1:])
+        completion += sum(one.completion_tokens or 0 for one in attempts[1:])
     if not passed_at and not never:
         return None
     by_gate = {gate: GateGain(count, fixed[gate]) for gate, count in found.most_common()}
     return RewritingGain(dict(sorted(passed_at.items())), never, requests, prompt, completion, by_gate)
-
-
-def record_of(entry: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The record of a sample in its journal entry; None without a usable answer."""
-    record = entry.get("record") if entry.get("outcome") == "answered" else None
-    return record if isinstance(record, dict) else None
 
 
 def _by_number(key: str) -> tuple[int, str]:

@@ -16,7 +16,7 @@ import msgspec
 import networkx as nx
 
 from toolassay.argument_schemas import Schema, as_meant
-from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings, same_tool
+from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings
 from toolassay.backinstruct.records import plan_of
 from toolassay.dataset import (
     PlanLink,
@@ -33,8 +33,8 @@ from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
 Part = TypeVar("Part")
-# A name with a wrapping around it: matches "<Text Search>" and "output of Text Search", not "Text Search".
-_WRAPPED = re.compile(r"<(?P<bracketed>.+)>|output[_ ]of[_ ](?P<named>.+)", re.IGNORECASE)
+# What is around a name: "<" and ">" of "<Text Search>", "output of " of "output of Text Search".
+_WRAPPING = re.compile(r"^[<\s]*(?:output[_ ]of[_ ]+)?[<\s]*|[>\s]+$", re.IGNORECASE)
 # A step number: matches "Step 2" in "Step 2: use it", not "2 steps".
 _STEP = re.compile(r"\b(step\s+)(\d+)\b", re.IGNORECASE)
 
@@ -76,28 +76,18 @@ class References:
             if index >= len(self.tools) or index == place:
                 problems.append(f"node {place} refers to {text.strip()}, which is no other node")
             return text.strip()
-        named = next((places for places in self._readings(text) if places), [])
+        named = Spellings(filter(None, self.tools)).meant(_WRAPPING.sub("", text))
         others = [
             other
-            for other in named
-            if other != place and (not self.links or (self.tools[other], self.tools[place]) in self.links)
+            for other, tool in enumerate(self.tools)
+            if named is not None and tool == named and other != place
+            if not self.links or (tool, self.tools[place]) in self.links
         ]
         if not others:
             return text
         # Of several nodes with this tool, the nearest earlier one is meant.
         earlier = [other for other in others if other < place]
         return f"<node-{earlier[-1] if earlier else others[0]}>"
-
-    def _readings(self, text: str) -> Iterator[list[int]]:
-        """Yield the nodes that a text names: verbatim, in another spelling, and without its wrappings."""
-        names = [text.strip()]
-        while match := _WRAPPED.fullmatch(names[-1]):
-            names.append((match["bracketed"] or match["named"]).strip())
-        for name in (*names, names[-1].strip("<>")):
-            yield [place for place, tool in enumerate(self.tools) if tool is not None and tool == name]
-            alike = [tool for tool in self.tools if tool is not None and same_tool(tool) == same_tool(name)]
-            # A spelling that fits two different tools is ambiguous and names neither.
-            yield [p for p, tool in enumerate(self.tools) if tool in alike] if len(set(alike)) == 1 else []
 
 
 def temporal_arguments(

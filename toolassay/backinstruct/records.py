@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolassay.backinstruct.critics import FOLLOW, Follow, RuleVerdict, verdicts
+from toolassay.backinstruct.critics import FOLLOW, Follow, RuleVerdict, rule_critic
+from toolassay.backinstruct.teacher_review import read_review
 from toolassay.dataset import Sample, form_of
 from toolassay.tools import ToolLibrary
 
@@ -36,15 +37,11 @@ def raw_record(
         follow: "seed" if the sample was only an idea, with which a plan is not compared.
     """
     nodes, links = plan_of(result)
-    rule, teacher = verdicts(
-        sample.nodes,
-        ((link.source, link.target) for link in sample.links),
-        (name for name, _ in nodes),
-        links,
-        result.get("check_by_teacher"),
-    )
-    if follow == "seed":
-        rule = RuleVerdict(node=True, link=True)
+    rule = RuleVerdict(node=True, link=True)
+    if follow == "strict":
+        sampled = ((link.source, link.target) for link in sample.links)
+        rule = rule_critic(sample.nodes, sampled, (name for name, _ in nodes), links)
+    teacher = read_review(result.get("check_by_teacher")).verdict
     return {
         "id": sample_id(sample),
         "seed": sample.seed,

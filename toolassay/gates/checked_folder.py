@@ -30,7 +30,7 @@ from toolassay.files import (
     sha256_of,
     write_json,
 )
-from toolassay.gates.coverage import Coverage, SampleCounts
+from toolassay.gates.coverage import SampleCounts
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import LEVELS, CheckedSample, Gate, Level
 from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
@@ -40,7 +40,6 @@ from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.graph.edits import EDITS
 from toolassay.locks import exclusive_folder
-from toolassay.screen import Screen
 
 Output = Literal[
     "gates", "rejected", "repairs", "passed", "passed requests", "quarantine", "quarantine requests"
@@ -79,55 +78,66 @@ _ABOUT = ("source", "generation", WRITTEN)
 """Keys of `benchmark.json` about the origin of a set; they are copied, as they also hold for its parts."""
 
 
+@dataclass
 class CheckedFolder:
     """The output of a check: a data folder with the passed samples and one with the quarantined samples.
 
-    Args:
+    Attributes:
         path: Output folder; created if missing.
         source: The checked folder.
         force: Replace also files that were changed since, or that come from another folder; dated copies are
             kept.
         releases: Whether the source holds the candidates of `path` itself, so that `path` has tools, a graph
             and samples already, and `benchmark.json` keeps what is in it.
-
-    Raises:
-        UsageError: `path` is the source, a file, or a data set that no check wrote.
     """
 
-    def __init__(
-        self, path: Path, source: DataFolder, *, force: bool = False, releases: bool = False
-    ) -> None:
-        self.path, self._source, self._force, self._releases = path, source, force, releases
-        if path.exists() and not path.is_dir():
-            raise UsageError("is a file, a folder is needed", file=path, fix="check --out")
-        if path.resolve() == source.path.resolve():
-            raise UsageError("is the folder that is checked", file=path, fix="choose another --out")
-        self._inspect()
+    path: Path
+    source: DataFolder
+    force: bool = False
+    releases: bool = False
 
-    def _inspect(self) -> None:
-        """Raise UsageError if the existing files must not be replaced; note those that need a dated copy."""
-        self.passed, self.quarantine = DataFolder(self.path), DataFolder(self.path / QUARANTINE)
-        self._kept: list[Path] = []
+    @property
+    def passed(self) -> DataFolder:
+        """The samples that pass."""
+        return DataFolder(self.path)
+
+    @property
+    def quarantine(self) -> DataFolder:
+        """The quarantined samples."""
+        return DataFolder(self.path / QUARANTINE)
+
+    def require(self) -> list[Path]:
+        """The existing files that need a dated copy.
+
+        Raises:
+            UsageError: The folder is the source, a file, or has files that must not be replaced.
+        """
+        if self.path.exists() and not self.path.is_dir():
+            raise UsageError("is a file, a folder is needed", file=self.path, fix="check --out")
+        if self.path.resolve() == self.source.path.resolve():
+            raise UsageError("is the folder that is checked", file=self.path, fix="choose another --out")
+        changed_files = []
         for folder in (self.passed, self.quarantine):
-            is_own = self._releases and folder is self.passed
-            changed = _refused_release(folder) if is_own else _refusal(folder, self._source)
-            if changed is not None and not (self._force and (is_own or _is_checked(folder))):
+            is_own = self.releases and folder.path == self.path
+            changed = _refused_release(folder) if is_own else _refusal(folder, self.source)
+            if changed is not None and not (self.force and (is_own or _is_checked(folder))):
                 raise changed
             if changed is not None and folder.data.exists():
-                self._kept.append(folder.data)
+                changed_files.append(folder.data)
+        return changed_files
 
     @contextmanager
     def held(self) -> Iterator[None]:
         """Lock the folder.
 
         Raises:
-            UsageError: Another check holds the lock (the message names its process), or has just written
-                files that must not be replaced.
+            UsageError: As `require`, or another check holds the lock (the message names its process).
             ToolassayError: The folder cannot be written.
         """
+        self.require()
         fix = "wait until it is done, or choose another --out"
         with exclusive_folder(self.path, _LOCK, what="another check", fix=fix):
-            self._inspect()
+            self.require()  # another check may have written there
             try:
                 yield
             finally:
@@ -140,8 +150,8 @@ class CheckedFolder:
         Raises:
             ToolassayError: The folder cannot be written.
         """
-        if self.passed.benchmark.checked is None and not self._releases:
-            self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self._source.path)}})
+        if self.passed.benchmark.checked is None and not self.releases:
+            self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self.source.path)}})
 
     @contextmanager
     def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[Callable[[Iterable[Line]], None]]:
@@ -154,7 +164,7 @@ class CheckedFolder:
         Raises:
             ToolassayError: A file cannot be written. No file of labels is changed then.
         """
-        for path in self._kept:
+        for path in self.require():
             keep_dated_copy(path)
         with ExitStack() as files:
 
@@ -185,7 +195,7 @@ class CheckedFolder:
 
             yield write
             for folder in (self.passed, self.quarantine):
-                if not (self._releases and folder is self.passed):
+                if not (self.releases and folder.path == self.path):
                     self._copy_tools(folder, graph)
                 self._describe(folder, graph, {_WRITING: True})
         if not repairs:
@@ -194,7 +204,7 @@ class CheckedFolder:
             self._describe(folder, graph, {_SHA: sha256_of(folder.data)})
 
     def _copy_tools(self, folder: DataFolder, graph: ToolGraph) -> None:
-        source = self._source
+        source = self.source
         for there in (source.tool_desc, source.graph_desc, source.path / EDITS, source.path / EXECUTIONS):
             here = folder.path / there.name
             if there.exists():
@@ -205,12 +215,12 @@ class CheckedFolder:
             write_json(folder.tool_desc, graph.library.to_json())
 
     def _describe(self, folder: DataFolder, graph: ToolGraph, state: Mapping[str, Any]) -> None:
-        source = self._source.written_benchmark
+        source = self.source.written_benchmark
         about = {key: source[key] for key in _ABOUT if key in source}
         gone = [key for key in _ABOUT if key not in source]
-        what = "quarantine" if folder is self.quarantine else "pass"
-        checked = {_FROM: path_from(folder.path, self._source.path), "level": what, **state}
-        if self._releases:
+        what = "quarantine" if folder.path != self.path else "pass"
+        checked = {_FROM: path_from(folder.path, self.source.path), "level": what, **state}
+        if self.releases:
             gone.append(FINGERPRINT)  # `format` must not replace the released set
         folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
 
@@ -285,6 +295,7 @@ class CheckedPart:
     Attributes:
         funnel: Number of samples per gate and level.
         coverage: Number of samples per tool and edge.
+        kept: Lines of the samples that no gate rejects.
         lines: Output file and text of each line, if requested.
         repairs: Number of repairs by kind.
         repairable: Number of samples that a repair would bring to a better level, if requested.
@@ -292,9 +303,17 @@ class CheckedPart:
 
     funnel: GateFunnel
     coverage: SampleCounts = field(default_factory=SampleCounts)
+    kept: list[int] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     repairs: Counter[str] = field(default_factory=Counter)
     repairable: int = 0
+
+    def extend(self, other: CheckedPart) -> None:
+        """Add the counts of the part that follows."""
+        self.funnel.extend(other.funnel)
+        self.coverage.extend(other.coverage)
+        self.repairs.update(other.repairs)
+        self.repairable += other.repairable
 
 
 @dataclass(frozen=True)
@@ -315,21 +334,27 @@ class CheckTask:
 
     def start(self) -> Callable[[LabelPart], CheckedPart]:
         """Build the gates."""
-        builder = self.recipe.build()
+        gates_for = self.recipe.build()
 
         def check(part: LabelPart) -> CheckedPart:
-            found, gates = CheckedPart(GateFunnel(self.recipe.names)), builder.gates(part.known)
-            for gold, repairs in self.reader.repaired(part.lines):
-                self._add(found, gold, repairs, gates)
+            found, gates = CheckedPart(GateFunnel(self.recipe.names)), gates_for(part.known)
+            read = list(self.reader.repaired(part.lines))
+            inspections = inspect([gold for gold, _ in read], gates)
+            for inspection, (_, repairs) in zip(inspections, read, strict=True):
+                self._add(found, inspection, repairs, gates)
             return found
 
         return check
 
-    def _add(self, part: CheckedPart, gold: Gold, repairs: Sequence[Repair], gates: tuple[Gate, ...]) -> None:
-        inspection = inspect(gold, gates)
+    def _add(
+        self, part: CheckedPart, inspection: Inspection, repairs: Sequence[Repair], gates: tuple[Gate, ...]
+    ) -> None:
+        gold = inspection.gold
         part.funnel.add(inspection)
         part.coverage.add(inspection, self.recipe.background.library)
         part.repairs.update(change.kind for change in repairs)
+        if inspection.level != "reject":
+            part.kept.append(gold.line)
         if self.tries_repair:
             part.repairable += self._would_be_better(inspection, gates)
         if self.writes:
@@ -346,8 +371,8 @@ class CheckTask:
         record, repairs = repair(inspection.gold.record, self.recipe.background)
         if not repairs:
             return False
-        level = inspect(Gold.of(record, inspection.gold.line), gates).level
-        return LEVELS.index(level) < LEVELS.index(inspection.level)
+        (after,) = inspect([Gold.of(record, inspection.gold.line)], gates)
+        return LEVELS.index(after.level) < LEVELS.index(inspection.level)
 
 
 def checked_parts(
@@ -360,63 +385,3 @@ def checked_parts(
     """
     parts = (LabelPart(lines, known.within(lines.numbers)) for lines in labels.parts)
     return engine.map(task, parts)
-
-
-class Sorted(NamedTuple):
-    """The counts of a check.
-
-    Attributes:
-        funnel: Number of samples per gate and level.
-        repairs: Number of repairs by kind; None if repair was not requested.
-        repairable: Number of samples that a repair would bring to a better level; 0 if repair was requested.
-        coverage: Number of samples per tool and edge.
-    """
-
-    funnel: GateFunnel
-    repairs: Counter[str] | None
-    repairable: int
-    coverage: Coverage
-
-
-def sort_set(
-    labels: LabelledSet,
-    known: SampleContext,
-    recipe: GateRecipe,
-    place: CheckedFolder,
-    coverage: Coverage,
-    *,
-    is_repaired: bool,
-    engine: Engine,
-    screen: Screen,
-) -> Sorted:
-    """Run each sample through the gates and write it to the files of its level.
-
-    Args:
-        labels: The samples, repaired if requested.
-        known: What is known about them beyond their labels.
-        recipe: The gates.
-        place: Output folder; its files are all replaced at the end, or none is.
-        coverage: Counts the samples of each tool and edge of the graph; empty.
-        is_repaired: Whether repair was requested.
-        engine: Where the gates run.
-        screen: Receives progress.
-
-    Raises:
-        UsageError: The file of labels changed during the check.
-        ToolassayError: A file cannot be written.
-    """
-    funnel, kinds, repairable = GateFunnel(recipe.names), Counter[str](), 0
-    task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not is_repaired)
-    with (
-        place.writing(coverage.graph, repairs=is_repaired) as write,
-        screen.progress("check", len(labels)) as advance,
-    ):
-        for part in checked_parts(labels, known, task, engine):
-            funnel.extend(part.funnel)
-            coverage.extend(part.coverage)
-            write(part.lines)
-            kinds.update(part.repairs)
-            repairable += part.repairable
-            for _ in range(part.funnel.total):
-                advance()
-    return Sorted(funnel, kinds if is_repaired else None, repairable, coverage)

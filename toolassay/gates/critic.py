@@ -32,6 +32,7 @@ from toolassay.prompt_templates import package_template
 from toolassay.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
+from toolassay.runs.journal import ItemEntry
 from toolassay.tools import ToolLibrary
 from toolassay.writing.shown import (
     shown_results,
@@ -74,6 +75,18 @@ class Knowledge(NamedTuple):
 
 
 NOTHING_KNOWN = Knowledge()
+
+
+class CriticEvidence(NamedTuple):
+    """What a critic sees beside the samples of a set.
+
+    Attributes:
+        common: What is known beside each sample.
+        of_sample: The same with the results of its plan, by id of the sample.
+    """
+
+    common: Knowledge = NOTHING_KNOWN
+    of_sample: Mapping[Any, Knowledge] = MappingProxyType({})
 
 
 def critic_prompt(
@@ -176,24 +189,55 @@ class CriticVerdict(NamedTuple):
     rubric: Rubric | None = None
 
 
+class CriticEntry(ItemEntry):
+    """What a critic answered about a sample.
+
+    Attributes:
+        prompt: Hash of the prompt.
+        response: The text of the answer; None without one.
+        finish_reason: Why it ended.
+    """
+
+    prompt: str = ""
+    response: str | None = None
+    finish_reason: str | None = None
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether the answer was truncated."""
+        return (self.finish_reason or "").lower() in CUT_OFF
+
+    @property
+    def rubric(self) -> Rubric | None:
+        """The answers; None if the model refused, or its answer cannot be read or was cut off."""
+        if self.outcome == "refused" or self.is_cut_off:
+            return None
+        return read_rubric(self.response, self.finish_reason)
+
+    @property
+    def verdict(self) -> CriticVerdict:
+        """The verdict: "pass" if all five answers are yes."""
+        outcome = self.outcome or "not run"
+        if (rubric := self.rubric) is None:
+            return CriticVerdict("unknown", " ".join((self.response or "").split())[-160:], outcome)
+        return _of_rubric(rubric, outcome)
+
+
 class CriticWork(ItemWork[Gold]):
     """The review of samples by one critic.
 
     Args:
         golds: the samples; the work iterates over them several times.
         background: their tools.
-        evidence: what is known beside a sample, by its id.
+        evidence: what is known beside the samples.
 
     Attributes:
         verdicts: the verdict on each sample, by its line; filled by `lines`.
     """
 
-    def __init__(
-        self,
-        golds: Iterable[Gold],
-        background: Background,
-        evidence: Mapping[Any, Knowledge] = MappingProxyType({}),
-    ) -> None:
+    record = CriticEntry
+
+    def __init__(self, golds: Iterable[Gold], background: Background, evidence: CriticEvidence) -> None:
         self.golds, self._background, self._evidence = golds, background, evidence
         self._grounding = GroundingGate(background)
         self.verdicts: dict[int, CriticVerdict] = {}
@@ -207,43 +251,33 @@ class CriticWork(ItemWork[Gold]):
         prompt = self._prompt(item).encode("utf-8", "surrogatepass")
         return {"prompt": hashlib.sha256(prompt).hexdigest()[:16]}
 
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
+    def is_settled(self, entry: CriticEntry) -> bool:
         """Whether there is a review."""
-        return "response" in entry
+        return entry.response is not None
 
-    async def answer(self, item: Gold, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Gold, ask: Ask) -> CriticEntry:
         """Ask for a review."""
         entry = await _answer(item, self._background, self._prompt(item), ask)
-        if entry["outcome"] == "answered" and _rubric(entry) is None:
-            entry["outcome"] = "malformed"
+        if entry.outcome == "answered" and entry.rubric is None:
+            entry.outcome = "malformed"
         return entry
 
     def lines(self, journal: Journal) -> Iterator[dict[str, Any]]:
         """One line per sample, in order, with `id`, `verdict`, `outcome` and the whole `review`."""
         for gold in self.golds:
             entry = self.entry_of(journal, gold)
-            outcome = str(entry.get("outcome", "not run"))
-            verdict = verdict_of(entry, outcome)
-            self.verdicts[gold.line] = verdict
+            self.verdicts[gold.line] = verdict = entry.verdict
             yield {
                 "id": gold.id,
                 "verdict": verdict.verdict,
-                "outcome": outcome,
+                "outcome": verdict.outcome,
                 "rubric": msgspec.to_builtins(verdict.rubric),
-                "review": entry.get("response"),
+                "review": entry.response,
             }
 
     def _prompt(self, gold: Gold) -> str:
-        evidence = self._evidence.get(gold.id, NOTHING_KNOWN)
+        evidence = self._evidence.of_sample.get(gold.id, self._evidence.common)
         return critic_prompt(gold, self._background, doubts_of(gold, self._grounding), evidence)
-
-
-def verdict_of(entry: Mapping[str, Any], outcome: str) -> CriticVerdict:
-    """The verdict in an entry: "pass" if all five answers are yes."""
-    rubric = _rubric(entry)
-    if rubric is None:
-        return CriticVerdict("unknown", " ".join(str(entry.get("response") or "").split())[-160:], outcome)
-    return _of_rubric(rubric, outcome)
 
 
 def _of_rubric(rubric: Rubric, outcome: str) -> CriticVerdict:
@@ -274,7 +308,7 @@ _AGAIN = "This is not the requested JSON object. Answer with it and nothing else
 
 async def _answer(
     gold: Gold, background: Background, prompt: str, ask: Ask, critic: str | None = None
-) -> dict[str, Any]:
+) -> CriticEntry:
     """The critic's answer as an entry; an answer that is not the JSON object is requested once more."""
     task = critique_of(gold, background.library, background.kind)
     messages = [{"role": "user", "content": prompt}]
@@ -282,12 +316,9 @@ async def _answer(
     while True:
         request = ChatRequest(messages, {**PARAMETERS, **RUBRIC_FORMAT}, None, task, "critic")
         response = await ask(request, critic)
-        entry = {
-            "outcome": "refused" if response.refused else "answered",
-            "response": response.text,
-            "finish_reason": response.finish_reason,
-        }
-        if is_again or response.refused or _is_cut_off(entry) or _rubric(entry) is not None:
+        outcome = "refused" if response.refused else "answered"
+        entry = CriticEntry(outcome=outcome, response=response.text, finish_reason=response.finish_reason)
+        if is_again or response.refused or entry.is_cut_off or entry.rubric is not None:
             return entry
         is_again = True
         answer = {"role": "assistant", "content": response.text}
@@ -304,18 +335,7 @@ async def judged(
     """
     doubts = doubts_of(gold, GroundingGate(background))
     prompt = critic_prompt(gold, background, doubts, evidence)
-    return _rubric(await _answer(gold, background, prompt, ask, critic))
-
-
-def _rubric(entry: Mapping[str, Any]) -> Rubric | None:
-    """The rubric in an entry; None if the model refused, or its answer cannot be read or was cut off."""
-    if entry.get("outcome") == "refused" or _is_cut_off(entry):
-        return None
-    return read_rubric(entry.get("response"), entry.get("finish_reason"))
-
-
-def _is_cut_off(entry: Mapping[str, Any]) -> bool:
-    return (entry.get("finish_reason") or "").lower() in CUT_OFF
+    return (await _answer(gold, background, prompt, ask, critic)).rubric
 
 
 RULES = "offline"

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.backinstruct.generator import RewritingGain
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import Execution, Outcome, read_executions
 from toolassay.data_folder import FunnelRow
@@ -146,24 +145,27 @@ class Inspection(NamedTuple):
         return next((gate for gate, state in self.states.items() if level_of([state]) != "pass"), None)
 
 
-def inspect(gold: Gold, gates: Sequence[Gate]) -> Inspection:
-    """Check a sample with every gate; a reject does not skip later gates.
+def inspect(golds: Sequence[Gold], gates: Sequence[Gate]) -> Iterator[Inspection]:
+    """Check samples with every gate; a reject does not skip later gates.
+
+    One gate checks all samples before the next one does, which is faster: its code and data stay cached.
 
     What the gate "grounding" only quarantines passes if a critic confirms the sample: its findings stay, with
     the state "pass". A critic never overrules a reject.
 
     >>> from toolassay.gates.gate_pipeline import IdGate
     >>> gold = Gold.of({"id": 1, "user_request": "Hi", "task_nodes": [{"task": "a"}]}, line=2)
-    >>> inspect(gold, [IdGate({2: 1})]).level
-    'reject'
+    >>> [found.level for found in inspect([gold], [IdGate({2: 1})])]
+    ['reject']
     """
-    findings: list[Finding] = []
-    states: dict[str, State] = {}
-    for gate in gates:
-        found = gate.check(gold)
-        states[gate.name] = state_of(found)
-        findings += found
-    name = GroundingGate.name
+    found = [[gate.check(gold) for gold in golds] for gate in gates]
+    for number, gold in enumerate(golds):
+        yield _inspection(gold, gates, [own[number] for own in found])
+
+
+def _inspection(gold: Gold, gates: Sequence[Gate], found: Sequence[list[Finding]]) -> Inspection:
+    states = {gate.name: state_of(own) for gate, own in zip(gates, found, strict=True)}
+    findings, name = [one for own in found for one in own], GroundingGate.name
     if states.get(name) == "quarantine":
         critic = next((gate.confirmed_by(gold) for gate in gates if isinstance(gate, TeacherGate)), "")
         if critic:
@@ -269,38 +271,31 @@ class GateRecipe:
     executions: Path | None = None
     solvers: tuple[Solver, ...] = ()
 
-    def build(self) -> GateBuilder:
-        """Build the gates that are the same for all samples.
+    def build(self) -> Callable[[SampleContext], tuple[Gate, ...]]:
+        """Read the files, and build the gates that are the same for all samples.
+
+        Returns:
+            What gives the selected gates, in order, for the samples that a context is about.
 
         Raises:
             UsageError: a file cannot be read.
         """
-        return GateBuilder(self)
+        background, rules = self.background, rule_gates(self.background)
+        execution: ExecutionGate | None = None
+        opinion: SecondOpinionGate | None = None
+        if self.executions is not None and ExecutionGate.name in self.names:
+            execution = ExecutionGate(read_executions(self.executions), background)
+        if self.solvers and SecondOpinionGate.name in self.names:
+            opinion = SecondOpinionGate(self.solvers, background)
 
+        def gates(known: SampleContext) -> tuple[Gate, ...]:
+            asked = opinion and opinion.among(known.solved)
+            every = gate_pipeline(
+                background, replace(known, execution=execution, second_opinion=asked), rules
+            )
+            return tuple(gate for gate in every if gate.name in self.names)
 
-class GateBuilder:
-    """The gates of a check in one process.
-
-    Args:
-        recipe: which gates.
-    """
-
-    def __init__(self, recipe: GateRecipe) -> None:
-        self._recipe, background = recipe, recipe.background
-        self._rules = rule_gates(background)
-        self._execution: ExecutionGate | None = None
-        self._opinion: SecondOpinionGate | None = None
-        if recipe.executions is not None and ExecutionGate.name in recipe.names:
-            self._execution = ExecutionGate(read_executions(recipe.executions), background)
-        if recipe.solvers and SecondOpinionGate.name in recipe.names:
-            self._opinion = SecondOpinionGate(recipe.solvers, background)
-
-    def gates(self, known: SampleContext) -> tuple[Gate, ...]:
-        """The selected gates, in order, for the samples that `known` is about."""
-        opinion = None if self._opinion is None else self._opinion.among(known.solved)
-        known = replace(known, execution=self._execution, second_opinion=opinion)
-        gates = gate_pipeline(self._recipe.background, known, self._rules)
-        return tuple(gate for gate in gates if gate.name in self._recipe.names)
+        return gates
 
 
 def select_gates(
@@ -454,16 +449,8 @@ def states_table(states: Mapping[str, Counter[State]]) -> str:
     return Table(("gate", *STATES), rows).markdown()
 
 
-def rewriting_table(gain: RewritingGain) -> str:
-    """What rewriting gained, in Markdown: the samples that pass after each number of rewrites."""
-    rows: list[Sequence[Value]] = [
-        [f"after {n}" if n != "0" else "at once", count] for n, count in gain.passed_at.items()
-    ]
-    return Table(("passes", "samples"), [*rows, ("never", gain.never)]).markdown()
-
-
-def funnel_page(funnel: GateFunnel, signature: str, rewriting: RewritingGain | None = None) -> str:
-    """The text of `funnel.md`: both tables, the picture, rewriting, the reasons and the signature."""
+def funnel_page(funnel: GateFunnel, signature: str) -> str:
+    """The text of `funnel.md`: both tables, the picture, the reasons and the signature."""
     parts = [
         "# What passes the gates",
         f"{funnel.total:,} samples: {levels_text(funnel)}.",
@@ -473,10 +460,6 @@ def funnel_page(funnel: GateFunnel, signature: str, rewriting: RewritingGain | N
         "The states of all samples at each gate:",
         states_table(funnel.states),
     ]
-    if rewriting:
-        tokens = rewriting.prompt_tokens + rewriting.completion_tokens
-        cost = f"Rewriting took {rewriting.requests:,} requests and {tokens:,} tokens."
-        parts += ["What rewriting gained when the samples were generated:", rewriting_table(rewriting), cost]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)
         parts += [f"The most common reasons of the gate {gate}, with the number of samples:", listed]

@@ -333,7 +333,8 @@ class WiringGate:
         places = reading.places[:1] if reading.spelling == "name" else reading.places
         for place in places:
             if place >= len(reader.tools):
-                reason = f"{shown(text)} refers to node {place}, but the plan has {_nodes(len(reader.tools))}"
+                size = count_of(len(reader.tools), "node")
+                reason = f"{shown(text)} refers to node {place}, but the plan has {size}"
                 findings.append(self._say("reject", reason, where))
                 found.open.add(node.place)
             elif place == node.place:
@@ -488,7 +489,3 @@ class WiringGate:
                 reason = f"the link {shown(link[0])} -> {shown(link[1])} contradicts the order of the {what}"
                 findings.append(self._say("quarantine", reason, place_of(gold, link)))
         return findings
-
-
-def _nodes(count: int) -> str:
-    return "one node" if count == 1 else f"{count} nodes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,45 +46,51 @@ class LabelReader:
             yield Gold.of(record, number), changes
 
 
+@dataclass(frozen=True)
 class LabelledSet:
     """The samples of a `data.json`, in file order, optionally repaired.
 
-    The constructor reads the whole file once, so that a malformed line stops a run before it starts.
-
-    Args:
-        path: the file.
-        repair: repairs each label while iterating; None leaves labels unchanged.
-
     Attributes:
-        repeated: for each line that repeats an id, the line of the id's first sample.
+        path: the file.
         reader: reads a part of the file.
         parts: the lines of the file, in parts of about `SHARD` labels.
-
-    Raises:
-        UsageError: the file is missing, malformed (with the line) or empty, or changed since the first read.
+        size: the number of labels.
+        repeated: for each line that repeats an id, the line of the id's first sample.
+        stamp: the state of the file when it was read.
     """
 
-    def __init__(self, path: Path, repair: RepairLabel | None = None) -> None:
-        self.path = path
-        self.repeated: dict[int, int] = {}
-        self.reader = LabelReader(path.absolute(), repair)
-        self._stamp, self._count = stamp_of(path), 0
-        self.parts = list(line_ranges(path, SHARD, fix=LABELS_FIX))
-        # Line by hash of the id, to save memory; `_find_repeated` separates ids whose hashes collide.
-        first: dict[int, int] = {}
-        suspects: dict[int, str] = {}
+    path: Path
+    reader: LabelReader
+    parts: Sequence[LineRange]
+    size: int
+    repeated: Mapping[int, int]
+    stamp: Any
+
+    @classmethod
+    def read(cls, path: Path, repair: RepairLabel | None = None) -> LabelledSet:
+        """Read the whole file once, so that a malformed line stops a run before it starts.
+
+        Args:
+            path: the file.
+            repair: repairs each label while iterating; None leaves labels unchanged.
+
+        Raises:
+            UsageError: the file is missing, malformed (with the line) or empty.
+        """
+        stamp, parts = stamp_of(path), list(line_ranges(path, SHARD, fix=LABELS_FIX))
+        # By a hash of 64 bits, to save memory: two of a million ids share one with probability 3e-8.
+        first, repeated, size = dict[int, int](), dict[int, int](), 0
         for number, record in read_labels(path):
-            self._count += 1
-            key = key_of(record["id"])
-            if first.setdefault(hash(key), number) != number:
-                suspects[number] = key
-        if not self._count:
+            size += 1
+            earlier = first.setdefault(hash(key_of(record["id"])), number)
+            if earlier != number:
+                repeated[number] = earlier
+        if not size:
             raise UsageError("holds no label", file=path, fix="pass a data set with labels")
-        if suspects:
-            self._find_repeated(set(suspects.values()))
+        return cls(path, LabelReader(path.absolute(), repair), parts, size, repeated, stamp)
 
     def __len__(self) -> int:
-        return self._count
+        return self.size
 
     def __iter__(self) -> Iterator[Gold]:
         return (gold for gold, _ in self.repaired())
@@ -95,17 +101,10 @@ class LabelledSet:
         Raises:
             UsageError: the file changed since the first read.
         """
-        if stamp_of(self.path) != self._stamp:
+        if stamp_of(self.path) != self.stamp:
             raise UsageError("changed while it was being used", file=self.path, fix="run it again")
         for lines in self.parts:
             yield from self.reader.repaired(lines)
-
-    def _find_repeated(self, keys: set[str]) -> None:
-        first: dict[str, int] = {}
-        for number, record in read_labels(self.path):
-            key = key_of(record["id"])
-            if key in keys and first.setdefault(key, number) != number:
-                self.repeated[number] = first[key]
 
 
 class Selected:

@@ -16,26 +16,14 @@ from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding.normalization import literals_of
 from toolassay.gold import Gold
 
-# Letters and digits without "_": two runs in "send_email", one in "sendEmail2".
-_RUN = re.compile(r"[^\W_]+")
 # Chinese, Japanese and Korean, which put no blanks between their words and those of other scripts.
 _EAST = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-# The places inside "sendEmail" (before E), "HTTPServer" (before S) and "用send" (before s); none in "Email2".
-_INSIDE = re.compile(
-    rf"(?<=[^\W_A-Z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[{_EAST}])(?=\w)|(?<=\w)(?=[{_EAST}])"
-)
+# A word of a text or name: "send", "Email2" and "用" of "sendEmail2用", "HTTP" and "Server" of "HTTPServer".
+_WORD = re.compile(rf"[{_EAST}]|[A-Z]+(?=[A-Z][a-z])|[A-Z]*[^\W_A-Z{_EAST}]+|[A-Z]+")
 # The text between two words of one name: nothing, "_", " ", "-\n", " & ", " ("; not ", " nor ". ".
 _GAP = re.compile(r"[-_/.:]?|[-_]?\s{1,6}[-_]?|\s?[()&]\s?|\s?[-_/]\s?")
 # A name as a program writes it: "send_email", "sendEmail", "send-email"; not "Send-Email" nor "Email".
 _IDENTIFIER = re.compile(r"\S*(?:[_./:#]|[^\W_A-Z][A-Z])\S*|[a-z\d]+(?:-[a-z\d]+)+")
-
-
-class NameWord(NamedTuple):
-    """A word of a text with case folded; it is `text[start:end]`."""
-
-    text: str
-    start: int
-    end: int
 
 
 class ToolName(NamedTuple):
@@ -63,25 +51,6 @@ class NamePlace(NamedTuple):
     gaps: tuple[str, ...]
 
 
-def words_of(text: str) -> list[NameWord]:
-    """The words of a text, split at "_", at capitals inside words, and at changes of script.
-
-    >>> [word.text for word in words_of("sendEmail to HTTPServer_2")]
-    ['send', 'email', 'to', 'http', 'server', '2']
-    """
-    found = []
-    plain = text.isascii()
-    for run in _RUN.finditer(text):
-        start, word = run.start(), run.group()
-        if plain and word[1:].islower():  # most words: nothing to split
-            found.append(NameWord(word.lower(), start, run.end()))
-            continue
-        for part in _INSIDE.split(word):
-            found.append(NameWord(part.casefold(), start, start + len(part)))
-            start += len(part)
-    return found
-
-
 class ToolNameFinder:
     """Finds the names of tools in a text, in a time that does not depend on the number of tools.
 
@@ -97,8 +66,8 @@ class ToolNameFinder:
         self._names: dict[tuple[str, ...], ToolName] = {}
         self._lengths: dict[str, set[int]] = {}
         for tool in tools:
-            row = words_of(tool)
-            words = tuple(word.text for word in row)
+            row = list(_WORD.finditer(tool))
+            words = tuple(word.group().casefold() for word in row)
             if not words or words in self._names:
                 continue
             name = ToolName(tool, words, _IDENTIFIER.fullmatch(tool.strip()) is not None, _gaps(tool, row))
@@ -107,28 +76,28 @@ class ToolNameFinder:
 
     def find(self, text: str) -> Iterator[NamePlace]:
         """The occurrences of names, without overlaps; the longest of several that begin at one word."""
-        words = words_of(text)
+        row = list(_WORD.finditer(text))
+        words = [word.group().casefold() for word in row]
         place = 0
         while place < len(words):
-            found = self._at(text, words, place) if words[place].text in self._lengths else None
+            found = self._at(text, row[place:], words[place:]) if words[place] in self._lengths else None
             if found is None:
                 place += 1
                 continue
             yield found
-            while place < len(words) and words[place].start < found.end:
+            while place < len(words) and row[place].start() < found.end:
                 place += 1
 
-    def _at(self, text: str, words: list[NameWord], place: int) -> NamePlace | None:
-        first = words[place]
-        for length in sorted(self._lengths[first.text], reverse=True):
-            row = words[place : place + length]
-            name = self._named(tuple(word.text for word in row))
+    def _at(self, text: str, row: list[re.Match[str]], words: list[str]) -> NamePlace | None:
+        for length in sorted(self._lengths[words[0]], reverse=True):
+            name = self._named(tuple(words[:length]))
             if name is None:
                 continue
-            gaps = _gaps(text, row)
+            found = row[:length]
+            gaps, start, end = _gaps(text, found), found[0].start(), found[-1].end()
             fits = all(_GAP.fullmatch(gap) for gap in gaps) or gaps == name.gaps
-            if fits and not _is_inside(text, row[0].start, row[-1].end):
-                return NamePlace(name, first.start, row[-1].end, gaps)
+            if fits and not _is_inside(text, start, end):
+                return NamePlace(name, start, end, gaps)
         return None
 
     def _named(self, words: tuple[str, ...]) -> ToolName | None:
@@ -139,8 +108,8 @@ class ToolNameFinder:
         return name
 
 
-def _gaps(text: str, row: list[NameWord]) -> tuple[str, ...]:
-    return tuple(text[one.end : two.start] for one, two in pairwise(row))
+def _gaps(text: str, row: list[re.Match[str]]) -> tuple[str, ...]:
+    return tuple(text[one.end() : two.start()] for one, two in pairwise(row))
 
 
 def _is_inside(text: str, start: int, end: int) -> bool:

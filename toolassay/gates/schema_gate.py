@@ -38,7 +38,6 @@ from toolassay.gates.references import (
     wrong,
 )
 from toolassay.gold import Gold, GoldNode
-from toolassay.metrics.f1 import best_assignment
 from toolassay.tools import Parameter, Tool, ToolLibrary, declares_parameters, is_required
 
 
@@ -129,9 +128,6 @@ def placeholder(text: str, request: str) -> State | None:
     return None if is_asked else state
 
 
-_MOST = 64  # arguments that are matched: the time of the assignment grows with the cube
-
-
 def _best_slots(fits: Sequence[Sequence[Fit]], slots: int) -> list[int | None]:
     """The input that each argument fills at the lowest total cost; None for a surplus argument.
 
@@ -139,16 +135,14 @@ def _best_slots(fits: Sequence[Sequence[Fit]], slots: int) -> list[int | None]:
         fits: fits[argument][input].
         slots: the number of inputs.
     """
-    arguments = min(len(fits), _MOST)
-    gains = [[0.0] * max(arguments, slots) for _ in range(max(arguments, slots))]
-    for row in range(arguments):
-        for column in range(slots):
-            # Ties keep the order of the inputs.
-            gains[row][column] = -fits[row][column].cost + 0.01 * (row == column)
     slot_of: list[int | None] = [None] * len(fits)
-    for slot, row in enumerate(best_assignment(gains)[:slots]):
-        if row < arguments:
-            slot_of[row] = slot
+    if fits and slots:
+        from scipy.optimize import linear_sum_assignment
+
+        # Ties keep the order of the inputs.
+        costs = [[fit.cost - 0.01 * (row == n) for n, fit in enumerate(own)] for row, own in enumerate(fits)]
+        for row, slot in zip(*linear_sum_assignment(costs), strict=True):
+            slot_of[row] = int(slot)
     return slot_of
 
 

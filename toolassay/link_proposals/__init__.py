@@ -42,6 +42,7 @@ from toolassay.output_paths import EACH, Part, parse_path
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
+from toolassay.runs.journal import ItemEntry
 from toolassay.runs.ledger import FREE
 from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
@@ -369,6 +370,13 @@ def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> d
     return found
 
 
+class ProposalEntry(ItemEntry):
+    """What a model answered about a tool; `prompt` is a hash."""
+
+    prompt: str = ""
+    proposal: Proposal | None = None
+
+
 @dataclass(frozen=True)
 class ProposalItems(ItemWork[Tool]):
     """The requests about single tools.
@@ -379,6 +387,7 @@ class ProposalItems(ItemWork[Tool]):
 
     others: Mapping[str, Sequence[Tool]]
     final = FINAL
+    record = ProposalEntry
 
     def key_of(self, item: Tool) -> str:
         """The id of the tool."""
@@ -389,21 +398,21 @@ class ProposalItems(ItemWork[Tool]):
         prompt = proposal_prompt(item, self.others[item.id])
         return {"prompt": hashlib.sha256(prompt.encode(errors="replace")).hexdigest()[:24]}
 
-    async def answer(self, item: Tool, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: Tool, ask: Ask) -> ProposalEntry:
         """Ask for a proposal; once more if the answer is not the requested object."""
         messages = [{"role": "user", "content": proposal_prompt(item, self.others[item.id])}]
         for _ in range(2):
             response = await ask(ChatRequest(messages, {**PARAMETERS, **answer_schema()}, role="proposer"))
             proposal = read_proposal(response.text, response.finish_reason)
             if proposal is not None:
-                return {"outcome": "answered", "proposal": msgspec.to_builtins(proposal)}
+                return ProposalEntry(outcome="answered", proposal=proposal)
             if response.refused:
-                return {"outcome": "refused"}
+                return ProposalEntry(outcome="refused")
             messages += [
                 {"role": "assistant", "content": response.text},
                 {"role": "user", "content": _AGAIN},
             ]
-        return {"outcome": "malformed"}
+        return ProposalEntry(outcome="malformed")
 
 
 class ProposalWork(Work):
@@ -448,11 +457,11 @@ class ProposalWork(Work):
         """Write one line for each tool with a proposal."""
         entries = {tool.id: self.items.entry_of(journal, tool) for tool in self._library}
         lines = [
-            {**entry["proposal"], "tool": name, "model": self._llm}
+            msgspec.to_builtins(msgspec.structs.replace(entry.proposal, tool=name, model=self._llm))
             for name, entry in entries.items()
-            if "proposal" in entry
+            if entry.proposal is not None
         ]
-        unread = sum(entry.get("outcome") in FINAL and "proposal" not in entry for entry in entries.values())
+        unread = sum(entry.outcome in FINAL and entry.proposal is None for entry in entries.values())
         return Written(write_json_lines(output, lines), unread)
 
 

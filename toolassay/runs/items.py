@@ -525,7 +525,7 @@ def replay_item(
         ModelError: `end`, or that the journal lacks an answer.
     """
     ask = recorded_answers(work, item, journal, end)
-    with Wording(journal.path.parent).used():
+    with Wording.read(journal.path.parent).used():
         return run_coroutine(work.answer(item, ask)), ask
 
 

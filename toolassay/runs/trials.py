@@ -66,7 +66,7 @@ class Trial:
 
     def wording(self, *, again: bool = False) -> Wording:
         """The wording of this trial; of a further trial without one, that of trial 0."""
-        return Wording(self.run_folder, replace(self, number=0).run_folder, again=again)
+        return Wording.read(self.run_folder, replace(self, number=0).run_folder, again=again)
 
     def options(self, options: ModelOptions) -> ModelOptions:
         """The options with the seed of this trial: the given seed plus the trial's number.

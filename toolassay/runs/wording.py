@@ -14,28 +14,36 @@ WORDING = "wording.json"
 
 
 class Wording:
-    """The fixed texts of a run by name, from `wording.json` in its folder.
+    """The fixed texts of a run by name.
 
     A continued run sends the recorded texts, so that another version of this package neither makes its
     answers useless nor mixes two prompts. A text that is not recorded yet is that of the package.
 
     Args:
-        folder: Folder of the run.
-        like: Folders of other runs; without a recorded wording, that of the first one of them is used.
-        again: Use the texts of the package, as a run does that may start again (`--force`).
-
-    Raises:
-        UsageError: The file cannot be read.
+        path: `wording.json` in the folder of the run.
+        texts: The recorded texts.
     """
 
-    def __init__(self, folder: Path, *like: Path, again: bool = False) -> None:
-        self._path, self._is_open = folder / WORDING, False
+    def __init__(self, path: Path, texts: dict[str, str]) -> None:
+        self._path, self._texts, self._is_open = path, texts, False
+
+    @classmethod
+    def read(cls, folder: Path, *like: Path, again: bool = False) -> Wording:
+        """Read the wording of a run.
+
+        Args:
+            folder: Folder of the run.
+            like: Folders of other runs; without a recorded wording, that of the first one of them is used.
+            again: Use the texts of the package, as a run does that may start again (`--force`).
+
+        Raises:
+            UsageError: The file cannot be read.
+        """
         files = [] if again else [one / WORDING for one in (folder, *like) if (one / WORDING).is_file()]
-        self._texts: dict[str, str] = read_json(files[0]) if files else {}
-        if not isinstance(self._texts, dict) or not all(
-            isinstance(text, str) for text in self._texts.values()
-        ):
+        texts = read_json(files[0]) if files else {}
+        if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             raise UsageError("not texts by name", file=files[0], fix="restore it, or use --force true")
+        return cls(folder / WORDING, texts)
 
     @contextmanager
     def used(self) -> Iterator[None]:

@@ -20,13 +20,14 @@ from itertools import combinations, permutations
 from random import Random
 from typing import NamedTuple
 
+import networkx as nx
+
 from toolassay.graph.links import NumberedLink
 from toolassay.sampling.search import (
     FoundSubgraph,
     Neighbours,
     SearchBudget,
     draw,
-    largest_dag_bound,
     pick,
     weight_at,
 )
@@ -43,7 +44,8 @@ class GrowingDag:
         self._fed: Counter[tuple[int, str]] = Counter()
         self._fed_tools: set[int] = set()
         self._filled: dict[int, set[str]] = {}
-        self._after: dict[int, list[int]] = {first: []}
+        self._graph: nx.DiGraph[int] = nx.DiGraph()
+        self._graph.add_node(first)
 
     def type_for(self, source: int, target: int) -> str | None:
         """The type of a link that can still be added from `source` to `target`, or None."""
@@ -70,9 +72,9 @@ class GrowingDag:
     def link(self, source: int, target: int) -> bool:
         """Add a link, with its new tool, if an input slot is free and it closes no cycle; whether it did."""
         kind = self.type_for(source, target)
-        if kind is None or target in self._after.get(source, ()):
+        if kind is None or self._graph.has_edge(source, target):
             return False
-        if source in self.inside and target in self.inside and self._reaches(target, source):
+        if source in self.inside and target in self.inside and nx.has_path(self._graph, target, source):
             return False
         self.add(NumberedLink(source, target, kind))
         return True
@@ -83,40 +85,18 @@ class GrowingDag:
             if tool not in self.inside:
                 self.inside.add(tool)
                 self.nodes.append(tool)
-                self._after[tool] = []
+                self._graph.add_node(tool)
         self.links.append(link)
         self._fed[link.target, link.type] += 1
         if self.neighbours.fields(link.source, link.target):
             filled = self._filled.setdefault(link.target, set())
             filled |= self.neighbours.used(link.source, link.target, filled)
         self._fed_tools.add(link.target)
-        self._after[link.source].append(link.target)
-
-    def _reaches(self, start: int, goal: int) -> bool:
-        waiting, seen = [start], {start}
-        while waiting:
-            tool = waiting.pop()
-            if tool == goal:
-                return True
-            for following in self._after[tool]:
-                if following not in seen:
-                    seen.add(following)
-                    waiting.append(following)
-        return False
+        self._graph.add_edge(link.source, link.target)
 
     def ordered(self) -> tuple[int, ...]:
         """The tools in topological order; ties in the order in which they were added."""
-        waiting = Counter(link.target for link in self.links)
-        ready = [tool for tool in self.nodes if not waiting[tool]]
-        order: list[int] = []
-        while ready:
-            tool = ready.pop(0)
-            order.append(tool)
-            for following in self._after[tool]:
-                waiting[following] -= 1
-                if not waiting[following]:
-                    ready.append(following)
-        return tuple(order)
+        return tuple(nx.topological_sort(self._graph))
 
 
 _UNITS = 300_000  # budget of `largest_tree`
@@ -238,7 +218,7 @@ def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = Fa
         if plan is not None and (best is None or len(plan.nodes) > len(best.nodes)):
             best = plan
         reached = len(best.nodes) if best else 0
-        exact = reached < size and reached >= largest_dag_bound(neighbours)
+        exact = reached < size and (reached == neighbours.size or not neighbours.middles)
         if reached == size or exact or budget.left <= 0:
             break
     if prove and reached < size and not exact:

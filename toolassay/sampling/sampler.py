@@ -218,7 +218,7 @@ class Sampler:
                 return FoundSubgraph((tool,), (), True)
             return FoundSubgraph((int(rng.random() * len(self.graph)),), (), True)
         if shape == "chain":
-            return find_chain(self._neighbours, size, rng, prove=prove)
+            return find_chain(self._neighbours, size, rng)
         return find_dag(self._neighbours, size, rng, prove=prove)
 
     def _fitting(self, shape: Shape) -> dict[int, float]:

@@ -19,7 +19,7 @@ from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.screen import DEFAULT, Screen
-from toolassay.stages.check import FolderEvidence, ask_critic
+from toolassay.stages.check import ask_critic, read_evidence
 
 FILE = "calibration.json"
 
@@ -63,13 +63,13 @@ def calibrate(
     settings, bounds = options_of("calibrate", keywords, model or ModelSettings(), limits or Limits())
     folder = DataFolder(labels.parent if data_dir is None else Path(data_dir)).require()
     graph = graph_of(folder, None, say=screen.say)
-    judged = LabelledSet(labels)
+    judged = LabelledSet.read(labels)
     people = {gold.line: answers_of(gold.record, f"{labels}:{gold.line}") for gold in judged}
     run = RunSettings(replace(settings, llm=critic), bounds, RunChoices(force=force), command, screen)
     verdicts, complete = ask_critic(
         Selected(judged, frozenset(people)),
         Background(graph.library, graph.dependency_type, graph),
-        FolderEvidence(folder),
+        read_evidence(folder),
         out=out,
         data=labels,
         run=run,

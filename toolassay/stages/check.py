@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from toolassay.backinstruct.generator import RewritingGain
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.calls.execution_record import read_executions
 from toolassay.data_folder import BY_RULES, DataFolder
-from toolassay.dataset import RequestId
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult
 from toolassay.files import (
     read_json,
-    read_json_lines,
-    record_of,
     safe_name,
     sha256_of,
     write_json,
@@ -41,15 +35,16 @@ from toolassay.gates.checked_folder import (
     QUARANTINE,
     REPAIRS,
     CheckedFolder,
-    LabelPart,
-    Sorted,
-    sort_set,
+    CheckedPart,
+    CheckTask,
+    checked_parts,
 )
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import (
     NOT_FOR_IT,
     PARAMETERS,
     RULES,
+    CriticEvidence,
     CriticVerdict,
     CriticWork,
     Knowledge,
@@ -59,23 +54,22 @@ from toolassay.gates.critic import (
 from toolassay.gates.duplicate_gates import (
     CONTAMINATION,
     DUPLICATE,
-    ContaminationGate,
-    DuplicateGate,
     RepeatGate,
+    repeat_gate,
 )
 from toolassay.gates.gate import Background, CheckedSample, Level, read_gates
 from toolassay.gates.gate_pipeline import (
     ExecutionGate,
+    GateFunnel,
     GateRecipe,
     SampleContext,
     funnel_page,
     funnel_table,
     gate_pipeline,
-    inspect,
     levels_text,
     select_gates,
 )
-from toolassay.gates.labelled_set import LabelledSet, LabelReader, Selected
+from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.gates.repair import repair as repaired
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
 from toolassay.gold import Gold
@@ -143,34 +137,13 @@ def worth_reviewing(
 ) -> Selected:
     """The samples that no rule gate rejects; only these are sent to critics and solvers."""
     models = (TeacherGate.name, SecondOpinionGate.name)
-    task = WorthTask(
-        labels.reader, replace(recipe, names=tuple(name for name in recipe.names if name not in models))
-    )
-    parts = (LabelPart(lines, known.within(lines.numbers)) for lines in labels.parts)
-    lines = {line for part in engine.map(task, parts) for line in part}
+    rules = replace(recipe, names=tuple(name for name in recipe.names if name not in models))
+    task = CheckTask(labels.reader, rules, writes=False, tries_repair=False)
+    lines = {line for part in checked_parts(labels, known, task, engine) for line in part.kept}
     left_out = len(labels) - len(lines)
     if left_out:
         screen.say(f"{count_of(left_out, 'sample')} that the rules reject are not sent to models")
     return Selected(labels, frozenset(lines))
-
-
-@dataclass(frozen=True)
-class WorthTask:
-    """Finds the samples that no gate rejects, for an engine."""
-
-    reader: LabelReader
-    recipe: GateRecipe
-
-    def start(self) -> Callable[[LabelPart], list[int]]:
-        """Build the gates."""
-        builder = self.recipe.build()
-
-        def worth(part: LabelPart) -> list[int]:
-            gates = builder.gates(part.known)
-            golds = (gold for gold, _ in self.reader.repaired(part.lines))
-            return [gold.line for gold in golds if inspect(gold, gates).level != "reject"]
-
-        return worth
 
 
 def other_set(path: Path, checked: DataFolder) -> LabelledSet:
@@ -188,11 +161,11 @@ def other_set(path: Path, checked: DataFolder) -> LabelledSet:
     if not path.exists():
         raise UsageError("no such file or folder", file=path, fix="check --against")
     if not path.is_dir():
-        return LabelledSet(path)
+        return LabelledSet.read(path)
     folder = DataFolder(path)
     if not folder.data.exists() and not folder.user_requests.exists():
         raise UsageError("holds neither data.json nor user_requests.json", file=path, fix="check --against")
-    return LabelledSet(folder.data if folder.data.exists() else folder.user_requests)
+    return LabelledSet.read(folder.data if folder.data.exists() else folder.user_requests)
 
 
 FOLDER = "critics"
@@ -241,7 +214,7 @@ class ReviewWork(Work):
         return Written(write_json_lines(output, self._reviews.lines(journal)))
 
 
-class FolderEvidence(Mapping[RequestId, Knowledge]):
+def read_evidence(folder: DataFolder) -> CriticEvidence:
     """What critics see beside the samples of a folder.
 
     Args:
@@ -250,30 +223,19 @@ class FolderEvidence(Mapping[RequestId, Knowledge]):
     Raises:
         UsageError: One is malformed.
     """
-
-    def __init__(self, folder: DataFolder) -> None:
-        self._values, self._seen = read_values(folder), read_results(folder)
-        path = folder.path / EXECUTIONS
-        self._results: dict[RequestId, tuple[list[str], bool]] = {}
-        for one in read_executions(path) if path.is_file() else ():
-            texts = [CallResult.of(call.result).text[:MOST_OF_RESULT] for call in one.calls if not call.error]
-            self._results[one.id] = texts, one.executor == SIMULATED
-
-    def __getitem__(self, key: RequestId) -> Knowledge:
-        results, simulated = self._results.get(key, ([], False))
-        return Knowledge(self._values, results, simulated, self._seen)
-
-    def __iter__(self) -> Iterator[RequestId]:
-        return iter(self._results)
-
-    def __len__(self) -> int:
-        return len(self._results)
+    common = Knowledge(read_values(folder), seen=read_results(folder))
+    path = folder.path / EXECUTIONS
+    found = {}
+    for one in read_executions(path) if path.is_file() else ():
+        texts = [CallResult.of(call.result).text[:MOST_OF_RESULT] for call in one.calls if not call.error]
+        found[one.id] = common._replace(results=texts, simulated=one.executor == SIMULATED)
+    return CriticEvidence(common, found)
 
 
 def ask_critic(
     golds: Selected,
     background: Background,
-    evidence: Mapping[Any, Knowledge],
+    evidence: CriticEvidence,
     *,
     out: Path,
     data: Path,
@@ -284,7 +246,7 @@ def ask_critic(
     Args:
         golds: The samples.
         background: Their tools.
-        evidence: What is known beside each sample, by its id.
+        evidence: What is known beside the samples.
         out: The run is in its subfolder `critics/`.
         data: File of the samples; its hash is in the manifest.
         run: The critic, limits and choices. "offline" needs no server; it checks only arguments, and gets no
@@ -502,7 +464,7 @@ def check_into(
     with place.held(), open_engine(gating.engine) as engine:
         graph = graph_of(folder, gating.dependency_type, say=screen.say)
         background = Background(graph.library, graph.dependency_type, graph)
-        labels = LabelledSet(folder.data, partial(repaired, background=background) if repair else None)
+        labels = LabelledSet.read(folder.data, partial(repaired, background=background) if repair else None)
         bars = Thresholds() if threshold is None else Thresholds(threshold)
         other = None if against is None else other_set(Path(against), folder)
         critics = _critics(critic)
@@ -516,16 +478,15 @@ def check_into(
                 file=folder.user_requests,
                 fix="make it with format_data.py",
             )
-        whole_set: list[RepeatGate] = [DuplicateGate(labels, bars, engine)] if DUPLICATE in names else []
-        if other is not None:
-            whole_set.append(ContaminationGate(labels, other, bars, engine))
+        compared = [None] * (DUPLICATE in names) + [other] * (other is not None)
+        whole_set = [repeat_gate(labels, one, bars, engine) for one in compared]
         known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
         recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
         complete = True
         if critics or solvers:
             worth = worth_reviewing(labels, known, recipe, engine, screen)
             place.claim()
-            evidence, verdicts = FolderEvidence(folder), dict[str, Mapping[int, CriticVerdict]]()
+            evidence, verdicts = read_evidence(folder), dict[str, Mapping[int, CriticVerdict]]()
             for name in critics:
                 asked = replace(run, model=replace(run.model, llm=name))
                 verdicts[name], answered = ask_critic(
@@ -542,11 +503,19 @@ def check_into(
                 )
                 recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
                 complete = complete and answered
-        coverage = Coverage(graph, _left_out(folder, graph))
-        ended = sort_set(
-            labels, known, recipe, place, coverage, is_repaired=repair, engine=engine, screen=screen
-        )
-        funnel = ended.funnel
+        found = CheckedPart(GateFunnel(names))
+        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair)
+        with (
+            place.writing(graph, repairs=repair) as write,
+            screen.progress("check", len(labels)) as advance,
+        ):
+            for part in checked_parts(labels, known, task, engine):
+                found.extend(part)
+                write(part.lines)
+                for _ in range(part.funnel.total):
+                    advance()
+        coverage, funnel = Coverage(graph, _left_out(folder, graph)), found.funnel
+        coverage.extend(found.coverage)
         settings = {
             "toolassay": __version__,
             "dependency_type": graph.dependency_type,
@@ -563,15 +532,13 @@ def check_into(
             },
             "against_sha256": None if other is None else sha256_of(other.path),
         }
-        value = funnel.to_json(settings, _signature(settings)) | {"coverage": ended.coverage.to_json()}
-        if rewriting := _rewriting(folder):
-            value["rewriting"] = msgspec.to_builtins(rewriting)
+        value = funnel.to_json(settings, _signature(settings)) | {"coverage": coverage.to_json()}
         if known_critics:
             value["critics"] = known_critics
         draw_funnel(funnel.rows, place.path / FUNNEL_PICTURE)
-        write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"], rewriting))
+        write_text(place.path / FUNNEL_PAGE, funnel_page(funnel, value["signature"]))
         write_json(place.path / FUNNEL, value)
-        _report(ended, place, known_critics.values(), screen)
+        _report(found, coverage, place, known_critics.values(), screen, is_repaired=repair)
         return Checked(place.path, dict(funnel.levels), value, complete)
 
 
@@ -622,17 +589,6 @@ def _signature(settings: Mapping[str, Any]) -> str:
     return "|".join(parts)
 
 
-def _rewriting(folder: DataFolder) -> RewritingGain | None:
-    """What rewriting gained and cost in generation, by `statistics.json`; None if unknown."""
-    path = folder.path / "statistics.json"
-    try:
-        lines = [line for _, line in read_json_lines(path)] if path.is_file() else []
-        found = [line["rewriting"] for line in lines if isinstance(line, dict) and "rewriting" in line]
-        return record_of(found[-1], RewritingGain, file=path, fix="generate again") if found else None
-    except UsageError:
-        return None
-
-
 def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     """The tools that the offline writer did not write about, and why; none if a model wrote the set."""
     if _teacher(folder) != RULES:
@@ -644,22 +600,28 @@ def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     return {name: f"{reason} ({NEEDS_MODEL})" for name, reason in found.items()}
 
 
-def _report(ended: Sorted, place: CheckedFolder, critics: Iterable[str], screen: Screen) -> None:
-    funnel, out = ended.funnel, place.path
-    if ended.repairs is not None:
-        counts = ", ".join(f"{count:,} {kind}" for kind, count in ended.repairs.most_common())
+def _report(
+    found: CheckedPart,
+    coverage: Coverage,
+    place: CheckedFolder,
+    critics: Iterable[str],
+    screen: Screen,
+    *,
+    is_repaired: bool,
+) -> None:
+    funnel, out = found.funnel, place.path
+    if is_repaired:
+        counts = ", ".join(f"{count:,} {kind}" for kind, count in found.repairs.most_common())
         screen.say(f"repairs: {f'{counts} (listed in {out / REPAIRS})' if counts else 'none'}")
     screen.table(funnel_table(funnel.rows))
     for gate, kinds in funnel.reasons.items():
         kind, count = kinds[0]
         screen.say(f"{gate}, most frequent ({count:,} of {count_of(funnel.total, 'sample')}): {kind}")
-    if ended.repairable:
-        samples = count_of(ended.repairable, "sample")
+    if found.repairable:
+        samples = count_of(found.repairable, "sample")
         screen.say(f"{samples} would reach a better level after repair: --repair true")
     screen.show(f"{out}: {levels_text(funnel)}, of {funnel.total:,}")
-    for line in ended.coverage.lines():
-        screen.say(line)
-    for line in critics:
+    for line in (*coverage.lines(), *critics):
         screen.say(line)
     if place.passed.benchmark.is_by_rules:
         screen.say(f"the set is {BY_RULES}")

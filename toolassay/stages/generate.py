@@ -24,7 +24,7 @@ from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import read_json_lines, safe_name, write_json_lines
 from toolassay.gates.checked_folder import CheckTask, checked_parts
 from toolassay.gates.coverage import Coverage
-from toolassay.gates.duplicate_gates import DuplicateGate
+from toolassay.gates.duplicate_gates import repeat_gate
 from toolassay.gates.gate import Background
 from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext, gate_pipeline
 from toolassay.gates.labelled_set import LabelledSet
@@ -54,7 +54,6 @@ from toolassay.stages.generation_work import (
     recorded_rounds,
 )
 from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
-from toolassay.variety.near_duplicates import Thresholds
 
 FAILED = "failed"
 """Outcome of an execution that an answer of the server ended."""
@@ -115,8 +114,8 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     with temporary_folder() as place:
         path = place / folder.data.name
         write_json_lines(path, labels)
-        labelled = LabelledSet(path)
-        known = SampleContext(labelled.repeated, whole_set=[DuplicateGate(labelled, Thresholds())])
+        labelled = LabelledSet.read(path)
+        known = SampleContext(labelled.repeated, whole_set=[repeat_gate(labelled)])
         recipe = GateRecipe(background, tuple(gate.name for gate in gate_pipeline(background, known)))
         funnel = GateFunnel(recipe.names)
         task = CheckTask(labelled.reader, recipe, writes=False, tries_repair=False)

@@ -478,32 +478,20 @@ class GenerationWork(Work):
         figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
-        seen = read_results(self.place.folder)
-        judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen)
+        judge = partial(judge_of, graph, tuple(writing.critic), self.values, self.seen)
+        shared: dict[str, Any] = {
+            "graph": graph,
+            "sampler": self.sampler,
+            "parameters": self.parameters,
+            "rewrites": self.rewrite,
+            "is_structured": is_structured,
+            "drawn": drawn,
+        }
         if self.prompt is None:
-            return SeedItems(
-                graph,
-                self.sampler,
-                judge,
-                self.tried,
-                self.values,
-                seen,
-                self.parameters,
-                self.rewrite,
-                is_structured,
-                drawn,
-            )
+            return SeedItems(**shared, judge=judge, carry=self.tried, values=self.values, seen=self.seen)
+        review = partial(sample_review, judge, self.tried) if self.rewrite else None
         return SampleItems(
-            graph,
-            self.sampler,
-            self.prompt,
-            self.parameters,
-            writing.check,
-            self.rewrite,
-            partial(sample_review, judge, self.tried) if self.rewrite else None,
-            self.values or None,
-            is_structured,
-            drawn,
+            **shared, prompt=self.prompt, check=writing.check, review=review, values=self.values or None
         )
 
 

@@ -135,6 +135,7 @@ def release(
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
         candidates = _candidates(folder)
         place = CheckedFolder(folder.path, candidates, force=force, releases=True)
+        place.require()
         library = candidates.library(say=screen.say)
         kind = candidates.dependency_type(None, library=library)
         formatted = format_folder(candidates, library, kind)

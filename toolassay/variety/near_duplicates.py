@@ -279,7 +279,7 @@ def signature(text: str) -> bytes:
     hashes = numbers * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
     sketch = _sketch()
     sketch.clear()
-    sketch.update_batch(np.unique(hashes).tolist())
+    sketch.update_batch(hashes.tolist())
     return bytes(sketch.hashvalues.astype(np.uint32).tobytes())
 
 

@@ -23,10 +23,12 @@ from toolassay.backinstruct.generator import (
     Carried,
     Judgement,
     Problem,
+    SampleEntry,
+    SampleWriter,
     Tried,
-    record_of,
+    WritingAttempt,
 )
-from toolassay.backinstruct.records import numbered_id, raw_record
+from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample, references_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
@@ -36,8 +38,7 @@ from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
-from toolassay.runs.items import ENDED, Ask, ItemWork
-from toolassay.sampling import Sampler
+from toolassay.runs.items import ENDED, Ask
 from toolassay.schemas import call_list_schema, object_schema
 from toolassay.writing.shown import (
     offered_tools,
@@ -153,41 +154,21 @@ def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[
     return [{"source": ids[source], "target": ids[target]} for source, target in dict.fromkeys(pairs)]
 
 
-@dataclass(frozen=True)
-class SeedItems(ItemWork[int]):
-    """The work on single samples, which are named by their numbers.
+@dataclass(frozen=True, kw_only=True)
+class SeedItems(SampleWriter):
+    """The work on samples that are only an idea.
 
     Attributes:
-        graph: The tool graph.
-        sampler: Draws the samples.
         judge: Makes what finds the problems of a plan, and of a plan with its request.
         carry: Carries out plans; None if nothing can.
         values: Values of arguments that exist on a server.
         seen: What calls of its reading tools returned, by tool.
-        parameters: Request parameters, which override the published ones.
-        rewrites: How often something goes back to the model.
-        is_structured: Whether answers are constrained to a JSON schema.
-        drawn: Draws a sample.
     """
 
-    graph: ToolGraph
-    sampler: Sampler
     judge: Callable[[], Judge]
     carry: Tried | None
     values: Mapping[str, Mapping[str, Sequence[Any]]]
     seen: Mapping[str, Sequence[SeenCall]]
-    parameters: Mapping[str, Any]
-    rewrites: int = 3
-    is_structured: bool = True
-    drawn: Callable[[Sample], None] | None = None
-
-    def key_of(self, item: int) -> str:
-        """The key of a sample."""
-        return numbered_id(self.sampler.seed, item)
-
-    def is_settled(self, entry: Mapping[str, Any]) -> bool:
-        """Whether there is a record, or the model refused or declined."""
-        return record_of(entry) is not None or entry.get("outcome") in ("refused", DECLINED)
 
     def messages(self, sample: Sample) -> list[Message]:
         """The first prompt."""
@@ -210,12 +191,12 @@ class SeedItems(ItemWork[int]):
     def _judge(self) -> Judge:
         return self.judge()
 
-    async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: int, ask: Ask) -> SampleEntry:
         """Have a plan and its request written until they pass."""
         sample, judge = self.sampler.sample(item), self._judge
         if self.drawn is not None:
             self.drawn(sample)
-        messages, attempts = self.messages(sample), list[dict[str, Any]]()
+        messages, attempts = self.messages(sample), list[WritingAttempt]()
         plan: PlanAnswer | None = None
         carried: Carried | None = None
         record: dict[str, Any] | None = None
@@ -229,11 +210,11 @@ class SeedItems(ItemWork[int]):
                     sent_back({"role": "assistant", "content": response.text, "extra": response.extra})
                 )
                 if response.refused:
-                    return _entry("refused", record, "", attempts)
+                    return SampleEntry(outcome="refused", record=record, attempts=attempts)
                 if isinstance(found, str):
                     problems = [Problem("format", found)]
                 elif found.declined:
-                    return _entry(DECLINED, None, found.declined, attempts)
+                    return SampleEntry(outcome=DECLINED, problem=found.declined, attempts=attempts)
                 elif isinstance(found, PlanAnswer):
                     draft = self._record(sample, found, None)
                     problems = (await judge(draft, None, None)).problems
@@ -253,22 +234,19 @@ class SeedItems(ItemWork[int]):
                     problems, record = judgement.problems, judgement.added_to(record)
             except ModelError as error:
                 if error.settles and record is not None:  # an earlier answer could be read
-                    return _entry("answered", record, str(error), attempts)
+                    return SampleEntry(
+                        outcome="answered", record=record, problem=str(error), attempts=attempts
+                    )
                 raise
-            attempts.append(
-                {
-                    "prompt_tokens": response.prompt_tokens,
-                    "completion_tokens": response.completion_tokens,
-                    "problems": [list(one) for one in problems],
-                }
-            )
+            attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites:
                 break
             messages.append(_again(problems, about_plan=plan is None or _concerns_plan(problems)))
             if _concerns_plan(problems):
                 plan = None
-        last = "; ".join(one.text for one in problems)
-        return _entry("answered" if record is not None else "malformed", record, last, attempts)
+        last = "; ".join(one.text for one in problems) or None
+        outcome = "malformed" if record is None else "answered"
+        return SampleEntry(outcome=outcome, record=record, problem=last, attempts=attempts)
 
     def _request(
         self, messages: Sequence[Message], sample: Sample, form: type[PlanAnswer] | type[RequestAnswer]
@@ -336,7 +314,7 @@ class SeedItems(ItemWork[int]):
         for start in range(0, count, ROUND):
             items = range(start, min(start + ROUND, count))
             yield current, items
-            outcomes = [journal.get(self.key_of(item)).get("outcome") for item in items]
+            outcomes = [self.entry_of(journal, item).outcome for item in items]
             if not all(outcome in (DECLINED, *ENDED) for outcome in outcomes):
                 return
             for item, outcome in zip(items, outcomes, strict=True):
@@ -371,9 +349,3 @@ def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
     what = "Plan the calls again." if about_plan else "Write the request again."
     found = "\n".join(f"- {one.text}" for one in problems)
     return {"role": "user", "content": template("again").substitute(problems=found, what=what)}
-
-
-def _entry(
-    outcome: str, record: Mapping[str, Any] | None, problem: str, attempts: Sequence[Mapping[str, Any]]
-) -> dict[str, Any]:
-    return {"outcome": outcome, "record": record, "problem": problem or None, "attempts": list(attempts)}

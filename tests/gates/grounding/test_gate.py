@@ -222,7 +222,7 @@ def inspected(request: str, verdicts: dict[str, TeacherVerdict], **arguments: An
     """The inspection of a plan of one call, with the verdicts of critics."""
     label = {"id": 1, "user_request": request, "task_nodes": [forecast(**arguments)]}
     answers = {name: {1: CriticVerdict(verdict, "", "answered")} for name, verdict in verdicts.items()}
-    return inspect(Gold.of(label, 1), [GATE, TeacherGate(answers)])
+    return next(inspect([Gold.of(label, 1)], [GATE, TeacherGate(answers)]))
 
 
 def test_a_critic_that_passes_the_sample_releases_what_is_quarantined() -> None:

@@ -9,10 +9,6 @@ from hypothesis import strategies as st
 from toolassay.graph.derive.fields import (
     IDENTITIES,
     attribute_fit,
-    is_control,
-    meaning_of,
-    same_thing,
-    thing_of,
     words_of,
 )
 
@@ -59,62 +55,8 @@ def test_the_case_and_number_of_a_name_do_not_matter(name: str, plural: bool) ->
     assert words_of(f"{name}_id") == words_of(f"{name}Id") == words_of(f"{name}-ids") == (*known, "id")
 
 
-@pytest.mark.parametrize(
-    ("name", "thing", "attribute"),
-    [
-        ("movie_id", "movie", "id"),
-        ("id", "", "id"),
-        ("channel", "channel", ""),
-        ("issueIdOrKey", "issue", "id"),
-        ("owner_login", "owner", "login"),
-        ("identity", "identity", ""),
-        ("", "", ""),
-    ],
-)
-def test_a_name_is_that_of_a_thing_of_an_attribute_or_of_both(name: str, thing: str, attribute: str) -> None:
-    meaning = meaning_of(name)
-    assert (" ".join(meaning.thing), meaning.attribute) == (thing, attribute)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "least", "most"),
-    [
-        ("movie", "movie", 1.0, 1.0),
-        ("parent task", "task", 0.9, 0.99),
-        ("pull request", "request", 0.5, 0.8),
-        ("access token", "device token", 0.0, 0.0),
-        ("task", "task list", 0.0, 0.0),
-        ("movie", "", 0.0, 0.0),
-    ],
-)
-def test_things_are_the_same_if_one_is_a_special_case(
-    one: str, other: str, least: float, most: float
-) -> None:
-    assert least <= same_thing(tuple(one.split()), tuple(other.split())) <= most
-
-
 def test_identities_of_any_name_fit_each_other_better_than_names() -> None:
     for one in IDENTITIES:
         assert attribute_fit(one, "id") >= 0.9
         assert attribute_fit("name", one) <= 0.5
         assert attribute_fit("title", one) == 0
-
-
-@pytest.mark.parametrize(
-    ("name", "thing"),
-    [
-        ("MovieDetail", "movie"),
-        ("io.k8s.api.core.v1.PodList", "pod"),
-        ("results", ""),
-        ("Response200", ""),
-    ],
-)
-def test_the_name_of_a_schema_without_empty_words_is_a_thing(name: str, thing: str) -> None:
-    assert " ".join(thing_of(name)) == thing
-
-
-@pytest.mark.parametrize(
-    "name", ["page", "perPage", "per-page", "sort_by", "sort_order", "created_after", "q", "query", "api_key"]
-)
-def test_how_to_answer_is_a_control(name: str) -> None:
-    assert is_control(name)

@@ -523,5 +523,5 @@ def recorded_conversation(
         outcome=OVERFLOW if limit == "context" else "not run",
         kind=TIME_LIMIT if limit == "time" else "failed",
     )
-    with RecordedWording(journal.path.parent).used():
+    with RecordedWording.read(journal.path.parent).used():
         return run_coroutine(items.conversation(request, recorded_answers(items, request, journal, end)))

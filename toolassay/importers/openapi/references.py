@@ -82,45 +82,57 @@ class SchemaReferences:
     """The main document and those it refers to.
 
     Args:
-        source: A path, or an http(s) address.
+        shown: The source without credentials and query, for reports.
         allow_remote: Whether documents are fetched.
+        trusted_host: The host of the main document, if that is fetched.
+        folder: The folder of the main document, if that is a file.
 
     Attributes:
         main: The main document.
-        shown: The source without credentials and query, for reports.
-
-    Raises:
-        UsageError: The main document cannot be read.
     """
 
-    def __init__(self, source: str, *, allow_remote: bool = False) -> None:
-        self._allow_remote = allow_remote
-        self._trusted_host: str | None = None
+    main: Document
+
+    def __init__(
+        self, shown: str, *, allow_remote: bool, trusted_host: str | None = None, folder: Path | None = None
+    ) -> None:
+        self.shown, self._allow_remote = shown, allow_remote
+        self._trusted_host, self._folder = trusted_host, folder
         self._documents: dict[Path | str, Document | str] = {}
         self._resolved: dict[tuple[int, str], Node | str] = {}
         self._bytes = 0
         self._deadline = time.monotonic() + _MOST_SECONDS
-        self.shown = source
+
+    @classmethod
+    def read(cls, source: str, *, allow_remote: bool = False) -> SchemaReferences:
+        """Read the main document.
+
+        Args:
+            source: A path, or an http(s) address.
+            allow_remote: Whether documents are fetched.
+
+        Raises:
+            UsageError: The main document cannot be read.
+        """
         if is_address(source):
-            self.shown = without_secrets(source)
+            shown, host = without_secrets(source), urlsplit(source).hostname
             if not allow_remote:
                 raise UsageError(
-                    "is an address", file=self.shown, fix="add --allow_remote, or download the document"
+                    "is an address", file=shown, fix="add --allow_remote, or download the document"
                 )
-            self._trusted_host = urlsplit(source).hostname
+            made = cls(shown, allow_remote=allow_remote, trusted_host=host)
             try:
-                self.main = self._fetched(source)
+                made.main = made._fetched(source)
             except UnresolvedError as error:
-                raise UsageError(str(error), file=self.shown, fix="download it and import the file") from None
-            self._folder: Path | None = None
+                raise UsageError(str(error), file=shown, fix="download it and import the file") from None
         else:
-            path = Path(source)
-            value = read_document(path)
-            self.main = Document(path.resolve(), value)
-            self._folder = path.resolve().parent
-        if too_deep(self.main.value):
-            raise UsageError(f"is nested more than {DEEPEST} levels deep", file=self.shown, fix="flatten it")
-        self._documents[self.main.place] = self.main
+            path = Path(source).resolve()
+            made = cls(source, allow_remote=allow_remote, folder=path.parent)
+            made.main = Document(path, read_document(Path(source)))
+        if too_deep(made.main.value):
+            raise UsageError(f"is nested more than {DEEPEST} levels deep", file=made.shown, fix="flatten it")
+        made._documents[made.main.place] = made.main
+        return made
 
     def follow(self, node: Node) -> Node:
         """The value itself, or what its `$ref` leads to through a chain of references.

@@ -62,7 +62,7 @@ def read_tools(source: str, options: Any, screen: Screen) -> Incoming:
         UsageError: The document cannot be read, is no OpenAPI document, or `only` matches no operation of it.
     """
     with rare_cycle_search():
-        references = SchemaReferences(source, allow_remote=options.allow_remote)
+        references = SchemaReferences.read(source, allow_remote=options.allow_remote)
         return _Import(references, screen).read(options)
 
 
