@@ -5,7 +5,8 @@ beside this file with a `benchmark.py` that defines `BENCHMARK`; an installed pa
 the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
 
 Six members are records: names, options, entries, and functions on a data folder, its items and its scores.
-Five are methods: where a run writes, what it asks, security probes, scoring, and re-parsing of raw answers.
+Six are methods: defaults by folder, where a run writes, what it asks, security probes, scoring, and
+re-parsing of raw answers.
 """
 
 from __future__ import annotations
@@ -215,6 +216,10 @@ class Benchmark(ABC):
     @abstractmethod
     def scores(self) -> Scores:
         """How scores are read, ranked and shown."""
+
+    def settled(self, folder: DataFolder, run: RunSettings, own: Any) -> Any:
+        """The options of `infer` with defaults that depend on the folder and the model; notices are shown."""
+        return own
 
     def place(self, run: RunSettings, own: Any) -> str:
         """Path of the prediction folder, relative to the data folder."""

@@ -76,6 +76,7 @@ def infer(
         return _probe(folder, run, own, security, judge)
     if judge:
         raise UsageError("--judge needs --security", fix="add --security true, or omit --judge")
+    own = benchmark.settled(folder, run, own)
     place = folder.path / benchmark.place(run, own)
     return run_trials(lambda number: benchmark.work(folder, run, own, number), place, run)
 
@@ -104,6 +105,7 @@ def _probe(
         return probed
     if security < 0:
         raise UsageError(f"--security {security} is negative", fix="write the number of attacks, or true")
+    own = benchmark.settled(folder, run, own)
     prober = benchmark.prober(folder, run, own, None if security is True else int(security))
     return probe(run, prober, folder.path / benchmark.place(run, own), judge)
 

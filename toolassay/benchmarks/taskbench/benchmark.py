@@ -75,7 +75,8 @@ class TaskBench(Benchmark):
                 "ask",
                 "What to request of imported tools: a plan; calls: all native calls in one answer; tools: "
                 "native calls step by step, with results from --executor; react: the same with actions in "
-                "text. Predictions are in predictions_ASK.",
+                "text. Predictions are in predictions_ASK [default: tools on imported tools, unless there is "
+                "a folder predictions; else plan].",
                 choices=ASKS,
             ),
             Option(
@@ -183,6 +184,12 @@ class TaskBench(Benchmark):
     scores = late("evaluation:SCORES")
     work = late("ways:work_of")
     evaluate = late("evaluation:evaluate_plans")
+
+    def settled(self, folder: DataFolder, run: RunSettings, own: PlanOptions) -> PlanOptions:
+        """A way of asking, where none is given."""
+        from toolassay.benchmarks.taskbench.ways import with_way
+
+        return with_way(folder, run, own)
 
     def place(self, run: RunSettings, own: PlanOptions) -> str:
         """The published name of the folder where --tag is given; another one for another way of asking."""
