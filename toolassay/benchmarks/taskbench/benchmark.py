@@ -220,6 +220,7 @@ class TaskBench(Benchmark):
 
             work = work_of(folder, run, own)
             assert isinstance(work, CallWork)
+            refuse_beside_security(tools_in_context=work.shows_some)
             return acting_prober(folder, work, own, count or DEFAULT_ATTACKS)
         source, limit = PlanSource.read(folder, own, run.screen), run.model.max_tokens
         limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)

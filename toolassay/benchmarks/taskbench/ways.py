@@ -51,5 +51,5 @@ def work_of(folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int =
     if own.ask == "plan":
         return PlanWork(folder, source, run, own)
     work = CallWork(folder, source, run, own)
-    work.check_size(screen)
+    work.fit_size(screen)
     return work

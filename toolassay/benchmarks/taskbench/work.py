@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -366,19 +367,29 @@ class CallWork(PlanWork):
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
         self._executor = executor_named(own.executor, benchmark_executors())
 
-    def check_size(self, screen: Screen) -> None:
-        """Warn of more tools in a request than OpenAI's API takes.
+    def fit_size(self, screen: Screen) -> None:
+        """Show OpenAI's API no more tools in a request than it takes; warn of more for another server.
 
         Raises:
-            UsageError: The server is OpenAI's.
+            UsageError: The number was given, or the package that chooses them is not installed.
         """
         count = len(self._source.graph.library) if self._context is None else self._context.k
-        if self._own.ask != "react" and count > MOST_TOOLS:
-            text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
-            fix = "add --tools_in_context retrieved:K"
-            if "//api.openai.com" in (self._run.endpoint.endpoint or ""):
-                raise UsageError(text, fix=fix)
+        if self._own.ask == "react" or count <= MOST_TOOLS:
+            return
+        text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
+        fix = "add --tools_in_context retrieved:K"
+        if "//api.openai.com" not in (self._run.endpoint.endpoint or ""):
             screen.say(f"{WARNING}{text}; where the server refuses them: {fix}")
+        elif self._context is not None or not find_spec("bm25s"):
+            raise UsageError(text, fix=fix)
+        else:
+            self._context = ToolsInContext(MOST_TOOLS)
+            screen.say(f"{WARNING}{text}: it shows the best, --tools_in_context retrieved:{MOST_TOOLS}")
+
+    @property
+    def shows_some(self) -> bool:
+        """Whether a request shows some of the tools only."""
+        return self._context is not None
 
     @property
     def items(self) -> CallItems:  # type: ignore[override]
