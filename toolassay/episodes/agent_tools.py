@@ -99,8 +99,14 @@ class ToolSession:
             if found := line.result or (None if self._executor.is_isolated else line.call):
                 await self.call(found["tool"], found["arguments"])
 
-    def entry(self, request: str, answer: str) -> dict[str, Any]:
+    async def entry(self, request: str, answer: str) -> dict[str, Any]:
         """The journal's entry of an answered request: its calls are its plan."""
+        states = None
+        if not self.failure:
+            try:
+                states = await self._place.recorded_states()
+            except EnvironmentFailure as error:
+                self.failure = f"what the calls changed cannot be read: {error}"
         return {
             "outcome": "answered",
             "plan": plan_of_calls(self.calls, request, self.library),
@@ -108,15 +114,8 @@ class ToolSession:
             "calls": len(self.calls),
             "refused_calls": sum(call.error is not None for call in self.calls),
             "made": msgspec.to_builtins(self.calls),
+            "states": states,
         }
-
-    async def states(self) -> list[Any] | None:
-        """The environment before the first call and now (JSON of two `StateSummary`); None if unknown.
-
-        Raises:
-            EnvironmentFailure: It cannot be read.
-        """
-        return await self._place.recorded_states()
 
     async def close(self) -> None:
         """Close the environment."""

@@ -152,9 +152,10 @@ def serve(
         server.retry_after, server.pause = retry_after, 0.1
         await server.open(port, listen=not plan.never_listens)
         folder = data_dirs[0] if data_dirs else "data_multimedia"
+        way = " --ask plan" if any(one.dependency_type == "schema" for one in known) else ""
         screen.show(
             f"{server.base} answers; try: python -m toolassay infer --llm offline-served"
-            f" --api_base {server.base} --data_dir {folder}"
+            f" --api_base {server.base} --data_dir {folder}{way}"
         )
         try:
             await asyncio.Event().wait()

@@ -28,7 +28,7 @@ from toolassay.dataset import Request
 from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
 from toolassay.episodes.model_relay import ModelRelay, WireRequest, relay_options
 from toolassay.errors import UsageError
-from toolassay.executors.executor import CallResult, EnvironmentFailure, Refusal, one_line
+from toolassay.executors.executor import CallResult, Refusal, one_line
 from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
 from toolassay.files import safe_name
@@ -174,21 +174,12 @@ class AgentItems(CallItems):
             session = await self._offered(item, calls, relay, stack)
             run = self._command if isinstance(self.agent, str) else self._function
             end = await run(session, relay, calls)
-            try:
-                states = None if calls.failure else await calls.states()
-            except EnvironmentFailure as error:
-                raise ModelError(f"what the calls changed cannot be read: {error}") from None
+            made = await calls.entry(item.text, end.answer)
         if relay.failure is not None:
             raise relay.failure
         if calls.failure:
             raise ModelError(calls.failure)
-        entry = PlanEntry(
-            **calls.entry(item.text, end.answer),
-            steps=relay.answers,
-            limit=end.limit or "",
-            problem=end.problem,
-            states=states,
-        )
+        entry = PlanEntry(**made, steps=relay.answers, limit=end.limit or "", problem=end.problem)
         if end.problem:
             entry.outcome, entry.plan = "malformed", None
         return entry

@@ -17,7 +17,7 @@ from toolassay.screen import SILENT
 
 
 def with_way(folder: DataFolder, run: RunSettings, own: PlanOptions) -> PlanOptions:
-    """The options with a way of asking: the given one, else "tools" where nothing asks for plans.
+    """The options with a way of asking: the given one, that of the run, else "tools" without plans.
 
     Raises:
         UsageError: An option does not fit the way.
@@ -26,13 +26,11 @@ def with_way(folder: DataFolder, run: RunSettings, own: PlanOptions) -> PlanOpti
     if own.ask is not None or kind != "schema" or not is_served(run.model.llm):
         return replace(own, ask=own.ask or "plan")
     asks_plans = own.given() or run.model.structured or run.endpoint.batch
-    has_plans = default_predictions(folder.path) == PREDICTIONS
-    if place := run.choices.prediction_dir:
-        recorded = recorded_settings(Trial(folder.path / place, run.model.llm).run_folder)
-        has_plans = recorded is not None and "ask" not in recorded
-    way = "plan" if asks_plans or has_plans else "tools"
-    meaning = "native calls with results" if way == "tools" else "plans"
-    run.screen.say(f"--ask {way}: the model is asked for {meaning}; choose with --ask {'|'.join(ASKS)}")
+    way = "plan" if asks_plans or default_predictions(folder.path) == PREDICTIONS else "tools"
+    place = folder.path / (run.choices.prediction_dir or PREDICTIONS)
+    if (recorded := recorded_settings(Trial(place, run.model.llm).run_folder)) is not None:
+        way = str(recorded.get("ask", "plan"))
+    run.screen.say(f"imported tools: --ask {way} (others: {'|'.join(one for one in ASKS if one != way)})")
     return replace(own, ask=way)
 
 
