@@ -2,7 +2,7 @@
 
 An agent speaks Chat Completions, Responses or Messages. Its requests have the same retries, concurrency
 limit, budget and ledger as those of any run. An answer is in the journal, whole, before the agent has its
-first byte; a run that goes on gives the same request the recorded answer.
+first byte; a run that goes on gives an equal request the recorded answer, in whatever order they come.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ class ModelRelay:
 
         async def asked() -> ChatResponse:
             self._named(model)
-            return await self._ask(request, model)
+            return await self._ask.in_any_order(request, model)
 
         task = asyncio.get_running_loop().create_task(asked(), context=self._context.copy())
         began = self._tasks[task] = time.monotonic()

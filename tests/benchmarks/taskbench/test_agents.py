@@ -57,6 +57,22 @@ async def work():
 asyncio.run(work())
 """
 
+THREE = """
+import json, os, sys, urllib.request
+
+def ask(text):
+    body = {{"model": "acme", "messages": [{{"role": "user", "content": text}}]}}
+    url, head = os.environ["OPENAI_BASE_URL"] + "/chat/completions", {{"Content-Type": "application/json"}}
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), head)) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+
+first = not os.path.exists({mark!r})
+print(*map(ask, "ABA" if first else "BAA"))
+if first:
+    open({mark!r}, "w")
+    sys.exit(75)
+"""
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
@@ -241,7 +257,7 @@ def test_what_is_recorded_equals_the_wire(folder: Path, path: str, *, stream: bo
     with running_server(say) as server:
         infer(folder, llm="mine", agent=agent, ids=["a"], options=ModelOptions(server.base))
     lines = lines_of(folder / "predictions_agents/runs/mine/journal.jsonl")
-    (line,) = (one for one in lines if one.get("role") == "agent acme")
+    (line,) = (one for one in lines if one.get("role") == "agent")
     wire = msgspec.convert(line["extra"]["wire"], WireExchange)
     assert (wire.request, line["response"]) == (body, "Hello to you.")
     assert got == [(200, "text/event-stream" if stream else "application/json", wire.answer)]
@@ -318,6 +334,24 @@ def test_a_run_is_of_one_agent(folder: Path, command: Callable[[str], str]) -> N
 def test_a_model_that_cannot_be_reached_ends_the_run(folder: Path) -> None:
     with pytest.raises(ToolassayError, match="cannot reach"):
         infer(folder, llm="mine", agent=make_room, options=ModelOptions("http://127.0.0.1:9/v1"))
+
+
+def test_requests_in_another_order_are_not_paid_twice(
+    folder: Path, command: Callable[[str], str], tmp_path: Path
+) -> None:
+    texts: list[str] = []
+
+    async def numbered(received: Received) -> Reply:
+        texts.append(received.prompt)
+        return Reply(f"{received.prompt}{len(texts)}")
+
+    with running_server(numbered) as server:
+        given = {"agent_command": command(THREE.format(mark=str(tmp_path / "mark"))), "limit": 1}
+        given["options"] = ModelOptions(server.base)
+        assert infer(folder, llm="mine", **given).summary.complete is False
+        assert infer(folder, llm="mine", **given).summary.complete
+    assert texts == ["A", "B", "A"]
+    assert predictions(folder)[0]["answer"] == "B2 A1 A3"
 
 
 @pytest.mark.slow
