@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import msgspec
 
+from toolassay.episodes.call_formats import CallFormat, Message
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import TIME_LIMIT
@@ -26,7 +28,8 @@ from toolassay.models.refused_parameters import Refusals
 from toolassay.models.response_body import read_error, read_response
 from toolassay.models.retry import failed_answer
 from toolassay.models.transports import AiohttpTransport
-from toolassay.runs.items import Ask
+from toolassay.runs.items import Ask, response_of
+from toolassay.runs.journal import AnswerLine
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -64,6 +67,26 @@ class WireExchange(msgspec.Struct, frozen=True):
     request: str
     type: str
     answer: str
+
+
+def relayed_conversation(lines: Iterable[AnswerLine], form: CallFormat) -> tuple[list[Message], list[Any]]:
+    """The longest conversation of an agent with its models, and the tools that it offered.
+
+    Both are as in OpenAI's chat requests; empty if there is none that can be read.
+
+    Args:
+        lines: The recorded answers.
+        form: How calls are written.
+    """
+    longest, offered = list[Message](), list[Any]()
+    for line in lines:
+        with suppress(LookupError, TypeError, ValueError, AttributeError):  # a body may be anything
+            wire = msgspec.convert(line.extra[WIRE], WireExchange)
+            chat = DIALECTS[wire.api].received(json.loads(wire.request))
+            if len(chat["messages"]) >= len(longest):
+                longest = [*chat["messages"], form.read(response_of(line), 0).message]
+                offered = chat.get("tools") or []
+    return longest, offered
 
 
 class _Unchanged(Refusals):

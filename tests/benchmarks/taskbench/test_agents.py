@@ -30,6 +30,7 @@ from toolassay.files import write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.export import export_trajectories
 from toolassay.testkit import FakeServer
 
 _ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
@@ -117,6 +118,12 @@ def predictions(folder: Path) -> list[Any]:
     return lines_of(folder / "predictions_agents/mine.json")
 
 
+def trajectories(folder: Path) -> list[Any]:
+    out = folder / "out"
+    export_trajectories(folder, predictions="mine", out=out)
+    return lines_of(out / "trajectories.jsonl")
+
+
 def ledger(folder: Path) -> list[Any]:
     return lines_of(folder / "predictions_agents/runs/mine/ledger.jsonl")
 
@@ -136,11 +143,16 @@ def test_an_agent_on_openais_package_is_measured(folder: Path, command: Callable
     used = ledger(folder)
     assert [one["item"] for one in used].count('"a"') == 3
     assert all(one["model"] == "mine" and one["prompt_tokens"] > 0 and one["seconds"] > 0 for one in used)
-    evaluate(folder, llm="mine", prediction_dir="predictions_agents")
+    evaluate(folder, llm="mine")
     overall = json.loads((folder / "metrics_agents/mine.json").read_text())["overall_overall"]
     assert overall["strict"]["exact_match"]["value"] == 1 and "ask:agents" in overall["strict"]["signature"]
     assert overall["stability"]["pass^k"]["2"]["value"] == 1
-    assert verify(folder, llm="mine", prediction_dir="predictions_agents").lines.is_equal
+    assert verify(folder, llm="mine").lines.is_equal
+    talks = trajectories(folder)
+    assert len(talks) == 4 and all(one["right"] for one in talks[:2])
+    assert [len(one.get("tool_calls", [])) for one in talks[0]["messages"]] == [0, 1, 0, 1, 0, 0]
+    assert talks[0]["messages"][-1] == {"role": "assistant", "content": "Made it."}
+    assert [one["function"]["name"] for one in talks[0]["tools"]] == ["create_room", "get_room"]
 
 
 def test_the_function_of_the_page_works_as_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -262,6 +274,9 @@ def test_what_is_recorded_equals_the_wire(folder: Path, path: str, *, stream: bo
     assert (wire.request, line["response"]) == (body, "Hello to you.")
     assert got == [(200, "text/event-stream" if stream else "application/json", wire.answer)]
     assert wire.type.startswith(got[0][1])
+    (talk,) = trajectories(folder)
+    said = {"user": "Hi", "assistant": "Hello to you."}
+    assert talk["messages"] == [{"role": role, "content": text} for role, text in said.items()]
     (used,) = ledger(folder)
     assert used["model"] == "acme" and (used["first_token_seconds"] is not None) == stream
     # A chat stream has token counts only if the agent asks for them.
