@@ -21,8 +21,8 @@ from mcp_servers import is_running
 from running import command_of, environment, lines_of
 
 from toolassay import build_graph, evaluate, infer, verify
-from toolassay.benchmarks.taskbench.agents import AgentSession
 from toolassay.episodes.model_relay import WireExchange
+from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.executor import EnvironmentFailure
 from toolassay.executors.plan_run import CallPlace

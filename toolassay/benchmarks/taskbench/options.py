@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,6 +13,7 @@ from toolassay.prompt_templates import Wording, check_wording
 if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringChoices
     from toolassay.engines import Engine
+    from toolassay.episodes.own_agent import AgentFunction
     from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
 
@@ -20,8 +21,6 @@ ROUGE_BACKENDS = ("builtin", "rouge-score")
 ASKS = ("plan", "calls", "tools", "react")
 AGENTS = "agents"
 """The way of asking with `agent_command`."""
-AgentFunction = Callable[[str, Any], Awaitable[str]]
-"""An agent in Python: gets the text of a request and its `AgentSession`, and returns the final answer."""
 _OF_PLANS = ("use_demos", "demo_ids", "reformat", "tag", "log_first_detail", "prompt", "prompt_template")
 _OF_CALLS = ("executor", "executor_options", "allow_writes", "allow_tools", "max_steps", "max_seconds")
 
