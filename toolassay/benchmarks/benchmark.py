@@ -222,8 +222,9 @@ class Benchmark(ABC):
         return own
 
     def place(self, run: RunSettings, own: Any) -> str:
-        """Path of the prediction folder, relative to the data folder."""
-        return run.choices.prediction_dir or "predictions"
+        """Path of the prediction folder, relative to the data folder; another one for an agent of the user's."""
+        by_agent = "_agents" if getattr(own, "agent_command", None) else ""
+        return run.choices.prediction_dir or f"predictions{by_agent}"
 
     @abstractmethod
     def work(self, folder: DataFolder, run: RunSettings, own: Any, trial: int) -> Work:

@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import msgspec
 from msgspec.structs import replace
 
-from toolassay.calls.call_plan import Names, function_of
+from toolassay.calls.call_plan import FunctionSchema, Names, function_of
 from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.errors import UsageError
@@ -136,13 +135,13 @@ def mcp_server(
         further: Tools that are listed before them.
         later: The library to list instead; None while it is the first.
     """
+    import anyio
     import mcp_types
     from mcp.server import Server
 
     def entries(library: ToolLibrary) -> Iterator[mcp_types.Tool]:
-        names = Names.of(library, "schema")
-        for tool in library:
-            function = function_of(tool, "schema", names)
+        for name, function in functions_of(library):
+            tool = library[name]
             is_object = (tool.output_schema or {}).get(
                 "type"
             ) == "object"  # MCP has no other schemas of results
@@ -176,6 +175,12 @@ def mcp_server(
         return mcp_types.ListToolsResult(tools=listed if changed is None else [*further, *entries(changed)])
 
     return Server("toolassay", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def functions_of(library: ToolLibrary) -> Iterator[tuple[str, FunctionSchema]]:
+    """The ids of imported tools, each with its function of a model API."""
+    names = Names.of(library, "schema")
+    return ((tool.id, function_of(tool, "schema", names)) for tool in library)
 
 
 class AgentServer:

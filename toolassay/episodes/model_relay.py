@@ -20,6 +20,7 @@ import aiohttp
 import msgspec
 
 from toolassay.episodes.call_formats import CallFormat, Message
+from toolassay.episodes.episode import training_messages
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import TIME_LIMIT
@@ -28,8 +29,7 @@ from toolassay.models.refused_parameters import Refusals
 from toolassay.models.response_body import read_error, read_response
 from toolassay.models.retry import failed_answer
 from toolassay.models.transports import AiohttpTransport
-from toolassay.runs.items import Ask, response_of
-from toolassay.runs.journal import AnswerLine
+from toolassay.runs.items import Ask
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -69,22 +69,25 @@ class WireExchange(msgspec.Struct, frozen=True):
     answer: str
 
 
-def relayed_conversation(lines: Iterable[AnswerLine], form: CallFormat) -> tuple[list[Message], list[Any]]:
+def relayed_conversation(
+    answers: Iterable[ChatResponse], form: CallFormat
+) -> tuple[list[Message], list[Any]]:
     """The longest conversation of an agent with its models, and the tools that it offered.
 
     Both are as in OpenAI's chat requests; empty if there is none that can be read.
 
     Args:
-        lines: The recorded answers.
+        answers: The recorded answers.
         form: How calls are written.
     """
     longest, offered = list[Message](), list[Any]()
-    for line in lines:
+    for answer in answers:
         with suppress(LookupError, TypeError, ValueError, AttributeError):  # a body may be anything
-            wire = msgspec.convert(line.extra[WIRE], WireExchange)
+            wire = msgspec.convert(answer.extra[WIRE], WireExchange)
             chat = DIALECTS[wire.api].received(json.loads(wire.request))
             if len(chat["messages"]) >= len(longest):
-                longest = [*chat["messages"], form.read(response_of(line), 0).message]
+                whole = [*chat["messages"], form.read(answer, 0).message]
+                longest = training_messages(whole, form)
                 offered = chat.get("tools") or []
     return longest, offered
 

@@ -15,12 +15,13 @@ import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
+import msgspec
+
 from toolassay.dataset import Request
-from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
-from toolassay.episodes.call_formats import AgentTool
+from toolassay.episodes.agent_tools import AgentServer, ToolSession, functions_of, mcp_server, new_token
 from toolassay.episodes.model_relay import ModelRelay, WireRequest, relay_options
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, Refusal, one_line
@@ -122,44 +123,47 @@ class AgentSession:
         return json.loads((await self._relay.send(wire, model)).answer)
 
 
-@dataclass
 class OwnAgent:
     """An agent of the user's, and what it needs from a run.
 
-    Attributes:
-        agent: A command line, or a function.
+    Args:
         run: Settings of the run; its model names the agent, and has the address of the agent's models.
-        seconds: Time of the agent for a request.
+        own: Options of the benchmark: `agent_command`, and `max_seconds` for a request.
+        unfit: Names of options that do not concern an agent.
+
+    Attributes:
         opened: The run; set before the first item.
         models: By name, the models that the agent asked.
 
     Raises:
-        UsageError: The command is not found, or an option of the run does not concern an agent.
+        UsageError: The command is not found, or an option is given that does not concern an agent.
     """
 
-    agent: str | AgentFunction
-    run: RunSettings
-    seconds: float
-    opened: OpenRun | None = None
-    models: dict[str, Any] = field(default_factory=dict)
-    _server: AgentServer = field(default_factory=AgentServer)
-
-    def __post_init__(self) -> None:
+    def __init__(self, run: RunSettings, own: Any, *unfit: str) -> None:
         needed("mcp", "an agent of your own", "mcp")
-        agent, model, options = self.agent, self.run.model, self.run.endpoint
-        refuse_for_agents(
-            temperature=type(model.temperature) is not Default,
-            top_p=type(model.top_p) is not Default,
-            max_tokens=model.max_tokens is not None,
-            extra_body=bool(options.extra_body),
-            stream=options.stream,
-            client=options.client != "aiohttp",
-            batch=options.batch is not None,
-            dry_run=self.run.choices.dry_run,
-            engine=self.run.choices.engine is not None,
-        )
-        if isinstance(agent, str) and not shutil.which((shlex.split(agent) or [""])[0]):
-            raise UsageError(f"--agent_command: '{agent}' is not found", fix="write the path of a program")
+        self.agent: str | AgentFunction = own.agent_command
+        self.run, self.seconds = run, own.max_seconds
+        self.opened: OpenRun | None = None
+        self.models: dict[str, Any] = {}
+        self._server = AgentServer()
+        model, options = run.model, run.endpoint
+        refused = {
+            "temperature": type(model.temperature) is not Default,
+            "top_p": type(model.top_p) is not Default,
+            "max_tokens": model.max_tokens is not None,
+            "extra_body": bool(options.extra_body),
+            "stream": options.stream,
+            "client": options.client != "aiohttp",
+            "batch": options.batch is not None,
+            "dry_run": run.choices.dry_run,
+            "engine": run.choices.engine is not None,
+            **{name: getattr(own, name) != getattr(type(own), name) for name in unfit},
+        }
+        for name in (name for name, is_given in refused.items() if is_given):
+            raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")
+        command = self.agent if isinstance(self.agent, str) else sys.executable
+        if not shutil.which((shlex.split(command) or [""])[0]):
+            raise UsageError(f"--agent_command: '{command}' is not found", fix="write the path of a program")
 
     @property
     def name(self) -> str:
@@ -196,8 +200,7 @@ class OwnAgent:
         request: Request,
         ask: Ask,
         calls: ToolSession,
-        tools: Sequence[AgentTool],
-        later: tuple[ToolLibrary, Sequence[AgentTool]] | None = None,
+        later: ToolLibrary | None = None,
     ) -> tuple[AgentEnd, dict[str, Any]]:
         """Let the agent work on a request.
 
@@ -205,7 +208,6 @@ class OwnAgent:
             request: The request.
             ask: Records the answers of its models.
             calls: Makes its calls; is closed at the end.
-            tools: The tools as functions of a model API.
             later: The tools as they are after the first call; None where they stay.
 
         Returns:
@@ -218,7 +220,7 @@ class OwnAgent:
             stack.push_async_callback(calls.close)
             relay = ModelRelay(ask, self.seconds, self._model)
             stack.push_async_callback(relay.close)
-            session = await self._offered(request, calls, relay, stack, tools, later)
+            session = await self._offered(request, calls, relay, stack, later)
             run = self._command if isinstance(self.agent, str) else self._function
             end = await run(session, relay, calls)
             made = await calls.entry(request.text, end.answer)
@@ -234,21 +236,19 @@ class OwnAgent:
         calls: ToolSession,
         relay: ModelRelay,
         stack: AsyncExitStack,
-        tools: Sequence[AgentTool],
-        later: tuple[ToolLibrary, Sequence[AgentTool]] | None,
+        later: ToolLibrary | None,
     ) -> AgentSession:
         """The session of a request; its addresses answer until `stack` is closed."""
         from starlette.routing import Route
 
         token = new_token()
-        names = {tool.function_name: tool.name for tool in tools}
+        names = {one.name: tool for tool, one in functions_of(calls.library)}
         base = f"{self._server.base}/model/{token}/v1"
-        offered = [tool.to_openai() for tool in tools]
+        offered = _entries(calls.library)
         session = AgentSession(item, offered, "", base, token, names, calls, relay)
-        changed, functions = later or (None, ())
         if later is not None:
-            session._later = [tool.to_openai() for tool in functions]
-        server = mcp_server(calls.library, session._called, later=lambda: changed if calls.calls else None)
+            session._later = _entries(later)
+        server = mcp_server(calls.library, session._called, later=lambda: later if calls.calls else None)
         route = Route(f"/model/{token}/v1/{{path:path}}", relay.answer, methods=["POST"])
         session.mcp_url = await stack.enter_async_context(self._server.offered(server, token, route))
         return session
@@ -347,14 +347,9 @@ class OwnAgent:
             (folder / f"{safe_name(str(request.id))}.log").write_bytes(errors[-_KEPT_ERRORS:])
 
 
-def refuse_for_agents(**given: bool) -> None:
-    """Refuse options that do not concern an agent.
-
-    Raises:
-        UsageError: One is given.
-    """
-    for name in (name for name, is_given in given.items() if is_given):
-        raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")
+def _entries(library: ToolLibrary) -> list[dict[str, Any]]:
+    """The tools as entries of `tools` in a chat request."""
+    return [{"type": "function", "function": msgspec.to_builtins(one)} for _, one in functions_of(library)]
 
 
 async def _limit(ended: Callable[[], bool], relay: ModelRelay, calls: ToolSession) -> str | None:

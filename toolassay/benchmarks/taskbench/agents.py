@@ -15,7 +15,7 @@ from toolassay.benchmarks.taskbench.work import CallWork, PlanSource
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
 from toolassay.episodes.agent_tools import ToolSession
-from toolassay.episodes.own_agent import OwnAgent, refuse_for_agents
+from toolassay.episodes.own_agent import OwnAgent
 from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun, WorkFacts
@@ -38,8 +38,8 @@ class AgentItems(CallItems):
         """Let the agent work; its calls are the plan."""
         assert self._executor is not None and self.agent is not None
         calls = ToolSession(self.graph.library, self._executor, ask, may_write=True)
-        later = None if self.later is None else (self.later.graph.library, self.later.tools)
-        end, made = await self.agent.work(item, ask, calls, self.tools, later)
+        later = None if self.later is None else self.later.graph.library
+        end, made = await self.agent.work(item, ask, calls, later)
         entry = PlanEntry(**made)
         if end.problem:
             entry.outcome, entry.plan = "malformed", None
@@ -61,12 +61,7 @@ class AgentWork(CallWork):
 
     def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
         super().__init__(folder, source, run, own)
-        assert own.agent_command is not None
-        self._agent = OwnAgent(own.agent_command, run, own.max_seconds)
-        refuse_for_agents(
-            max_steps=own.max_steps != PlanOptions.max_steps,
-            tools_in_context=own.tools_in_context != PlanOptions.tools_in_context,
-        )
+        self._agent = OwnAgent(run, own, "max_steps", "tools_in_context")
 
     @cached_property
     def _items(self) -> AgentItems:

@@ -81,8 +81,8 @@ class TaskBench(Benchmark):
             ),
             Option(
                 "agent_command",
-                "Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its "
-                "predictions, in predictions_agents.",
+                "Also for WorkBench: run your own agent instead of a model, e.g. 'python my_agent.py'. --llm "
+                "names its predictions, in predictions_agents.",
                 metavar="COMMAND",
             ),
             Option(

@@ -47,6 +47,7 @@ from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.requests import Requests, key_of
 from toolassay.runs import recorded_settings
+from toolassay.runs.items import response_of
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
@@ -196,14 +197,14 @@ def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Itera
                 from toolassay.episodes.model_relay import relayed_conversation
 
                 answers = journal.answers(key_of(request.id), "agent", entry.asked_again)
-                messages, tools = relayed_conversation(answers, agent.form)
-                if not messages:
+                said, tools = relayed_conversation(map(response_of, answers), agent.form)
+                if not said:
                     continue
             else:
                 messages = recorded_conversation(agent, request, journal, entry).trajectory.messages
                 offered = agent.tools if entry.offered is None else agent.functions(entry.offered)
                 tools = [one.to_openai() for one in offered]
-            said = training_messages(messages, agent.form)
+                said = training_messages(messages, agent.form)
             yield RecordedTrajectory(str(request.id), said, tools, entry.outcome, entry.limit)
 
 

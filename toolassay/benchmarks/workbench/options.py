@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from toolassay.episodes.own_agent import AgentFunction
 
 MAX_STEPS = 20
 MAX_SECONDS = 120.0
@@ -22,6 +26,7 @@ class WorkplaceOptions:
         max_seconds: Maximum seconds of all answers of a task; see `WorkbenchAgentSettings`.
         act_without_confirmation: Say in the prompt not to ask for confirmation.
         allow_tools: Run the `tools.py` of the data folder, which is Python code.
+        agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
     """
 
     agent: str | None = None
@@ -32,6 +37,7 @@ class WorkplaceOptions:
     max_seconds: float = MAX_SECONDS
     act_without_confirmation: bool = False
     allow_tools: bool = False
+    agent_command: str | AgentFunction | None = None
 
 
 @dataclass(frozen=True)
