@@ -264,7 +264,7 @@ def test_imported_tools_are_asked_for_calls_and_every_command_finds_them(
     folder, said = tmp_path / "data", list[str]()
     shutil.copytree(imported / "data", folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
     with running_server(Agent(STEPS)) as server:
-        asked = {"data_dir": folder, "llm": "acme", "options": ModelOptions(server.base)}
+        asked: dict[str, Any] = {"data_dir": folder, "llm": "acme", "options": ModelOptions(server.base)}
         infer(**asked, **live(imported), screen=Screen(say=said.append))
         assert any("--ask tools" in line for line in said)
         assert infer(**asked, **live(imported)).already == 1

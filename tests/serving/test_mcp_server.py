@@ -315,8 +315,8 @@ async def test_an_agent_is_judged_by_what_its_calls_did(
 ) -> None:
     workspace = tmp_path / "data"
     workspace.mkdir()
-    gold = {"type": "single", "task_steps": ["Add"], "task_links": []}
-    gold["task_nodes"] = [{"task": "add", "arguments": []}]
+    nodes = [{"task": "add", "arguments": []}]
+    gold = {"type": "single", "task_steps": ["Add"], "task_nodes": nodes, "task_links": []}
     write_labels(folder, [{"id": name, "user_request": "Add a line", **gold} for name in ("one", "two")])
     given = McpExecution(server=f"{ledger} ledger.txt", workspace=str(workspace))
     execute(folder, executor="mcp", options=given, allow_writes=True)

@@ -222,7 +222,7 @@ class Benchmark(ABC):
         return own
 
     def place(self, run: RunSettings, own: Any) -> str:
-        """Path of the prediction folder, relative to the data folder; another one for an agent of the user's."""
+        """Path of the prediction folder, relative to the data folder; of a user's agent another one."""
         by_agent = "_agents" if getattr(own, "agent_command", None) else ""
         return run.choices.prediction_dir or f"predictions{by_agent}"
 

@@ -66,13 +66,10 @@ class ServedEntry(ItemEntry):
         line = {"id": request.id, "user_request": request.text, "result": self.plan}
         return line | {name: value for name, value in more.items() if value}
 
-    def execution(self, request: Request, executor: str) -> dict[str, Any]:
-        """What its calls did, by which `evaluate` judges the agent."""
+    def execution(self, request: Request, executor: str) -> Any:
+        """What its calls did, as JSON of `Execution`, by which `evaluate` judges the agent."""
         calls = msgspec.convert(self.made, list[ExecutedCall])
-        found: dict[str, Any] = msgspec.to_builtins(
-            Execution.of_agent(request.id, executor, calls, self.states)
-        )
-        return found
+        return msgspec.to_builtins(Execution.of_agent(request.id, executor, calls, self.states))
 
 
 @dataclass

@@ -72,11 +72,11 @@ def infer(
     model.check()
     if isinstance(choices.ids, Path):
         run = replace(run, choices=replace(choices, ids=read_ids(choices.ids)))
+    own = benchmark.settled(folder, run, own)
     if security:
         return _probe(folder, run, own, security, judge)
     if judge:
         raise UsageError("--judge needs --security", fix="add --security true, or omit --judge")
-    own = benchmark.settled(folder, run, own)
     place = folder.path / benchmark.place(run, own)
     return run_trials(lambda number: benchmark.work(folder, run, own, number), place, run)
 
@@ -105,7 +105,6 @@ def _probe(
         return probed
     if security < 0:
         raise UsageError(f"--security {security} is negative", fix="write the number of attacks, or true")
-    own = benchmark.settled(folder, run, own)
     prober = benchmark.prober(folder, run, own, None if security is True else int(security))
     return probe(run, prober, folder.path / benchmark.place(run, own), judge)
 
@@ -152,10 +151,9 @@ def serve(
         server.retry_after, server.pause = retry_after, 0.1
         await server.open(port, listen=not plan.never_listens)
         folder = data_dirs[0] if data_dirs else "data_multimedia"
-        way = " --ask plan" if any(one.dependency_type == "schema" for one in known) else ""
         screen.show(
             f"{server.base} answers; try: python -m toolassay infer --llm offline-served"
-            f" --api_base {server.base} --data_dir {folder}{way}"
+            f" --api_base {server.base} --data_dir {folder}{' --ask plan' if planned else ''}"
         )
         try:
             await asyncio.Event().wait()

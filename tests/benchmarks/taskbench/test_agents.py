@@ -361,8 +361,8 @@ def test_requests_in_another_order_are_not_paid_twice(
         return Reply(f"{received.prompt}{len(texts)}")
 
     with running_server(numbered) as server:
-        given = {"agent_command": command(THREE.format(mark=str(tmp_path / "mark"))), "limit": 1}
-        given["options"] = ModelOptions(server.base)
+        agent = command(THREE.format(mark=str(tmp_path / "mark")))
+        given: dict[str, Any] = {"agent_command": agent, "limit": 1, "options": ModelOptions(server.base)}
         assert infer(folder, llm="mine", **given).summary.complete is False
         assert infer(folder, llm="mine", **given).summary.complete
     assert texts == ["A", "B", "A"]

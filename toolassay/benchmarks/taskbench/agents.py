@@ -63,17 +63,13 @@ class AgentWork(CallWork):
         super().__init__(folder, source, run, own)
         self._agent = OwnAgent(run, own, "max_steps", "tools_in_context")
 
-    @cached_property
-    def _items(self) -> AgentItems:
+    @property
+    def items(self) -> AgentItems:  # type: ignore[override]
+        """The work on single requests."""
         own = super().items
         return AgentItems(
             own.graph, own.way, {}, own.limits, own.executing, own.allow_writes, agent=self._agent
         )
-
-    @property
-    def items(self) -> AgentItems:  # type: ignore[override]
-        """The work on single requests."""
-        return self._items
 
     @cached_property
     def facts(self) -> WorkFacts:

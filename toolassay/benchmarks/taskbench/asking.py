@@ -161,16 +161,12 @@ class CallItems(ItemWork[Request]):
 
     def functions(self, ids: Sequence[str]) -> list[OfferedFunction]:
         """Some tools as functions."""
-        kind, library = self.graph.dependency_type, self.graph.library
-        for name in ids:
-            if name not in self._functions:
-                function = function_of(library[name], kind, self._names)
-                self._functions[name] = OfferedFunction(name, function)
         return [self._functions[name] for name in ids]
 
     @cached_property
     def _functions(self) -> dict[str, OfferedFunction]:
-        return {}
+        kind, names = self.graph.dependency_type, self._names
+        return {one.id: OfferedFunction(one.id, function_of(one, kind, names)) for one in self.graph.library}
 
     @cached_property
     def _names(self) -> Names:

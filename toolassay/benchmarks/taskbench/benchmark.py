@@ -182,22 +182,16 @@ class TaskBench(Benchmark):
     data = FolderFacts(domain=_domain, made_from=_labels)
     items = late("item_details:ITEMS")
     scores = late("evaluation:SCORES")
+    settled = late("ways:with_way")
     work = late("ways:work_of")
     evaluate = late("evaluation:evaluate_plans")
-
-    def settled(self, folder: DataFolder, run: RunSettings, own: PlanOptions) -> PlanOptions:
-        """A way of asking, where none is given."""
-        from toolassay.benchmarks.taskbench.ways import with_way
-
-        return with_way(folder, run, own)
 
     def place(self, run: RunSettings, own: PlanOptions) -> str:
         """The published name of the folder where --tag is given; another one for another way of asking."""
         from toolassay.benchmarks.taskbench.work import tagged
 
-        if own.ask != "plan":
-            return run.choices.prediction_dir or f"predictions_{own.ask}"
-        return run.choices.prediction_dir or tagged(own.demo_count, own.rewriter, tag=own.tag)
+        plans = tagged(own.demo_count, own.rewriter, tag=own.tag)
+        return run.choices.prediction_dir or (plans if own.ask == "plan" else f"predictions_{own.ask}")
 
     def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
         """Requests, tools and, of an agent that acts, results with a planted text."""
@@ -220,7 +214,7 @@ class TaskBench(Benchmark):
 
             work = work_of(folder, run, own)
             assert isinstance(work, CallWork)
-            refuse_beside_security(tools_in_context=work.shows_some)
+            refuse_beside_security(tools_in_context="tools_in_context" in work.facts.settings)
             return acting_prober(folder, work, own, count or DEFAULT_ATTACKS)
         source, limit = PlanSource.read(folder, own, run.screen), run.model.max_tokens
         limited = {} if limit is None else without_default({"max_tokens": limit}, PARAMETERS)

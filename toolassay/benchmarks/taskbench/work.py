@@ -387,11 +387,6 @@ class CallWork(PlanWork):
             screen.say(f"{WARNING}{text}: it shows the best, --tools_in_context retrieved:{MOST_TOOLS}")
 
     @property
-    def shows_some(self) -> bool:
-        """Whether a request shows some of the tools only."""
-        return self._context is not None
-
-    @property
     def items(self) -> CallItems:  # type: ignore[override]
         """The work on single requests."""
         own, graph, executor = self._own, self._source.graph, self._executor
@@ -399,7 +394,7 @@ class CallWork(PlanWork):
         options = own.executor_options or executor.options()
         return CallItems(
             graph,
-            own.ask,
+            own.ask or "plan",
             self._parameters,
             EpisodeLimits(own.max_steps, own.max_seconds),
             None if own.ask == "calls" else lambda: executor.open(context, options),

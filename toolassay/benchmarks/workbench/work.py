@@ -30,7 +30,7 @@ from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.options import WorkplaceOptions, WorkplaceScoring
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, Task
-from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
+from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_environment import OpenWorkplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
@@ -48,7 +48,7 @@ from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded, replay_item
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, replay_item
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
@@ -87,20 +87,10 @@ class OwnAgentTasks(WorkbenchTasks):
 
     own: OwnAgent | None = None
 
-    @cached_property
-    def _executor(self) -> OpenWorkplace:
-        self.sandbox.overwrites = False  # sent mail is appended, as in the strict judge's copies
-        library = _library(toolset_of(self.sandbox).of_domains(None))
-        return OpenWorkplace(self.sandbox, ExecutionContext(DataFolder(Path()), library))
-
     def around(self) -> AbstractAsyncContextManager[Any]:
         """The server of the agents."""
         assert self.own is not None
         return self.own.listening()
-
-    def recorded(self, entry: AgentEntry) -> Recorded:
-        """No answers: those of an agent have lines of their own."""
-        return {}
 
     async def answer(self, item: Task, ask: Ask) -> AgentEntry:
         """Let the agent work on a task; its request begins with the situation."""
@@ -108,7 +98,12 @@ class OwnAgentTasks(WorkbenchTasks):
         sandbox, settings = self.sandbox, self.settings
         tools = settings.tools(item, toolset_of(sandbox))
         situation = system_prompt(sandbox, "native", tools, act=settings.act_without_confirmation)
-        calls = ToolSession(_library(tools), self._executor, ask, may_write=True)
+        library = ToolLibrary(
+            [Tool(one.function_name, one.description, input_schema=one.parameters) for one in tools]
+        )
+        sandbox.overwrites = False  # sent mail is appended, as in the strict judge's copies
+        executor = OpenWorkplace(sandbox, ExecutionContext(DataFolder(Path()), library))
+        calls = ToolSession(library, executor, ask, may_write=True)
         request = Request(item.id, f"{situation}\n\n{item.query}", 0)
         end, made = await self.own.work(request, ask, calls)
         return AgentEntry(
@@ -121,11 +116,6 @@ class OwnAgentTasks(WorkbenchTasks):
             function_calls=call_texts(calls.calls, toolset_of(sandbox)),
             steps=made["steps"],
         )
-
-
-def _library(tools: Sequence[WorkplaceTool]) -> ToolLibrary:
-    listed = (Tool(one.function_name, one.description, input_schema=one.parameters) for one in tools)
-    return ToolLibrary([*listed])
 
 
 @dataclass
@@ -196,7 +186,8 @@ class WorkplaceWork(Work):
 
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Ask the model, or let the agent work."""
-        return (super() if self.own is None else self.own).answer(run, items, chosen)
+        answer = super().answer if self.own is None else self.own.answer
+        return answer(run, items, chosen)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per finished task."""

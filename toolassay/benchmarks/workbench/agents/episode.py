@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
-from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call, replay_changes
+from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW, ITERATION_LIMIT
 from toolassay.benchmarks.workbench.judge.evaluation import TaskResult
 from toolassay.benchmarks.workbench.options import MAX_SECONDS, MAX_STEPS
@@ -87,10 +87,12 @@ class ToolExecutor:
     Args:
         sandbox: the original; it is copied.
         tools: the tools that may be called.
-        calls: the calls of an earlier, interrupted attempt; they are replayed on the copy first.
+
+    Attributes:
+        calls: the recorded texts of the calls.
     """
 
-    def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool], calls: Iterable[str] = ()) -> None:
+    def __init__(self, sandbox: Sandbox, tools: Iterable[WorkplaceTool]) -> None:
         self._original = sandbox
         self._copy: Sandbox | None = None
         self._aside: ChangedPages | None = None
@@ -98,7 +100,7 @@ class ToolExecutor:
         self._changed = False
         self._tools = {tool.name for tool in tools}
         self._seconds = 0.0
-        self.calls = list(calls)
+        self.calls: list[str] = []
 
     def execute(self, asked: ToolCall) -> str:
         """Run a call. Returns the result as text, as the agent sees it."""
@@ -138,9 +140,6 @@ class ToolExecutor:
             if self._aside is not None:
                 image = self._aside.applied_to(self._original.image())
                 self._copy.restore(image, self._changed_tables)
-            elif self.calls:
-                replay_changes(self._copy, self.calls)
-                self._changed = True
         return self._copy
 
     def _execute(self, asked: ToolCall) -> Any:
