@@ -161,9 +161,8 @@ class OwnAgent:
         }
         for name in (name for name, is_given in refused.items() if is_given):
             raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")
-        command = self.agent if isinstance(self.agent, str) else sys.executable
-        if not shutil.which((shlex.split(command) or [""])[0]):
-            raise UsageError(f"--agent_command: '{command}' is not found", fix="write the path of a program")
+        if isinstance(self.agent, str) and not shutil.which((shlex.split(self.agent) or [""])[0]):
+            raise UsageError(f"--agent_command: '{self.agent}' is not found", fix="write a program's path")
 
     @property
     def name(self) -> str:
@@ -244,10 +243,8 @@ class OwnAgent:
         token = new_token()
         names = {one.name: tool for tool, one in functions_of(calls.library)}
         base = f"{self._server.base}/model/{token}/v1"
-        offered = _entries(calls.library)
-        session = AgentSession(item, offered, "", base, token, names, calls, relay)
-        if later is not None:
-            session._later = _entries(later)
+        offered, after = _entries(calls.library), None if later is None else _entries(later)
+        session = AgentSession(item, offered, "", base, token, names, calls, relay, after)
         server = mcp_server(calls.library, session._called, later=lambda: later if calls.calls else None)
         route = Route(f"/model/{token}/v1/{{path:path}}", relay.answer, methods=["POST"])
         session.mcp_url = await stack.enter_async_context(self._server.offered(server, token, route))
