@@ -304,8 +304,7 @@ def rerun_lines(
         if settings.get("ask") == _AGENTS:
             lines = recorded.journal.calls(task.id, entry.asked_again)
             made_calls = (msgspec.convert(line.result, ExecutedCall) for line in lines)
-            texts = call_texts(made_calls, toolset_of(sandbox))
-            return msgspec.structs.replace(entry, function_calls=texts)
+            return msgspec.structs.replace(entry, function_calls=call_texts(made_calls, toolset_of(sandbox)))
         # It must stop where the run did. One that its context or time ended made one more request, which got
         # no answer.
         overflows, timed_out = entry.outcome == OVERFLOW, entry.limit == "time"
