@@ -24,7 +24,7 @@ from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.report.axes import by_outcome
 from toolassay.runs.budget import Budget
-from toolassay.screen import SILENT
+from toolassay.screen import SILENT, Screen
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
 from toolassay.stages.leaderboard import ScoredFolder, leaderboard
@@ -258,6 +258,26 @@ def test_a_request_shows_the_tools_that_are_retrieved(imported: Path, way: str) 
         ]
 
 
+def test_imported_tools_are_asked_for_calls_and_every_command_finds_them(
+    imported: Path, tmp_path: Path
+) -> None:
+    folder, said = tmp_path / "data", list[str]()
+    shutil.copytree(imported / "data", folder, ignore=shutil.ignore_patterns("predictions*", "metrics*"))
+    with running_server(Agent(STEPS)) as server:
+        asked: dict[str, Any] = {"data_dir": folder, "llm": "acme", "options": ModelOptions(server.base)}
+        infer(**asked, **live(imported), screen=Screen(say=said.append))
+        assert any("--ask tools" in line for line in said)
+        assert infer(**asked, **live(imported)).already == 1
+        assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics_tools"
+        assert [row.model for row in leaderboard(folder).rows] == ["acme", "acme"]
+        assert write_report(folder, out=tmp_path / "report", screen=SILENT).runs[0].model == "acme"
+        assert verify(folder, llm="acme").is_equal
+        infer(**asked, use_demos=1)  # an option of plans
+        assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics"
+        with pytest.raises(UsageError, match="--ask plan"):
+            infer(**asked, **live(imported))
+
+
 def test_calls_in_one_answer_have_no_links(imported: Path) -> None:
     folder = imported / "data"
     steps = [STEPS[0], ("rename_note", {**STEPS[1][1], "note_id": "not known"})]
@@ -331,7 +351,7 @@ def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: C
     [
         ({"ask": "sing"}, "unknown --ask"),
         ({"ask": "tools", "use_demos": 1}, "--use_demos"),
-        ({"max_steps": 3}, "--max_steps"),
+        ({"ask": "plan", "max_steps": 3}, "--max_steps"),
         ({"ask": "tools", "llm": "offline"}, "offline"),
         ({"tools_in_context": "some"}, "unknown --tools_in_context"),
         (

@@ -18,7 +18,8 @@ from builders import imported_folder, imported_tool, write_labels
 from mcp.client import Client
 from running import lines_of, shell, started
 
-from toolassay import build_graph, verify
+from toolassay import build_graph, evaluate, execute, verify
+from toolassay.executors.mcp import McpExecution
 from toolassay.files import write_json_lines
 
 _DAY = {"type": "string", "format": "date"}
@@ -307,6 +308,35 @@ async def test_calls_are_relayed_to_copies_with_consent_to_writes(
     async with Client(server.address("one")) as one:
         assert text_of(await one.call_tool("look", {})) == "2 lines"
     assert list((tmp_path / "data").iterdir()) == []
+
+
+async def test_an_agent_is_judged_by_what_its_calls_did(
+    serve: Callable[..., Serving], ledger: str, folder: Path, tmp_path: Path
+) -> None:
+    workspace = tmp_path / "data"
+    workspace.mkdir()
+    nodes = [{"task": "add", "arguments": []}]
+    gold = {"type": "single", "task_steps": ["Add"], "task_nodes": nodes, "task_links": []}
+    write_labels(folder, [{"id": name, "user_request": "Add a line", **gold} for name in ("one", "two")])
+    given = McpExecution(server=f"{ledger} ledger.txt", workspace=str(workspace))
+    execute(folder, executor="mcp", options=given, allow_writes=True)
+    server = serve(
+        "--executor", "mcp", "--server", given.server, "--workspace", given.workspace, "--allow_writes"
+    )
+
+    async with Client(server.address()) as client:
+        for calls in (1, 2):
+            await client.call_tool("toolassay_get_request", {})
+            for _ in range(calls):
+                await client.call_tool("add", {})
+            await client.call_tool("toolassay_submit", {"answer": "Added."})
+    server.end(signal.SIGKILL)
+    (folder / "predictions_agents/executions/agent.jsonl").unlink()  # the journal has what it had
+    server.start()
+    evaluate(folder, llm="agent")
+    evaluate(folder, llm="agent")
+    judged = json.loads((folder / "metrics_agents/outcomes/agent.json").read_text())
+    assert (judged["judged"], judged["correct"]) == (2, 1)
 
 
 async def test_a_call_without_a_result_is_not_repeated_on_a_live_server(

@@ -40,7 +40,7 @@ async def gold_answer(received: Received) -> Reply:
     return Reply(f"```json\n{json.dumps(PLANS[fields['request']])}\n```")
 
 
-@pytest.mark.parametrize("more", [[], ["--structured", "true"]])
+@pytest.mark.parametrize("more", [["--ask", "plan"], ["--structured", "true"]])
 def test_the_gold_plans_of_a_server_have_every_strict_score_and_no_compat(
     folder: Path, capsys: Capture, more: list[str]
 ) -> None:
@@ -48,7 +48,7 @@ def test_the_gold_plans_of_a_server_have_every_strict_score_and_no_compat(
         done = infer(capsys, server, folder, "--llm", "m", *more)
         assert done.code == 0, done.err
         sent = [request.body for request in server.received]
-    assert len(sent) == 3 and all(("response_format" in body) == bool(more) for body in sent)
+    assert len(sent) == 3 and all(("response_format" in body) == ("true" in more) for body in sent)
     assert [line["result"] for line in lines_of(folder / "predictions" / "m.json")] == list(PLANS.values())
     table = ran(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
     numbers = numbers_of(folder, "m")

@@ -5,7 +5,8 @@ beside this file with a `benchmark.py` that defines `BENCHMARK`; an installed pa
 the entry-point group `toolassay.benchmarks` (docs/benchmarks.md).
 
 Six members are records: names, options, entries, and functions on a data folder, its items and its scores.
-Five are methods: where a run writes, what it asks, security probes, scoring, and re-parsing of raw answers.
+Six are methods: defaults by folder, where a run writes, what it asks, security probes, scoring, and
+re-parsing of raw answers.
 """
 
 from __future__ import annotations
@@ -216,9 +217,14 @@ class Benchmark(ABC):
     def scores(self) -> Scores:
         """How scores are read, ranked and shown."""
 
+    def settled(self, folder: DataFolder, run: RunSettings, own: Any) -> Any:
+        """The options of `infer` with defaults that depend on the folder and the model; notices are shown."""
+        return own
+
     def place(self, run: RunSettings, own: Any) -> str:
-        """Path of the prediction folder, relative to the data folder."""
-        return run.choices.prediction_dir or "predictions"
+        """Path of the prediction folder, relative to the data folder; of a user's agent another one."""
+        by_agent = "_agents" if getattr(own, "agent_command", None) else ""
+        return run.choices.prediction_dir or f"predictions{by_agent}"
 
     @abstractmethod
     def work(self, folder: DataFolder, run: RunSettings, own: Any, trial: int) -> Work:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypedDict
 
@@ -99,6 +99,34 @@ class Execution(msgspec.Struct, frozen=True):
     state_after: StateSummary | None = None
     wrong_call: ExecutedCall | None = None
     varies: tuple[int, ...] | None = None
+
+    @classmethod
+    def of_agent(
+        cls,
+        item: RequestId,
+        executor: str,
+        calls: Sequence[ExecutedCall],
+        states: Sequence[Any] | None,
+        reason: str = "",
+    ) -> Execution:
+        """The calls of an agent, whose answer is every result that it got.
+
+        A refused call that the agent went on after is no failure.
+
+        Args:
+            item: Id of the request.
+            executor: Name of the executor.
+            calls: The calls.
+            states: The environment before and after them, as JSON; None if that is not known.
+            reason: Why the agent did not end by itself; empty if it did.
+        """
+        made = cls(item, "failed" if reason else "ran", executor, "", tuple(calls), reason)
+        if states is None:
+            unknown = "the state before the first call is not known"
+            return msgspec.structs.replace(made, outcome="in_doubt", reason=unknown)
+        before, after = msgspec.convert(states, tuple[StateSummary | None, StateSummary | None])
+        results = tuple(call.result for call in calls if call.error is None)
+        return msgspec.structs.replace(made, answer=results, state_before=before, state_after=after)
 
     @property
     def changes(self) -> Mapping[str, Change] | None:

@@ -118,8 +118,9 @@ def infer_command(data_dir: Path, **settings: Any) -> int:
     """
     from toolassay.stages.infer import infer
 
-    if settings["agent_command"] or settings["ask"] in ("tools", "react"):
-        settings["executor_options"] = taken_options(settings, settings["executor"])
+    if settings["agent_command"] or settings["ask"] in (None, "tools", "react"):
+        taken = taken_options(settings, settings["executor"])
+        settings["executor_options"] = None if taken == type(taken)() else taken
     else:
         without_options(settings, "--ask tools")
     settings = options.with_budget(options.with_model_options(settings))

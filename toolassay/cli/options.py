@@ -193,7 +193,8 @@ def prediction_dir() -> Callable[[Function], Function]:
     """`--prediction_dir` of commands that read predictions."""
     return path(
         "prediction_dir",
-        "Prediction folder, in the data folder or else relative to the current one.",
+        "Prediction folder, in the data folder or else relative to the current one; if there is no folder "
+        "predictions, the default is that of another way of asking, e.g. predictions_tools.",
         default="predictions",
     )
 

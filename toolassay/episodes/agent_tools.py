@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterat
 from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-import anyio
 import msgspec
 from msgspec.structs import replace
 
-from toolassay.calls.call_plan import Names, function_of
+from toolassay.calls.call_plan import FunctionSchema, Names, function_of
 from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.errors import UsageError
@@ -99,8 +98,14 @@ class ToolSession:
             if found := line.result or (None if self._executor.is_isolated else line.call):
                 await self.call(found["tool"], found["arguments"])
 
-    def entry(self, request: str, answer: str) -> dict[str, Any]:
+    async def entry(self, request: str, answer: str) -> dict[str, Any]:
         """The journal's entry of an answered request: its calls are its plan."""
+        states = None
+        if not self.failure:
+            try:
+                states = await self._place.recorded_states()
+            except EnvironmentFailure as error:
+                self.failure = f"what the calls changed cannot be read: {error}"
         return {
             "outcome": "answered",
             "plan": plan_of_calls(self.calls, request, self.library),
@@ -108,15 +113,8 @@ class ToolSession:
             "calls": len(self.calls),
             "refused_calls": sum(call.error is not None for call in self.calls),
             "made": msgspec.to_builtins(self.calls),
+            "states": states,
         }
-
-    async def states(self) -> list[Any] | None:
-        """The environment before the first call and now (JSON of two `StateSummary`); None if unknown.
-
-        Raises:
-            EnvironmentFailure: It cannot be read.
-        """
-        return await self._place.recorded_states()
 
     async def close(self) -> None:
         """Close the environment."""
@@ -137,13 +135,13 @@ def mcp_server(
         further: Tools that are listed before them.
         later: The library to list instead; None while it is the first.
     """
+    import anyio
     import mcp_types
     from mcp.server import Server
 
     def entries(library: ToolLibrary) -> Iterator[mcp_types.Tool]:
-        names = Names.of(library, "schema")
-        for tool in library:
-            function = function_of(tool, "schema", names)
+        for name, function in functions_of(library):
+            tool = library[name]
             is_object = (tool.output_schema or {}).get(
                 "type"
             ) == "object"  # MCP has no other schemas of results
@@ -177,6 +175,12 @@ def mcp_server(
         return mcp_types.ListToolsResult(tools=listed if changed is None else [*further, *entries(changed)])
 
     return Server("toolassay", on_list_tools=list_tools, on_call_tool=call_tool)
+
+
+def functions_of(library: ToolLibrary) -> Iterator[tuple[str, FunctionSchema]]:
+    """The ids of imported tools, each with its function of a model API."""
+    names = Names.of(library, "schema")
+    return ((tool.id, function_of(tool, "schema", names)) for tool in library)
 
 
 class AgentServer:

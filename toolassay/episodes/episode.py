@@ -200,7 +200,7 @@ def training_messages(messages: Sequence[Message], form: CallFormat) -> list[Mes
     """
     found = []
     for message in map(form.sent, messages):
-        kept: Message = {"role": message["role"], "content": message["content"] or ""}
+        kept: Message = {"role": message["role"], "content": message.get("content") or ""}
         if "tool_call_id" in message:
             kept["tool_call_id"] = message["tool_call_id"]
         if calls := message.get("tool_calls"):

@@ -2,7 +2,7 @@
 
 An agent speaks Chat Completions, Responses or Messages. Its requests have the same retries, concurrency
 limit, budget and ledger as those of any run. An answer is in the journal, whole, before the agent has its
-first byte; a run that goes on gives the same request the recorded answer.
+first byte; a run that goes on gives an equal request the recorded answer, in whatever order they come.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import aiohttp
 import msgspec
 
+from toolassay.episodes.call_formats import CallFormat, Message
+from toolassay.episodes.episode import training_messages
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import TIME_LIMIT
@@ -64,6 +67,29 @@ class WireExchange(msgspec.Struct, frozen=True):
     request: str
     type: str
     answer: str
+
+
+def relayed_conversation(
+    answers: Iterable[ChatResponse], form: CallFormat
+) -> tuple[list[Message], list[Any]]:
+    """The longest conversation of an agent with its models, and the tools that it offered.
+
+    Both are as in OpenAI's chat requests; empty if there is none that can be read.
+
+    Args:
+        answers: The recorded answers.
+        form: How calls are written.
+    """
+    longest, offered = list[Message](), list[Any]()
+    for answer in answers:
+        with suppress(LookupError, TypeError, ValueError, AttributeError):  # a body may be anything
+            wire = msgspec.convert(answer.extra[WIRE], WireExchange)
+            chat = DIALECTS[wire.api].received(json.loads(wire.request))
+            if len(chat["messages"]) >= len(longest):
+                whole = [*chat["messages"], form.read(answer, 0).message]
+                longest = training_messages(whole, form)
+                offered = chat.get("tools") or []
+    return longest, offered
 
 
 class _Unchanged(Refusals):
@@ -203,7 +229,7 @@ class ModelRelay:
 
         async def asked() -> ChatResponse:
             self._named(model)
-            return await self._ask(request, model)
+            return await self._ask.in_any_order(request, model)
 
         task = asyncio.get_running_loop().create_task(asked(), context=self._context.copy())
         began = self._tasks[task] = time.monotonic()

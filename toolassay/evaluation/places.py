@@ -9,9 +9,11 @@ from toolassay.errors import UsageError
 from toolassay.files import safe_name
 from toolassay.runs import recorded_settings
 from toolassay.runs.outcomes import has_record
+from toolassay.runs.settings import PREDICTIONS
 
 EVERY_MODEL = "all"
 """Value of `--llm` for every model with a prediction file."""
+_OF_WAYS = tuple(f"{PREDICTIONS}{way}" for way in ("", "_tools", "_react", "_calls", "_agents"))
 
 
 def models_of(data_dir: str | Path, prediction_dir: str | Path = "predictions") -> list[str]:
@@ -113,6 +115,16 @@ def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str |
     return place if given is None or place.is_dir() else Path(given)
 
 
+def default_predictions(data_dir: Path) -> str | None:
+    """The prediction folder that commands read by default: plans before calls and agents.
+
+    None if there is none.
+    """
+    return next((name for name in _OF_WAYS if (data_dir / name).is_dir()), None)
+
+
 def _found(data_dir: Path, prediction_dir: Path) -> Path:
+    if prediction_dir == Path(PREDICTIONS):
+        prediction_dir = Path(default_predictions(data_dir) or PREDICTIONS)
     inside = data_dir / prediction_dir
     return inside if inside.is_dir() else prediction_dir

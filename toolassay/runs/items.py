@@ -126,6 +126,7 @@ class Ask:
         self._earlier, self._replayed = earlier or {}, replayed
         self._numbers = Counter[str]()
         self._forgets = False
+        self._unused: list[AnswerLine] | None = None
         self.answers: list[ChatResponse] = []
         self.changed = self.unlike = 0
 
@@ -151,6 +152,24 @@ class Ask:
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
         self._journal.add_answer(address, answer_line(response, asked))
+        self.answers.append(response)
+        return response
+
+    async def in_any_order(self, request: ChatRequest, by: str) -> ChatResponse:
+        """The answer to a request of work that may send its requests in another order when it is run again.
+
+        Equal requests take the recorded answers in their order. Arguments and errors are those of a call.
+        """
+        asked = _digest(request)
+        if self._unused is None:
+            self._unused = [*self._journal.answers(self._key, request.role, self._again)]
+            self._numbers[request.role] = len(self._unused)
+        place = next((n for n, line in enumerate(self._unused) if line.asked == asked), None)
+        if place is not None:
+            response = response_of(self._unused.pop(place))
+        else:
+            response = await self._send(replace(request, item=self._key), by)
+            self._journal.add_answer(self._next(request.role), answer_line(response, asked))
         self.answers.append(response)
         return response
 

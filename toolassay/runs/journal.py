@@ -479,9 +479,17 @@ class Journal(Closable):
 
     def calls(self, key: str, again: int = 0) -> Iterator[CallLine]:
         """The calls of an item, in order."""
+        return self._all(key, TOOL, again, self.call)
+
+    def answers(self, key: str, role: str, again: int = 0) -> Iterator[AnswerLine]:
+        """The answers of an item to requests of a role, in order."""
+        return self._all(key, role, again, self.answer)
+
+    def _all(
+        self, key: str, role: str, again: int, line_of: Callable[[LineAddress], EntryKind | None]
+    ) -> Iterator[EntryKind]:
         for number in count():
-            line = self.call(LineAddress(key, TOOL, number, again))
-            if line is None:
+            if (line := line_of(LineAddress(key, role, number, again))) is None:
                 return
             yield line
 

@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.benchmarks.registry import benchmark_executors
+from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
 from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
@@ -45,6 +48,7 @@ class ServedEntry(ItemEntry):
         calls: Number of calls.
         refused_calls: Number of calls that had an error.
         made: The calls, as JSON of `ExecutedCall`.
+        states: The environment before and after them (JSON of two `StateSummary`); None if not known.
         request: Hash of the wording.
     """
 
@@ -53,6 +57,7 @@ class ServedEntry(ItemEntry):
     calls: int = 0
     refused_calls: int = 0
     made: Sequence[dict[str, Any]] = ()
+    states: Sequence[Any] | None = None
     request: str = ""
 
     def prediction(self, request: Request) -> dict[str, Any]:
@@ -61,6 +66,11 @@ class ServedEntry(ItemEntry):
         line = {"id": request.id, "user_request": request.text, "result": self.plan}
         return line | {name: value for name, value in more.items() if value}
 
+    def execution(self, request: Request, executor: str) -> Any:
+        """What its calls did, as JSON of `Execution`, by which `evaluate` judges the agent."""
+        calls = msgspec.convert(self.made, list[ExecutedCall])
+        return msgspec.to_builtins(Execution.of_agent(request.id, executor, calls, self.states))
+
 
 @dataclass
 class AgentQueue:
@@ -68,10 +78,11 @@ class AgentQueue:
 
     Attributes:
         journal: Of the agent.
-        predictions: Its file of predictions.
+        predictions: Its file of predictions; `executions/` beside it has what its calls did.
         remaining: The requests of the folder.
         library: The tools.
         executor: Makes the calls.
+        executor_name: Its name.
         may_write: Whether tools that are not marked read-only may be called.
     """
 
@@ -80,10 +91,24 @@ class AgentQueue:
     remaining: Iterator[Request]
     library: ToolLibrary
     executor: OpenExecutor
+    executor_name: str
     may_write: bool
     _request: Request | None = None
     _again: int = 0
     _session: ToolSession | None = None
+
+    @property
+    def executions(self) -> Path:
+        """Its file of executions."""
+        return self.predictions.parent / "executions" / f"{self.predictions.stem}.jsonl"
+
+    def write_answered(self, requests: Requests) -> None:
+        """Write the requests that have an answer, also those that a killed server did not write."""
+        entries = ((one, self.journal.entry(key_of(one.id), ServedEntry)) for one in requests)
+        answered = [(one, entry) for one, entry in entries if entry.plan is not None]
+        write_json_lines(self.predictions, (entry.prediction(one) for one, entry in answered))
+        lines = (entry.execution(one, self.executor_name) for one, entry in answered)
+        write_json_lines(self.executions, lines)
 
     async def advance(self) -> None:
         """Go to the first request that has no answer, with what is recorded of it."""
@@ -137,15 +162,16 @@ class AgentQueue:
         """Finish the current request; one whose environment failed is given again by the next server."""
         request = self._request
         assert request is not None
-        entry = ServedEntry(**session.entry(request.text, answer))
+        entry = ServedEntry(**await session.entry(request.text, answer))
         if session.failure:
             entry = ServedEntry(outcome="provider error", problem=session.failure)
         entry.request, entry.asked_again = request_fingerprint(request.text), self._again
         self.journal.append(key_of(request.id), entry)
         if not session.failure:
-            line = entry.prediction(request)
-            with open_regular(self.predictions, "a", encoding="utf-8") as stream:
-                stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            executed = entry.execution(request, self.executor_name)
+            for file, line in ((self.predictions, entry.prediction(request)), (self.executions, executed)):
+                with open_regular(file, "a", encoding="utf-8") as stream:
+                    stream.write(json.dumps(line, ensure_ascii=False) + "\n")
         await self.advance()
         return {"submitted": request.id}
 
@@ -227,12 +253,9 @@ def serve_mcp(
                 open_run(own, settings, conflict_fix="use another --agent name")
                 journal = stack.enter_context(Journal(own / JOURNAL))
                 file = place / f"{safe_name(name)}.json"
-                # The journal also has the predictions that a killed server did not write.
-                entries = ((one, journal.entry(key_of(one.id), ServedEntry)) for one in requests)
-                answered = (entry.prediction(one) for one, entry in entries if entry.plan is not None)
-                write_json_lines(file, answered)
                 may_write = allow_writes or chosen.is_harmless
-                queue = AgentQueue(journal, file, iter(requests), library, opened, may_write)
+                queue = AgentQueue(journal, file, iter(requests), library, opened, executor, may_write)
+                queue.write_answered(requests)
                 stack.push_async_callback(queue.close)
                 await queue.advance()
                 token = known.get(name, "").rpartition("/")[2] or new_token()

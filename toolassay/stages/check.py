@@ -318,6 +318,7 @@ def ask_solvers(
             limits=run.limits,
             choices=replace(run.choices, ids=ids, prediction_dir=str(predictions.resolve())),
             dependency_type=background.kind,
+            ask="plan",
             command=run.command,
             screen=run.screen,
         )

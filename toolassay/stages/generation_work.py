@@ -478,7 +478,8 @@ class GenerationWork(Work):
         figures = self.place.folder.path.absolute() / "task_graphs"  # a worker has another working directory
         drawn = partial(_draw, figures) if writing.save_figure else None
         is_structured = bool(self.run_settings.model.structured)
-        judge = partial(judge_of, graph, tuple(writing.critic), self.values, self.seen)
+        seen = read_results(self.place.folder)
+        judge = partial(judge_of, graph, tuple(writing.critic), self.values, seen)
         shared: dict[str, Any] = {
             "graph": graph,
             "sampler": self.sampler,
@@ -488,7 +489,7 @@ class GenerationWork(Work):
             "drawn": drawn,
         }
         if self.prompt is None:
-            return SeedItems(**shared, judge=judge, carry=self.tried, values=self.values, seen=self.seen)
+            return SeedItems(**shared, judge=judge, carry=self.tried, values=self.values, seen=seen)
         review = partial(sample_review, judge, self.tried) if self.rewrite else None
         return SampleItems(
             **shared, prompt=self.prompt, check=writing.check, review=review, values=self.values or None

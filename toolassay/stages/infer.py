@@ -72,6 +72,7 @@ def infer(
     model.check()
     if isinstance(choices.ids, Path):
         run = replace(run, choices=replace(choices, ids=read_ids(choices.ids)))
+    own = benchmark.settled(folder, run, own)
     if security:
         return _probe(folder, run, own, security, judge)
     if judge:
@@ -152,7 +153,7 @@ def serve(
         folder = data_dirs[0] if data_dirs else "data_multimedia"
         screen.show(
             f"{server.base} answers; try: python -m toolassay infer --llm offline-served"
-            f" --api_base {server.base} --data_dir {folder}"
+            f" --api_base {server.base} --data_dir {folder}{' --ask plan' if planned else ''}"
         )
         try:
             await asyncio.Event().wait()

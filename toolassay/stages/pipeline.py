@@ -154,7 +154,7 @@ def pipeline(
     for name in llm:
         step.command("inference.py", folder, f"--llm {name}", flags)
         try:
-            inference = infer(data_dir, llm=name, **shared)
+            inference = infer(data_dir, llm=name, ask="plan", **shared)
             if not inference.written:
                 raise ToolassayError("no request has an answer", fix="see the messages above")
             complete = complete and inference.summary.complete

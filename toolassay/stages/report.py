@@ -28,7 +28,7 @@ from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import OUTCOMES, ScoredItem, read_items, read_table
 from toolassay.evaluation.metrics_file import SECURITY, check_editions, read_groups, read_signature
-from toolassay.evaluation.places import EVERY_MODEL
+from toolassay.evaluation.places import EVERY_MODEL, prediction_folder
 from toolassay.exporters.dataset_card import read_funnel
 from toolassay.files import write_json, write_text
 from toolassay.gold import Gold
@@ -60,7 +60,7 @@ from toolassay.report.report_page import (
 from toolassay.report.requirements import Measured, Requirement, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
 from toolassay.runs.outcomes import TOOLS_MISSING
-from toolassay.runs.settings import options_of
+from toolassay.runs.settings import PREDICTIONS, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.tables import Cell, Result, Table, csv_line
@@ -328,11 +328,12 @@ def regressions(
 def _confused_since(folder: ScoredFolder, model: str, base: ScoredModel) -> list[tuple[str, str, int, int]]:
     """Pairs of tools that are confused more often than in the predictions of the baseline, if these exist."""
     earlier = base.items.resolve().parent.parent  # the data folder around the metrics folder
-    if folder.predictions is None or not (earlier / "predictions").is_dir():
+    if folder.predictions is None:
         return []
     name = base.items.name.removesuffix(".items.jsonl")
     try:
-        before = _confusions(folder.benchmark, DataFolder(earlier), earlier / "predictions", name)
+        predictions = prediction_folder(earlier, Path(PREDICTIONS))
+        before = _confusions(folder.benchmark, DataFolder(earlier), predictions, name)
         now = _confusions(folder.benchmark, folder.folder, folder.predictions, model)
     except UsageError:  # the data or the predictions are elsewhere
         return []

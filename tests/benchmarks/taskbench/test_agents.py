@@ -21,8 +21,8 @@ from mcp_servers import is_running
 from running import command_of, environment, lines_of
 
 from toolassay import build_graph, evaluate, infer, verify
-from toolassay.benchmarks.taskbench.agents import AgentSession
 from toolassay.episodes.model_relay import WireExchange
+from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.executor import EnvironmentFailure
 from toolassay.executors.plan_run import CallPlace
@@ -30,6 +30,7 @@ from toolassay.files import write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.export import export_trajectories
 from toolassay.testkit import FakeServer
 
 _ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
@@ -55,6 +56,22 @@ async def work():
     print("made for:", os.environ["TOOLASSAY_REQUEST"])
 
 asyncio.run(work())
+"""
+
+THREE = """
+import json, os, sys, urllib.request
+
+def ask(text):
+    body = {{"model": "acme", "messages": [{{"role": "user", "content": text}}]}}
+    url, head = os.environ["OPENAI_BASE_URL"] + "/chat/completions", {{"Content-Type": "application/json"}}
+    with urllib.request.urlopen(urllib.request.Request(url, json.dumps(body).encode(), head)) as answer:
+        return json.load(answer)["choices"][0]["message"]["content"]
+
+first = not os.path.exists({mark!r})
+print(*map(ask, "ABA" if first else "BAA"))
+if first:
+    open({mark!r}, "w")
+    sys.exit(75)
 """
 
 
@@ -101,6 +118,12 @@ def predictions(folder: Path) -> list[Any]:
     return lines_of(folder / "predictions_agents/mine.json")
 
 
+def trajectories(folder: Path) -> list[Any]:
+    out = folder / "out"
+    export_trajectories(folder, predictions="mine", out=out)
+    return lines_of(out / "trajectories.jsonl")
+
+
 def ledger(folder: Path) -> list[Any]:
     return lines_of(folder / "predictions_agents/runs/mine/ledger.jsonl")
 
@@ -120,11 +143,16 @@ def test_an_agent_on_openais_package_is_measured(folder: Path, command: Callable
     used = ledger(folder)
     assert [one["item"] for one in used].count('"a"') == 3
     assert all(one["model"] == "mine" and one["prompt_tokens"] > 0 and one["seconds"] > 0 for one in used)
-    evaluate(folder, llm="mine", prediction_dir="predictions_agents")
+    evaluate(folder, llm="mine")
     overall = json.loads((folder / "metrics_agents/mine.json").read_text())["overall_overall"]
     assert overall["strict"]["exact_match"]["value"] == 1 and "ask:agents" in overall["strict"]["signature"]
     assert overall["stability"]["pass^k"]["2"]["value"] == 1
-    assert verify(folder, llm="mine", prediction_dir="predictions_agents").lines.is_equal
+    assert verify(folder, llm="mine").lines.is_equal
+    talks = trajectories(folder)
+    assert len(talks) == 4 and all(one["right"] for one in talks[:2])
+    assert [len(one.get("tool_calls", [])) for one in talks[0]["messages"]] == [0, 1, 0, 1, 0, 0]
+    assert talks[0]["messages"][-1] == {"role": "assistant", "content": "Made it."}
+    assert [one["function"]["name"] for one in talks[0]["tools"]] == ["create_room", "get_room"]
 
 
 def test_the_function_of_the_page_works_as_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,11 +269,14 @@ def test_what_is_recorded_equals_the_wire(folder: Path, path: str, *, stream: bo
     with running_server(say) as server:
         infer(folder, llm="mine", agent=agent, ids=["a"], options=ModelOptions(server.base))
     lines = lines_of(folder / "predictions_agents/runs/mine/journal.jsonl")
-    (line,) = (one for one in lines if one.get("role") == "agent acme")
+    (line,) = (one for one in lines if one.get("role") == "agent")
     wire = msgspec.convert(line["extra"]["wire"], WireExchange)
     assert (wire.request, line["response"]) == (body, "Hello to you.")
     assert got == [(200, "text/event-stream" if stream else "application/json", wire.answer)]
     assert wire.type.startswith(got[0][1])
+    (talk,) = trajectories(folder)
+    said = {"user": "Hi", "assistant": "Hello to you."}
+    assert talk["messages"] == [{"role": role, "content": text} for role, text in said.items()]
     (used,) = ledger(folder)
     assert used["model"] == "acme" and (used["first_token_seconds"] is not None) == stream
     # A chat stream has token counts only if the agent asks for them.
@@ -318,6 +349,24 @@ def test_a_run_is_of_one_agent(folder: Path, command: Callable[[str], str]) -> N
 def test_a_model_that_cannot_be_reached_ends_the_run(folder: Path) -> None:
     with pytest.raises(ToolassayError, match="cannot reach"):
         infer(folder, llm="mine", agent=make_room, options=ModelOptions("http://127.0.0.1:9/v1"))
+
+
+def test_requests_in_another_order_are_not_paid_twice(
+    folder: Path, command: Callable[[str], str], tmp_path: Path
+) -> None:
+    texts: list[str] = []
+
+    async def numbered(received: Received) -> Reply:
+        texts.append(received.prompt)
+        return Reply(f"{received.prompt}{len(texts)}")
+
+    with running_server(numbered) as server:
+        agent = command(THREE.format(mark=str(tmp_path / "mark")))
+        given: dict[str, Any] = {"agent_command": agent, "limit": 1, "options": ModelOptions(server.base)}
+        assert infer(folder, llm="mine", **given).summary.complete is False
+        assert infer(folder, llm="mine", **given).summary.complete
+    assert texts == ["A", "B", "A"]
+    assert predictions(folder)[0]["answer"] == "B2 A1 A3"
 
 
 @pytest.mark.slow

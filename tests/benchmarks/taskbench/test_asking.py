@@ -10,11 +10,15 @@ import pytest
 from builders import imported_tool
 
 from toolassay import infer
+from toolassay.benchmarks.taskbench.benchmark import BENCHMARK
+from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.calls.called_plan import plan_of_calls
 from toolassay.calls.execution_record import ExecutedCall
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
+from toolassay.runs.settings import ModelSettings, RunSettings
 from toolassay.screen import SILENT
 from toolassay.stages.graph import build_graph
 from toolassay.tools import Tool, ToolLibrary
@@ -72,7 +76,7 @@ def test_a_link_is_listed_once_and_a_corrected_call_is_left_out() -> None:
     ]
 
 
-def test_more_tools_than_openai_takes_are_named_with_the_option_that_helps(tmp_path: Path) -> None:
+def test_openai_is_shown_as_many_tools_as_it_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = [imported_tool(f"tool_{number}", "Does it.", {}, []) for number in range(129)]
     write_json(tmp_path / "tool_desc.json", {"nodes": nodes})
     build_graph(tmp_path, dependency_type="schema")
@@ -83,6 +87,15 @@ def test_more_tools_than_openai_takes_are_named_with_the_option_that_helps(tmp_p
     local, openai = (ModelOptions(base) for base in ("http://localhost:9/v1", "https://api.openai.com/v1"))
     infer(folder, ask="calls", options=local, **given)
     assert any("129" in line and "--tools_in_context" in line for line in said)
+    assert infer(folder, ask="tools", options=openai, **given).expected
+    run = RunSettings(ModelSettings(llm="acme", options=openai))
+    work = BENCHMARK.work(DataFolder(folder), run, PlanOptions(ask="tools"), 0)
+    assert work.facts.settings["tools_in_context"] == "bm25@128"
+    assert any("retrieved:128" in line for line in said)
+    with pytest.raises(UsageError, match="--tools_in_context"):
+        infer(folder, ask="tools", options=openai, tools_in_context="retrieved:129", **given)
+    with pytest.raises(UsageError, match="--tools_in_context"):
+        infer(folder, ask="tools", options=openai, security=1, llm="acme")
+    monkeypatch.setattr("toolassay.benchmarks.taskbench.work.find_spec", lambda name: None)
     with pytest.raises(UsageError, match="--tools_in_context"):
         infer(folder, ask="tools", options=openai, **given)
-    assert infer(folder, ask="tools", options=openai, tools_in_context="retrieved:8", **given).expected

@@ -1,333 +1,49 @@
-"""Runs an agent of the user's, a command or a function, on each request of a folder.
-
-Each request has an MCP server with the tools, an address of the model, and an environment of its own. The
-agent's calls and the answers of its model are recorded as those of `--ask tools` are.
-"""
+"""Runs an agent of the user's on each request of a folder; its calls are the plan."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-import json
-import os
-import shlex
-import shutil
-import sys
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any
 
 from toolassay.benchmarks.taskbench.asking import CallItems
 from toolassay.benchmarks.taskbench.entries import PlanEntry
-from toolassay.benchmarks.taskbench.options import AGENTS, AgentFunction, PlanOptions
+from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.work import CallWork, PlanSource
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
-from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
-from toolassay.episodes.model_relay import ModelRelay, WireRequest, relay_options
-from toolassay.errors import UsageError
-from toolassay.executors.executor import CallResult, EnvironmentFailure, Refusal, one_line
-from toolassay.executors.plan_run import result_of
-from toolassay.extras import needed
-from toolassay.files import safe_name
-from toolassay.mcp_client.server_config import ServerConfig
-from toolassay.mcp_client.server_process import ServerProcess
-from toolassay.models import ModelError
-from toolassay.models.client import Client
-from toolassay.models.refused_parameters import Default
-from toolassay.runs.items import Ask, ItemWork, answer_items
-from toolassay.runs.ledger import prices_within
+from toolassay.episodes.agent_tools import ToolSession
+from toolassay.episodes.own_agent import OwnAgent
+from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun, WorkFacts
-
-_TOGETHER = 4  # agents at a time
-_MOST_OUTPUT = 2**20  # bytes of an answer
-_KEPT_ERRORS = 2**16  # bytes of the end of its stderr
-_MEMORY = 4 * 2**30  # bytes of each process of an agent, where the platform can bound them
-_LONGEST_VARIABLE = 100_000  # bytes; the system refuses a longer one
-_TEMPORARY = 75  # EX_TEMPFAIL: the agent asks to be run again
-_SIGNALLED = range(129, 160)  # how shells report a child that a signal ended
-_POLL = 0.05
-# Becomes the agent's command, which on Linux is killed when this process is (PR_SET_PDEATHSIG).
-_BOUNDED = """
-import ctypes, os, resource, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, 9)
-hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-most = int(sys.argv[1]) if hard < 0 else min(hard, int(sys.argv[1]))
-resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-os.execvp(sys.argv[2], sys.argv[2:])
-"""
-
-
-class AgentEnd(NamedTuple):
-    """How an agent ended.
-
-    Attributes:
-        answer: Its final answer.
-        problem: Why it has none; empty if it has one.
-        limit: The limit that ended it: "time" or "output".
-    """
-
-    answer: str = ""
-    problem: str = ""
-    limit: str | None = None
-
-
-@dataclass
-class AgentSession:
-    """What an agent has for one request.
-
-    Attributes:
-        request: The request.
-        tools: The tools, as entries of `tools` in a chat request.
-        mcp_url: Address of an MCP server (streamable HTTP) with the tools.
-        base_url: Address of the model for clients of OpenAI's APIs; that of Anthropic's lacks the `/v1`.
-        token: Stands for the key of the model.
-    """
-
-    request: Request
-    tools: Sequence[Mapping[str, Any]]
-    mcp_url: str
-    base_url: str
-    token: str
-    _names: Mapping[str, str]
-    _calls: ToolSession
-    _relay: ModelRelay
-    _later: Sequence[Mapping[str, Any]] | None = None
-
-    async def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Call a tool, by its name in `tools` or its id; its result as JSON.
-
-        Raises:
-            Refusal: The tool refused the call.
-        """
-        return (await self._called(self._names.get(name, name), arguments)).value
-
-    async def _called(self, tool: str, arguments: Mapping[str, Any]) -> CallResult:
-        call = await self._calls.call(tool, arguments)
-        self.tools = self.tools if self._later is None else self._later
-        if call.error is not None:
-            raise Refusal(call.error)
-        return result_of(call)
-
-    async def chat(self, model: str, messages: Sequence[Mapping[str, Any]], **parameters: Any) -> Any:
-        """Send a chat completion to the model; the JSON of its answer.
-
-        Raises:
-            ModelError: There is no answer.
-        """
-        body = json.dumps({"model": model, "messages": messages, **parameters})
-        wire = WireRequest("chat", body, {"content-type": "application/json"})
-        return json.loads((await self._relay.send(wire, model)).answer)
 
 
 @dataclass
 class AgentItems(CallItems):
-    """Requests that an agent works on. Arguments are those of `CallItems`.
+    """Requests that an agent works on. Arguments are those of `CallItems`, and the agent."""
 
-    Attributes:
-        agent: A command line, or a function.
-        name: Name of the agent.
-        run: Settings of the run, with the address of the model.
-        opened: The run; set before the first item.
-        models: By name, the models that the agent asked.
-    """
-
-    agent: str | AgentFunction = ""
-    name: str = ""
-    run: RunSettings = field(default_factory=RunSettings)
-    opened: OpenRun | None = None
-    models: dict[str, Any] = field(default_factory=dict)
-    _server: AgentServer = field(default_factory=AgentServer)
+    agent: OwnAgent | None = None
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[None]:
         """The executor, the server of the agents, and the models that they ask."""
-        async with super().around(), self._server.listening():
-            try:
-                yield
-            finally:
-                for model in self.models.values():
-                    await model.close()
-
-    def _model(self, name: str) -> None:
-        """Make the model of a name, with its price."""
-        if name not in self.models:
-            assert self.opened is not None
-            limits, ledger, options = self.run.limits, self.opened.ledger, self.run.endpoint
-            prices = prices_within([name], limits.budget, limits.prices, options)
-            cast(dict[str, Any], ledger.prices).update(prices)
-            self.models[name] = Client(name, relay_options(options), ledger)
+        assert self.agent is not None
+        async with super().around(), self.agent.listening():
+            yield
 
     async def answer(self, item: Request, ask: Ask) -> PlanEntry:
         """Let the agent work; its calls are the plan."""
-        assert self._executor is not None
-        async with AsyncExitStack() as stack:
-            calls = ToolSession(self.graph.library, self._executor, ask, may_write=True)
-            stack.push_async_callback(calls.close)
-
-            relay = ModelRelay(ask, self.limits.seconds, self._model)
-            stack.push_async_callback(relay.close)
-            session = await self._offered(item, calls, relay, stack)
-            run = self._command if isinstance(self.agent, str) else self._function
-            end = await run(session, relay, calls)
-            try:
-                states = None if calls.failure else await calls.states()
-            except EnvironmentFailure as error:
-                raise ModelError(f"what the calls changed cannot be read: {error}") from None
-        if relay.failure is not None:
-            raise relay.failure
-        if calls.failure:
-            raise ModelError(calls.failure)
-        entry = PlanEntry(
-            **calls.entry(item.text, end.answer),
-            steps=relay.answers,
-            limit=end.limit or "",
-            problem=end.problem,
-            states=states,
-        )
+        assert self._executor is not None and self.agent is not None
+        calls = ToolSession(self.graph.library, self._executor, ask, may_write=True)
+        later = None if self.later is None else self.later.graph.library
+        end, made = await self.agent.work(item, ask, calls, later)
+        entry = PlanEntry(**made)
         if end.problem:
             entry.outcome, entry.plan = "malformed", None
         return entry
-
-    async def _offered(
-        self, item: Request, calls: ToolSession, relay: ModelRelay, stack: AsyncExitStack
-    ) -> AgentSession:
-        """The session of a request; its addresses answer until `stack` is closed."""
-        from starlette.routing import Route
-
-        token = new_token()
-        names = {tool.function_name: tool.name for tool in self.tools}
-        base = f"{self._server.base}/model/{token}/v1"
-        offered = [tool.to_openai() for tool in self.tools]
-        session = AgentSession(item, offered, "", base, token, names, calls, relay)
-        changed = None if self.later is None else self.later.graph.library
-        if self.later is not None:
-            session._later = [tool.to_openai() for tool in self.later.tools]
-        server = mcp_server(
-            self.graph.library, session._called, later=lambda: changed if calls.calls else None
-        )
-        route = Route(f"/model/{token}/v1/{{path:path}}", relay.answer, methods=["POST"])
-        session.mcp_url = await stack.enter_async_context(self._server.offered(server, token, route))
-        return session
-
-    async def _function(self, session: AgentSession, relay: ModelRelay, calls: ToolSession) -> AgentEnd:
-        """Run a function; an exception is a failure of the agent."""
-        agent = self.agent
-        assert not isinstance(agent, str)
-
-        async def work() -> str:
-            return await agent(session.request.text, session)
-
-        task = asyncio.create_task(work())
-        try:
-            limit = await _limit(task.done, relay, calls)
-            if not task.done():
-                return AgentEnd(limit=limit)
-            error = None if task.cancelled() else task.exception()
-            if error is None and not task.cancelled() and isinstance(task.result(), str):
-                return AgentEnd(task.result())
-            return AgentEnd(problem=f"the agent ended without a text: {one_line(repr(error))}")
-        finally:
-            task.cancel()
-            await asyncio.wait([task], timeout=1)
-
-    async def _command(self, session: AgentSession, relay: ModelRelay, calls: ToolSession) -> AgentEnd:
-        """Run a command; its exit code says how it ended.
-
-        Raises:
-            ModelError: A signal ended it, or it asks to be run again.
-        """
-        assert isinstance(self.agent, str)
-        command, *arguments = shlex.split(self.agent)
-        if os.name == "posix":
-            arguments = ["-I", "-S", "-c", _BOUNDED, str(_MEMORY), command, *arguments]
-            command = sys.executable
-        process = await ServerProcess.start(
-            ServerConfig("agent", command, arguments, self._environment(session))
-        )
-        streams = process.process
-        assert streams.stdin and streams.stdout and streams.stderr
-        output, errors = bytearray(), bytearray()
-        readers = [
-            asyncio.create_task(_kept(streams.stdout, output)),
-            asyncio.create_task(_kept(streams.stderr, errors, _KEPT_ERRORS)),
-        ]
-        try:
-            request = {"id": session.request.id, "request": session.request.text}
-            streams.stdin.write(json.dumps(request).encode() + b"\n")
-            streams.stdin.close()
-            limit = await _limit(lambda: bool(process.status) or len(output) > _MOST_OUTPUT, relay, calls)
-            if process.status:  # its children may still have its output
-                await asyncio.wait(readers, timeout=1)
-        finally:
-            code = streams.returncode
-            await process.stop(0)
-            for reader in readers:
-                reader.cancel()
-            self._log(session.request, errors)
-        if len(output) > _MOST_OUTPUT:
-            return AgentEnd(limit="output")
-        if code is None:
-            return AgentEnd(limit=limit)
-        said = one_line(errors.decode(errors="replace").strip().rpartition("\n")[2])
-        how = f"the agent {process.status}{f': {said}' if said else ''}"
-        if code == _TEMPORARY or code < 0 or code in _SIGNALLED:
-            raise ModelError(how)
-        return AgentEnd(problem=how) if code else AgentEnd(output.decode(errors="replace").strip())
-
-    def _environment(self, session: AgentSession) -> dict[str, str]:
-        """The variables of an agent: those of this process without keys of models, and the addresses."""
-        credentials = self.run.endpoint.credentials
-        keys = ("OPENAI_", "ANTHROPIC_", "AZURE_OPENAI_")
-        own = {
-            name: text
-            for name, text in os.environ.items()
-            if not name.startswith(keys) and text not in credentials
-        }
-        text = session.request.text.replace("\0", "")
-        return {
-            **own,
-            **({"TOOLASSAY_REQUEST": text} if len(text.encode()) < _LONGEST_VARIABLE else {}),
-            "TOOLASSAY_MCP_URL": session.mcp_url,
-            "TOOLASSAY_MODEL": self.name,
-            "OPENAI_BASE_URL": session.base_url,
-            "OPENAI_API_KEY": session.token,
-            "ANTHROPIC_BASE_URL": session.base_url.removesuffix("/v1"),
-            "ANTHROPIC_API_KEY": session.token,
-        }
-
-    def _log(self, request: Request, errors: bytearray) -> None:
-        assert self.opened is not None
-        folder = self.opened.journal.path.parent / "stderr"
-        if errors:
-            folder.mkdir(exist_ok=True)
-            (folder / f"{safe_name(str(request.id))}.log").write_bytes(errors[-_KEPT_ERRORS:])
-
-
-async def _limit(ended: Callable[[], bool], relay: ModelRelay, calls: ToolSession) -> str | None:
-    """Wait until an agent has ended or must end; the limit that ends it."""
-    while not ended():
-        if relay.seconds_left <= 0:
-            return "time"
-        if relay.over.is_set() or calls.failure:
-            return None
-        await asyncio.sleep(_POLL)
-    return None
-
-
-async def _kept(stream: asyncio.StreamReader, into: bytearray, most: int | None = None) -> None:
-    """Read a stream to its end, or until it has more than an answer may have; keep the last `most` bytes."""
-    with contextlib.suppress(OSError):
-        while chunk := await stream.read(2**16):
-            into += chunk
-            if most is not None:
-                del into[:-most]
-            elif len(into) > _MOST_OUTPUT:
-                return
 
 
 class AgentWork(CallWork):
@@ -344,59 +60,26 @@ class AgentWork(CallWork):
     """
 
     def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
-        needed("mcp", "an agent of your own", "mcp")
         super().__init__(folder, source, run, own)
-        assert own.agent_command is not None
-        self._agent = agent = own.agent_command
-        model, options = run.model, run.endpoint
-        sampling = (model.temperature, model.top_p)
-        refused = {
-            "max_steps": own.max_steps != PlanOptions.max_steps,
-            "temperature and --top_p": any(type(value) is not Default for value in sampling),
-            "max_tokens": model.max_tokens is not None,
-            "extra_body": bool(options.extra_body),
-            "stream": options.stream,
-            "client": options.client != "aiohttp",
-            "batch": options.batch is not None,
-            "dry_run": run.choices.dry_run,
-            "engine": run.choices.engine is not None,
-            "tools_in_context": own.tools_in_context != PlanOptions.tools_in_context,
-        }
-        for name in (name for name, is_given in refused.items() if is_given):
-            raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")
-        if isinstance(agent, str) and not shutil.which((shlex.split(agent) or [""])[0]):
-            raise UsageError(f"--agent_command: '{agent}' is not found", fix="write the path of a program")
-
-    @cached_property
-    def _items(self) -> AgentItems:
-        own = super().items
-        return AgentItems(
-            own.graph,
-            own.way,
-            {},
-            own.limits,
-            own.executing,
-            own.allow_writes,
-            agent=self._agent,
-            name=self._run.model.llm,
-            run=self._run,
-        )
+        self._agent = OwnAgent(run, own, "max_steps", "tools_in_context")
 
     @property
     def items(self) -> AgentItems:  # type: ignore[override]
         """The work on single requests."""
-        return self._items
+        own = super().items
+        return AgentItems(
+            own.graph, own.way, {}, own.limits, own.executing, own.allow_writes, agent=self._agent
+        )
 
     @cached_property
     def facts(self) -> WorkFacts:
         """Settings and hashes of the run; one item is one request."""
         own, facts = self._own, super().facts
-        agent = self._agent if isinstance(self._agent, str) else self._agent.__qualname__
         return replace(
             facts,
             settings={
                 "llm": self._run.model.llm,
-                "agent": agent,
+                "agent": self._agent.name,
                 "dependency_type": "schema",
                 "ask": AGENTS,
                 "max_seconds": own.max_seconds,
@@ -409,6 +92,4 @@ class AgentWork(CallWork):
 
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Let the agent work on what has no answer yet; how many requests had one."""
-        self._items.opened = run
-        loop = replace(run.loop, concurrency=run.loop.concurrency or _TOGETHER)
-        return answer_items(items, chosen, run.model, self._items.models, run.journal, loop)
+        return self._agent.answer(run, items, chosen)

@@ -19,7 +19,7 @@ from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.benchmarks.taskbench.inference import Choose, offered_tools
 from toolassay.calls.call_plan import FunctionSchema, NamedFunction, Names, function_of
 from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
+from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.dataset import Request
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
@@ -84,9 +84,7 @@ class Conversation(NamedTuple):
         ]
 
     def execution(self, request: Request, entry: PlanEntry, executor: str) -> Execution:
-        """The calls as an execution, whose answer is every result that the model got.
-
-        A refused call that the model went on after is no failure; an end at a limit or without an answer is.
+        """The calls as an execution; an end at a limit or without an answer is a failure.
 
         Args:
             request: The request.
@@ -95,13 +93,7 @@ class Conversation(NamedTuple):
         """
         ended = f"ended by a limit: {entry.limit}" if entry.limit else entry.outcome
         reason = "" if ended == "answered" else ended
-        results = tuple(call.result for call in self.calls if call.error is None)
-        made = Execution(request.id, "failed" if reason else "ran", executor, "", tuple(self.calls), reason)
-        if entry.states is None:
-            unknown = "the state before the first call is not known"
-            return replace(made, outcome="in_doubt", reason=unknown)
-        before, after = msgspec.convert(entry.states, tuple[StateSummary | None, StateSummary | None])
-        return replace(made, answer=results, state_before=before, state_after=after)
+        return Execution.of_agent(request.id, executor, self.calls, entry.states, reason)
 
 
 @dataclass
@@ -169,16 +161,12 @@ class CallItems(ItemWork[Request]):
 
     def functions(self, ids: Sequence[str]) -> list[OfferedFunction]:
         """Some tools as functions."""
-        kind, library = self.graph.dependency_type, self.graph.library
-        for name in ids:
-            if name not in self._functions:
-                function = function_of(library[name], kind, self._names)
-                self._functions[name] = OfferedFunction(name, function)
         return [self._functions[name] for name in ids]
 
     @cached_property
     def _functions(self) -> dict[str, OfferedFunction]:
-        return {}
+        kind, names = self.graph.dependency_type, self._names
+        return {one.id: OfferedFunction(one.id, function_of(one, kind, names)) for one in self.graph.library}
 
     @cached_property
     def _names(self) -> Names:

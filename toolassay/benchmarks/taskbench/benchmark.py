@@ -74,13 +74,14 @@ class TaskBench(Benchmark):
                 "ask",
                 "What to request of imported tools: a plan; calls: all native calls in one answer; tools: "
                 "native calls step by step, with results from --executor; react: the same with actions in "
-                "text. Predictions are in predictions_ASK.",
+                "text. Predictions are in predictions_ASK [default: tools on imported tools, unless there is "
+                "a folder predictions; else plan].",
                 choices=ASKS,
             ),
             Option(
                 "agent_command",
-                "Run your own agent instead of a model, e.g. 'python my_agent.py'. --llm names its "
-                "predictions, in predictions_agents.",
+                "Also for WorkBench: run your own agent instead of a model, e.g. 'python my_agent.py'. --llm "
+                "names its predictions, in predictions_agents.",
                 metavar="COMMAND",
             ),
             Option(
@@ -180,15 +181,15 @@ class TaskBench(Benchmark):
     data = FolderFacts(domain=_domain, made_from=_labels)
     items = late("item_details:ITEMS")
     scores = late("evaluation:SCORES")
+    settled = late("ways:with_way")
     evaluate = late("evaluation:evaluate_plans")
 
     def place(self, run: RunSettings, own: PlanOptions) -> str:
         """The published name of the folder where --tag is given; another one for another way of asking."""
         from toolassay.benchmarks.taskbench.work import tagged
 
-        if own.ask != "plan":
-            return run.choices.prediction_dir or f"predictions_{own.ask}"
-        return run.choices.prediction_dir or tagged(own.demo_count, own.rewriter, tag=own.tag)
+        plans = tagged(own.demo_count, own.rewriter, tag=own.tag)
+        return run.choices.prediction_dir or (plans if own.ask == "plan" else f"predictions_{own.ask}")
 
     def work(self, folder: DataFolder, run: RunSettings, own: PlanOptions, trial: int = 0) -> Work:
         """The work of a run with its way of asking."""
@@ -203,7 +204,7 @@ class TaskBench(Benchmark):
         if own.ask == "plan":
             return PlanWork(folder, source, run, own)
         work = CallWork(folder, source, run, own)
-        work.check_size(screen)
+        work.fit_size(screen)
         return work
 
     def prober(self, folder: DataFolder, run: RunSettings, own: PlanOptions, count: int | None) -> Prober:
@@ -224,6 +225,7 @@ class TaskBench(Benchmark):
 
             work = self.work(folder, run, own)
             assert isinstance(work, CallWork)
+            refuse_beside_security(tools_in_context="tools_in_context" in work.facts.settings)
             return acting_prober(folder, work, own, count or DEFAULT_ATTACKS)
         return plan_prober(folder, PlanSource.read(folder, own, run.screen), run, count or DEFAULT_ATTACKS)
 

@@ -45,8 +45,9 @@ from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
-from toolassay.requests import Requests
+from toolassay.requests import Requests, key_of
 from toolassay.runs import recorded_settings
+from toolassay.runs.items import response_of
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
@@ -181,19 +182,29 @@ def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Itera
     """
     trial = Trial(predictions, llm)
     agent = _agent(folder, trial)
-    if agent is None or agent.way == AGENTS:
+    if agent is None:
         raise UsageError(
-            "holds no conversations", file=trial.run_folder, fix="run infer --ask tools or --ask react"
+            "holds no conversations",
+            file=trial.run_folder,
+            fix="run infer --ask tools|react, or --agent_command",
         )
     with Journal(trial.run_folder / JOURNAL, read_only=True) as journal:
         for request in Requests(folder.user_requests):
             entry = entry_of(journal, request)
             if entry.plan is UNSET:
                 continue
-            messages = recorded_conversation(agent, request, journal, entry).trajectory.messages
-            offered = agent.tools if entry.offered is None else agent.functions(entry.offered)
-            tools = [one.to_openai() for one in offered]
-            said = training_messages(messages, agent.form)
+            if agent.way == AGENTS:
+                from toolassay.episodes.model_relay import relayed_conversation
+
+                answers = journal.answers(key_of(request.id), "agent", entry.asked_again)
+                said, tools = relayed_conversation(map(response_of, answers), agent.form)
+                if not said:
+                    continue
+            else:
+                messages = recorded_conversation(agent, request, journal, entry).trajectory.messages
+                offered = agent.tools if entry.offered is None else agent.functions(entry.offered)
+                tools = [one.to_openai() for one in offered]
+                said = training_messages(messages, agent.form)
             yield RecordedTrajectory(str(request.id), said, tools, entry.outcome, entry.limit)
 
 

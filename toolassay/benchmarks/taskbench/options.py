@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,6 +12,7 @@ from toolassay.prompt_templates import Wording, check_wording
 
 if TYPE_CHECKING:
     from toolassay.engines import Engine
+    from toolassay.episodes.own_agent import AgentFunction
     from toolassay.evaluation.line_index import Keep
     from toolassay.metrics.bertscore import BertScore
 
@@ -19,8 +20,6 @@ ROUGE_BACKENDS = ("builtin", "rouge-score")
 ASKS = ("plan", "calls", "tools", "react")
 AGENTS = "agents"
 """The way of asking with `agent_command`."""
-AgentFunction = Callable[[str, Any], Awaitable[str]]
-"""An agent in Python: gets the text of a request and its `AgentSession`, and returns the final answer."""
 _OF_PLANS = ("use_demos", "demo_ids", "reformat", "tag", "log_first_detail", "prompt", "prompt_template")
 _OF_CALLS = ("executor", "executor_options", "allow_writes", "allow_tools", "max_steps", "max_seconds")
 
@@ -42,7 +41,8 @@ class PlanOptions:
         prompt_template: File with another prompt template.
         ask: What is requested: a "plan"; "calls", all native calls in one answer; "tools", native calls step
             by step with their results; "react", actions in text; "agents", an agent of the user's. All but
-            "plan" need imported tools.
+            "plan" need imported tools. None: "tools" for a served model on imported tools without plans of
+            models, else "plan".
         agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
         executor: What makes the calls of "tools", "react" and "agents".
         executor_options: Its options object; None for the defaults.
@@ -63,7 +63,7 @@ class PlanOptions:
     log_first_detail: bool = False
     prompt: str = "default"
     prompt_template: Path | None = None
-    ask: str = "plan"
+    ask: str | None = None
     agent_command: str | AgentFunction | None = None
     executor: str = "simulate"
     executor_options: Any = None
@@ -79,14 +79,17 @@ class PlanOptions:
         Raises:
             UsageError: One does not, or the way is unknown.
         """
-        if self.agent_command is not None and self.ask == "plan":
+        if self.agent_command is not None:
             object.__setattr__(self, "ask", AGENTS)
-        if self.ask not in ASKS and self.agent_command is None:
+        if self.ask not in (None, *ASKS) and self.agent_command is None:
             raise UsageError(f"unknown --ask '{self.ask}'", fix=f"choose from {', '.join(ASKS)}")
-        unfit = _OF_CALLS if self.ask == "plan" else _OF_PLANS
-        for name in unfit:
-            if getattr(self, name) not in (getattr(PlanOptions, name), []):
-                raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
+        unfit = () if self.ask is None else _OF_CALLS if self.ask == "plan" else _OF_PLANS
+        for name in self.given(unfit):
+            raise UsageError(f"--{name} does not apply to --ask {self.ask}", fix="omit it")
+
+    def given(self, names: Sequence[str] = _OF_PLANS) -> list[str]:
+        """Which of some options, by default those of plans, do not have their defaults."""
+        return [name for name in names if getattr(self, name) not in (getattr(PlanOptions, name), [])]
 
     def wording(self) -> Wording:
         """Name of the built-in prompt.

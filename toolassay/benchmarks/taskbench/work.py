@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -346,19 +347,24 @@ class CallWork(PlanWork):
             raise UsageError(f"--structured: --ask {own.ask} sends no schema", fix="omit it")
         self._executor = executor_named(own.executor, benchmark_executors())
 
-    def check_size(self, screen: Screen) -> None:
-        """Warn of more tools in a request than OpenAI's API takes.
+    def fit_size(self, screen: Screen) -> None:
+        """Show OpenAI's API no more tools in a request than it takes; warn of more for another server.
 
         Raises:
-            UsageError: The server is OpenAI's.
+            UsageError: The number was given, or the package that chooses them is not installed.
         """
         count = len(self._source.graph.library) if self._context is None else self._context.k
-        if self._own.ask != "react" and count > MOST_TOOLS:
-            text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
-            fix = "add --tools_in_context retrieved:K"
-            if "//api.openai.com" in (self._run.endpoint.endpoint or ""):
-                raise UsageError(text, fix=fix)
+        if self._own.ask == "react" or count <= MOST_TOOLS:
+            return
+        text = f"{count:,} tools in one request, and OpenAI's API takes {MOST_TOOLS}"
+        fix = "add --tools_in_context retrieved:K"
+        if "//api.openai.com" not in (self._run.endpoint.endpoint or ""):
             screen.say(f"{WARNING}{text}; where the server refuses them: {fix}")
+        elif self._context is not None or not find_spec("bm25s"):
+            raise UsageError(text, fix=fix)
+        else:
+            self._context = ToolsInContext(MOST_TOOLS)
+            screen.say(f"{WARNING}{text}: it shows the best, --tools_in_context retrieved:{MOST_TOOLS}")
 
     @property
     def items(self) -> CallItems:  # type: ignore[override]
@@ -368,7 +374,7 @@ class CallWork(PlanWork):
         options = own.executor_options or executor.options()
         return CallItems(
             graph,
-            own.ask,
+            own.ask or "plan",
             self._parameters,
             EpisodeLimits(own.max_steps, own.max_seconds),
             None if own.ask == "calls" else lambda: executor.open(context, options),

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, late
 from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
+
+if TYPE_CHECKING:
+    from toolassay.episodes.own_agent import AgentFunction
 
 MAX_STEPS = 20
 MAX_SECONDS = 120.0
@@ -26,6 +30,7 @@ class WorkplaceOptions:
         max_seconds: Maximum seconds of all answers of a task; see `WorkbenchAgentSettings`.
         act_without_confirmation: Say in the prompt not to ask for confirmation.
         allow_tools: Run the `tools.py` of the data folder, which is Python code.
+        agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
     """
 
     agent: str | None = None
@@ -36,6 +41,7 @@ class WorkplaceOptions:
     max_seconds: float = MAX_SECONDS
     act_without_confirmation: bool = False
     allow_tools: bool = False
+    agent_command: str | AgentFunction | None = None
 
 
 @dataclass(frozen=True)

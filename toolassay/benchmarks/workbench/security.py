@@ -27,6 +27,7 @@ from toolassay.benchmarks.security.probe import (
     generator,
     planted_texts,
     random_code,
+    refuse_beside_security,
     wording,
 )
 from toolassay.benchmarks.workbench.agents.episode import AgentEntry, WorkbenchTasks, call_text, entry_of
@@ -377,6 +378,7 @@ def workplace_prober(
     Raises:
         UsageError: files missing or malformed, a folder with tools of its own, or no task can carry a probe.
     """
+    refuse_beside_security(agent_command=own.agent_command is not None)
     if (own_tools := own_tools_file(folder.path)) is not None:
         raise UsageError("probes know the published tools only", file=own_tools, fix="leave --security out")
     sandbox, agent = Sandbox.load(folder.path), agent_settings(run, own)

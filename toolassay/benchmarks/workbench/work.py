@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -13,10 +14,12 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.workbench.agents.episode import (
+    NO_ANSWER,
     AgentEntry,
     TaskPrediction,
     WorkbenchAgentSettings,
     WorkbenchTasks,
+    call_texts,
     entry_of,
     is_settled,
     limit_notice,
@@ -24,30 +27,40 @@ from toolassay.benchmarks.workbench.agents.episode import (
 )
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.benchmark import WorkplaceOptions, WorkplaceScoring
+from toolassay.benchmarks.workbench.judge.error_classes import ITERATION_LIMIT
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import FILE, Task
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
+from toolassay.benchmarks.workbench.workplace_environment import OpenWorkplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
+from toolassay.calls.execution_record import ExecutedCall
 from toolassay.data_folder import DataFolder
+from toolassay.dataset import Request
+from toolassay.episodes.agent_tools import ToolSession
 from toolassay.episodes.call_formats import call_format
+from toolassay.episodes.model_relay import relayed_conversation
+from toolassay.episodes.own_agent import OwnAgent
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
+from toolassay.executors.executor import ExecutionContext
 from toolassay.files import write_json_lines
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
-from toolassay.runs.items import FINAL, OVERFLOW, replay_item
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, replay_item
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
-from toolassay.runs.work import Work, WorkFacts, Written, chosen_items
+from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
 from toolassay.text_formatting import count_of
+from toolassay.tools import Tool, ToolLibrary
 
 OFFLINE = "offline"
+_AGENTS = "agents"  # how the settings of a run say that the agent was one of the user's
 DEFAULT_TOKENS = 2000
 
 
@@ -58,8 +71,46 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
         UsageError: an unknown choice, or settings that do not go together.
     """
     given = {name: value for name, value in asdict(own).items() if value is not None}
-    del given["allow_tools"]
+    for name in ("allow_tools", "agent_command"):
+        given.pop(name, None)
     return WorkbenchAgentSettings(**given, structured=run.model.structured or False)
+
+
+@dataclass(frozen=True)
+class OwnAgentTasks(WorkbenchTasks):
+    """An agent of the user's on single tasks. Arguments are those of `WorkbenchTasks`, and the agent."""
+
+    own: OwnAgent | None = None
+
+    def around(self) -> AbstractAsyncContextManager[Any]:
+        """The server of the agents."""
+        assert self.own is not None
+        return self.own.listening()
+
+    async def answer(self, item: Task, ask: Ask) -> AgentEntry:
+        """Let the agent work on a task; its request begins with the situation."""
+        assert self.own is not None
+        sandbox, settings = self.sandbox, self.settings
+        tools = settings.tools(item, toolset_of(sandbox))
+        situation = system_prompt(sandbox, "native", tools, act=settings.act_without_confirmation)
+        library = ToolLibrary(
+            [Tool(one.function_name, one.description, input_schema=one.parameters) for one in tools]
+        )
+        sandbox.overwrites = False  # sent mail is appended, as in the strict judge's copies
+        executor = OpenWorkplace(sandbox, ExecutionContext(DataFolder(Path()), library))
+        calls = ToolSession(library, executor, ask, may_write=True)
+        request = Request(item.id, f"{situation}\n\n{item.query}", 0)
+        end, made = await self.own.work(request, ask, calls)
+        return AgentEntry(
+            outcome="malformed" if end.problem else "answered",
+            response=end.answer,
+            error=ITERATION_LIMIT if end.limit else NO_ANSWER if end.problem else "",
+            limit=made["limit"],
+            problem=end.problem or None,
+            messages=relayed_conversation(ask.answers, self.form)[0],
+            function_calls=call_texts(calls.calls, toolset_of(sandbox)),
+            steps=made["steps"],
+        )
 
 
 @dataclass
@@ -74,6 +125,7 @@ class WorkplaceWork(Work):
         started: the tasks of this start.
         parameters: of the requests.
         allow_tools: whether user-defined tools may run.
+        own: an agent of the user's.
     """
 
     folder: DataFolder
@@ -83,6 +135,7 @@ class WorkplaceWork(Work):
     started: Sequence[Task]
     parameters: Mapping[str, Any]
     allow_tools: bool
+    own: OwnAgent | None = None
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -95,6 +148,7 @@ class WorkplaceWork(Work):
             "prompt_sha256": prompt_fingerprint(self.sandbox, self.settings),
             "sandbox_sha256": hashlib.sha256(self.sandbox.image()).hexdigest(),
             **{f"{name}_sha256": code for name, code in tools_hash(self.folder.path).items()},
+            **({"ask": _AGENTS, "agent_command": self.own.name} if self.own else {}),
         }
         return WorkFacts(
             "task",
@@ -104,6 +158,7 @@ class WorkplaceWork(Work):
             len(self.started),
             hashes(self.folder.path / FILE),
             not_counted="; the further answers of each task",
+            asks=self.own is None,
             in_steps=True,
         )
 
@@ -120,7 +175,14 @@ class WorkplaceWork(Work):
         """The work on single tasks."""
         folder = self.folder.path.absolute()  # a worker has another working directory
         opened = partial(open_workplace, folder, allow_tools=self.allow_tools)
+        if self.own is not None:
+            return OwnAgentTasks(self.settings, self.parameters, opened, own=self.own)
         return WorkbenchTasks(self.settings, self.parameters, opened)
+
+    def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
+        """Ask the model, or let the agent work."""
+        answer = super().answer if self.own is None else self.own.answer
+        return answer(run, items, chosen)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """Write one line per finished task."""
@@ -199,7 +261,10 @@ def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, 
     one = Trial(folder.path / (run.choices.prediction_dir or PREDICTIONS), run.model.llm, trial)
     limit = token_limit(run.model.max_tokens, one.run_folder, replace(one, number=0).run_folder)
     parameters = {**run.model.parameters, **limit}
-    return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, own.allow_tools)
+    agent = None
+    if own.agent_command is not None:
+        agent, parameters = OwnAgent(run, own, "agent", "resample", "max_steps"), {}
+    return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, own.allow_tools, agent)
 
 
 def prompt_fingerprint(sandbox: Sandbox, settings: WorkbenchAgentSettings) -> str:
@@ -232,6 +297,10 @@ def rerun_lines(
 
     def remade(task: Task, entry: AgentEntry) -> AgentEntry:
         nonlocal changed
+        if settings.get("ask") == _AGENTS:
+            lines = recorded.journal.calls(task.id, entry.asked_again)
+            made_calls = (msgspec.convert(line.result, ExecutedCall) for line in lines)
+            return msgspec.structs.replace(entry, function_calls=call_texts(made_calls, toolset_of(sandbox)))
         # It must stop where the run did. One that its context or time ended made one more request, which got
         # no answer.
         overflows, timed_out = entry.outcome == OVERFLOW, entry.limit == "time"

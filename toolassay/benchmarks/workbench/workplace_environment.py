@@ -70,13 +70,17 @@ class _WorkplaceEnvironment:
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any]) -> CallResult:
         """See `Environment.call`."""
+        from toolassay.benchmarks.workbench.agents.episode import call_text, recorded_call
         from toolassay.benchmarks.workbench.tools import ToolFailure
 
         found = self._toolset.find(tool.id)
         if found is None:
             raise Refusal(f"the workplace has no tool '{tool.id}'")
+        made = recorded_call(self._toolset, tool.id, arguments)
+        if call_text(made) is None:
+            raise Refusal("the arguments are too long, or are no values with plain names")
         try:
-            value = found.execute(self._sandbox, found.recorded_arguments(arguments))
+            value = found.execute(self._sandbox, made.arguments)
         except ToolFailure as error:
             raise Refusal(one_line(error)) from None
         result = CallResult.of(value)

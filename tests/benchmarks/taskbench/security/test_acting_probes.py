@@ -16,7 +16,7 @@ from running import Capture, inside, lines_of
 
 from toolassay import build_graph, infer
 from toolassay.benchmarks.taskbench.acting_security import ActingProbe, GoldRequest, acting_probes
-from toolassay.benchmarks.taskbench.agents import AgentSession
+from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult
 from toolassay.files import write_json_lines

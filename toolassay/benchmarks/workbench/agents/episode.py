@@ -23,6 +23,7 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
+from toolassay.calls.execution_record import ExecutedCall
 from toolassay.episodes.call_formats import FORMATS, CallFormat, Message, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
@@ -104,8 +105,7 @@ class ToolExecutor:
         # A tool that exists but was not offered must not be recorded, because the evaluator would run it.
         if tool is not None and name not in self._tools:
             raise self._no_tool(name)
-        given = _arguments(asked.arguments)
-        made = WorkbenchCall(name, as_texts(given) if tool is None else tool.recorded_arguments(given))
+        made = recorded_call(toolset_of(self._original), asked.name, _arguments(asked.arguments))
         text = call_text(made)
         # A tool that does not exist has no effect in the evaluator either, so the call is recorded.
         if tool is None:
@@ -120,6 +120,14 @@ class ToolExecutor:
 
     def _no_tool(self, name: str) -> ToolFailure:
         return ToolFailure(f"there is no tool {name[:100]!r}; tools are: {', '.join(sorted(self._tools))}")
+
+
+def recorded_call(toolset: Toolset, name: str, arguments: Mapping[str, Any]) -> WorkbenchCall:
+    """A call of a model or agent in the form in which it is recorded."""
+    tool = toolset.find(name)
+    if tool is None:
+        return WorkbenchCall(name, as_texts(arguments))
+    return WorkbenchCall(tool.name, tool.recorded_arguments(arguments))
 
 
 def call_text(made: WorkbenchCall) -> str | None:
@@ -147,6 +155,12 @@ def call_text(made: WorkbenchCall) -> str | None:
         if parse_call(text) == made:
             return text
     return None
+
+
+def call_texts(calls: Iterable[ExecutedCall], toolset: Toolset) -> list[str]:
+    """The calls of an agent as they are recorded, without those that no text expresses, which did not run."""
+    texts = (call_text(recorded_call(toolset, call.tool, call.arguments)) for call in calls)
+    return [text for text in texts if text is not None]
 
 
 def _arguments(text: str) -> dict[str, Any]:
