@@ -24,8 +24,12 @@ TOOL = {
     "parameters": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 }
 TOOLS = {"tools": [{"type": "function", "function": TOOL}]}
-CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Rome"}'}}
+CALLS = [
+    {"id": name, "type": "function", "function": {"name": "weather", "arguments": f'{{"city": "{city}"}}'}}
+    for name, city in (("call_1", "Rome"), ("call_2", "Oslo"))
+]
 ASKED = {"role": "user", "content": "Use the tool: what is the weather in Rome?"}
+BOTH = {"role": "user", "content": "Use the tool twice: what is the weather in Rome, and what in Oslo?"}
 DIALOGUE: list[dict[str, Any]] = [
     {"role": "system", "content": "Answer in one word."},
     {"role": "user", "content": "The capital of France?"},
@@ -33,9 +37,10 @@ DIALOGUE: list[dict[str, Any]] = [
     {"role": "user", "content": "And of Italy?"},
 ]
 RESULT: list[dict[str, Any]] = [
-    ASKED,
-    {"role": "assistant", "content": None, "tool_calls": [CALL]},
+    BOTH,
+    {"role": "assistant", "content": None, "tool_calls": CALLS},
     {"role": "tool", "tool_call_id": "call_1", "content": '{"degrees": 31, "sky": "sunny"}'},
+    {"role": "tool", "tool_call_id": "call_2", "content": '{"degrees": -4, "sky": "cloudy"}'},
 ]
 SCHEMA = {
     "type": "object",
@@ -53,8 +58,17 @@ def _counted(answer: ChatResponse) -> bool:
     return None not in (answer.prompt_tokens, answer.completion_tokens)
 
 
+def _cities(answer: ChatResponse) -> list[str]:
+    given = (json.loads(call.arguments) for call in answer.tool_calls if call.name == "weather")
+    return [one["city"] for one in given if isinstance(one, dict) and "city" in one]
+
+
 def _called(answer: ChatResponse) -> bool:
-    return any(call.name == "weather" and "city" in json.loads(call.arguments) for call in answer.tool_calls)
+    return bool(_cities(answer))
+
+
+def _called_twice(answer: ChatResponse) -> bool:
+    return len(set(_cities(answer))) > 1
 
 
 def _fits(answer: ChatResponse) -> bool:
@@ -72,7 +86,9 @@ CHECKS: list[Check] = [
         lambda a: a.is_cut_off,
     ),
     ("tool call", [ASKED], {**TOOLS, "tool_choice": "required"}, _called),
-    ("result of a call", RESULT, TOOLS, _text),
+    ("tool call, not forced", [ASKED], TOOLS, _called),
+    ("two calls at once", [BOTH], TOOLS, _called_twice),
+    ("results of two calls", RESULT, TOOLS, _text),
     ("schema", DIALOGUE, json_schema("answer", SCHEMA), _fits),
 ]
 TOO_LONG = [{"role": "user", "content": "tomatoes are red and " * 40_000}]
@@ -88,7 +104,7 @@ async def outcome(model: str, options: ModelOptions, check: Check) -> str:
         )
         if options.stream and answer.first_token_seconds is None:
             return "no time of the first token"
-        if holds is _called and not answer.tool_calls and "weather" in answer.text:
+        if holds in (_called, _called_twice) and not answer.tool_calls and "weather" in answer.text:
             return "as text"
         return MARK if holds(answer) else f"no ({answer.finish_reason})"
     except ValueError:

@@ -119,6 +119,11 @@ def test_fields_of_the_user_are_sent_in_the_words_of_the_api() -> None:
     thinking = {"thinking": {"type": "enabled", "budget_tokens": 1024}}
     assert body_of("messages", asked, extra_body=thinking).items() >= thinking.items()
     assert body_of("messages", ChatRequest([]))["max_tokens"] > 0  # the API requires it
+    tool = {"type": "function", "name": "weather"}
+    own: dict[str, Any] = {"tools": [{**tool, "parameters": SCHEMA}], "tool_choice": tool}
+    assert body_of("responses", asked, extra_body=own).items() >= own.items()
+    own = {"tools": [{"name": "weather", "input_schema": SCHEMA}], "tool_choice": {"type": "any"}}
+    assert body_of("messages", asked, extra_body=own).items() >= own.items()
 
 
 def test_a_schema_in_each_form() -> None:

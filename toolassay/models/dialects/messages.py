@@ -48,11 +48,12 @@ def _body(chat: dict[str, Any]) -> dict[str, Any]:
     if (stop := more.pop("stop", None)) is not None:
         more["stop_sequences"] = [stop] if isinstance(stop, str) else stop
     if "tools" in more:
-        more["tools"] = [_tool(**one["function"]) for one in more["tools"]]
-    if isinstance(choice := more.pop("tool_choice", None), Mapping):
+        more["tools"] = [_tool(**one["function"]) if "function" in one else one for one in more["tools"]]
+    choice = more.get("tool_choice")
+    if isinstance(choice, str):
+        more["tool_choice"] = {"type": _CHOICES.get(choice, choice)}
+    elif choice and "function" in choice:
         more["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
-    elif choice:
-        more["tool_choice"] = {"type": _CHOICES[choice]}
     form: Any = more.get("response_format")
     if (schema := schema_of(form)) is not None:
         del more["response_format"]

@@ -34,8 +34,12 @@ def _body(chat: dict[str, Any]) -> dict[str, Any]:
         more["text"] = {"format": {"type": "json_schema", **named} if named else form}
     if "tools" in more:
         # Here functions are strict by default.
-        more["tools"] = [{"type": "function", "strict": False, **one["function"]} for one in more["tools"]]
-    if isinstance(choice := more.get("tool_choice"), Mapping):
+        more["tools"] = [
+            {"type": "function", "strict": False, **one["function"]} if "function" in one else one
+            for one in more["tools"]
+        ]
+    choice = more.get("tool_choice")
+    if isinstance(choice, Mapping) and "function" in choice:
         more["tool_choice"] = {"type": "function", "name": choice["function"]["name"]}
     return more
 
