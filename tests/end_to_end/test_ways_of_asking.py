@@ -272,6 +272,9 @@ def test_imported_tools_are_asked_for_calls_and_every_command_finds_them(
         assert [row.model for row in leaderboard(folder).rows] == ["acme", "acme"]
         assert write_report(folder, out=tmp_path / "report", screen=SILENT).runs[0].model == "acme"
         assert verify(folder, llm="acme").is_equal
+        infer(**{**asked, "llm": "planner"}, ask="plan")
+        places = [evaluate(folder, llm=llm)[0].path.parent.name for llm in ("acme", "planner")]
+        assert places == ["metrics_tools", "metrics"]
         infer(**asked, use_demos=1)  # an option of plans
         assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics"
         with pytest.raises(UsageError, match="--ask plan"):

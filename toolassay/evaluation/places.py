@@ -43,13 +43,13 @@ def recorded_model(predictions: Path | None, stem: str) -> str:
     return str((settings or {}).get("llm") or stem)
 
 
-def prediction_folder(data_dir: Path, prediction_dir: Path) -> Path:
-    """The prediction folder: below the data folder, else as a path.
+def prediction_folder(data_dir: Path, prediction_dir: Path, llm: str = "") -> Path:
+    """The prediction folder, by default one of the model: below the data folder, else as a path.
 
     Raises:
         UsageError: It does not exist.
     """
-    folder = _found(data_dir, prediction_dir)
+    folder = _found(data_dir, prediction_dir, llm)
     if not folder.is_dir():
         raise UsageError(
             f"no prediction folder '{prediction_dir}' (nor in {data_dir})", fix="check --prediction_dir"
@@ -63,7 +63,7 @@ def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
     Raises:
         UsageError: There is none; the message names the existing ones.
     """
-    folder = prediction_folder(data_dir, prediction_dir)
+    folder = prediction_folder(data_dir, prediction_dir, llm)
     path = folder / f"{safe_name(llm)}.json"
     if not path.is_file():
         if has_record(folder / "runs" / path.stem):
@@ -115,16 +115,18 @@ def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str |
     return place if given is None or place.is_dir() else Path(given)
 
 
-def default_predictions(data_dir: Path) -> str | None:
+def default_predictions(data_dir: Path, llm: str = "") -> str | None:
     """The prediction folder that commands read by default: plans before calls and agents.
 
-    None if there is none.
+    The first that has predictions of the model, else the first; None if there is none.
     """
-    return next((name for name in _OF_WAYS if (data_dir / name).is_dir()), None)
+    there = [name for name in _OF_WAYS if (data_dir / name).is_dir()]
+    of_model = (name for name in there if (data_dir / name / f"{safe_name(llm)}.json").is_file())
+    return next(of_model, there[0] if there else None)
 
 
-def _found(data_dir: Path, prediction_dir: Path) -> Path:
+def _found(data_dir: Path, prediction_dir: Path, llm: str = "") -> Path:
     if prediction_dir == Path(PREDICTIONS):
-        prediction_dir = Path(default_predictions(data_dir) or PREDICTIONS)
+        prediction_dir = Path(default_predictions(data_dir, llm) or PREDICTIONS)
     inside = data_dir / prediction_dir
     return inside if inside.is_dir() else prediction_dir

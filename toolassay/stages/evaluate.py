@@ -23,6 +23,7 @@ from toolassay.evaluation.groups import OVERALL_GROUP, groups_of
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.evaluation.places import (
+    default_predictions,
     find_metrics_folder,
     metrics_folder,
     prediction_file,
@@ -43,6 +44,7 @@ from toolassay.requests import read_ids
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.outcomes import AskedCounts, excluded_phrase
 from toolassay.runs.recorded_usage import recorded_journal
+from toolassay.runs.settings import PREDICTIONS
 from toolassay.runs.trials import Trial, trials_of
 from toolassay.screen import DEFAULT, SILENT, WARNING, Screen, once
 from toolassay.stages.leaderboard import keep_leaderboard
@@ -94,6 +96,8 @@ def evaluate(
         raise UsageError(f"{benchmark.about.title} is scored in one process", fix="omit --engine")
     only = read_ids(ids) if isinstance(ids, Path) else ids
     models = (llm,) if isinstance(llm, str) else tuple(llm)
+    if Path(prediction_dir) == Path(PREDICTIONS):
+        prediction_dir = default_predictions(folder.path, models[0]) or PREDICTIONS
     scoring = ScoringSettings(models, prediction_dir, save_dir, only, limit, screen)
     try:
         if engine is None:
