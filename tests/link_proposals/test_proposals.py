@@ -83,6 +83,28 @@ def test_a_proposal_that_cannot_be_is_refused(refused: object, word: str) -> Non
     assert word in applied.refused[0]
 
 
+def test_one_thing_may_have_two_names() -> None:
+    names = {
+        "list_messages": "limit",
+        "read_message": "topic_id",
+        "list_topics": "limit",
+        "read_topic": "topic_id",
+    }
+    tools = [
+        {"id": name, "input_schema": {"type": "object", "properties": {one: {"type": "string"}}}}
+        for name, one in names.items()
+    ]
+    flows = [
+        flow("list_messages", "messages[].id", target, "topic_id")
+        for target in ("read_message", "read_topic")
+    ]
+    applied = apply_proposals(
+        [], [proposal("list_messages", *flows)], ToolLibrary.from_json({"nodes": tools})
+    )
+    assert [link.target for link in applied.dependencies] == ["read_message"]
+    assert "not of topic" in applied.refused[0]
+
+
 def test_a_field_of_a_result_that_stays_unknown_may_be_anywhere() -> None:
     applied = apply_proposals([], [proposal("ship_parcel", SHIP)], library())
     assert len(applied.dependencies) == 1

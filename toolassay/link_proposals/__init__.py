@@ -280,7 +280,10 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
         *(one.thing for one in things_of_tool(source, route_of(source))),
     )
     thing = next(filter(None, owners), ())
-    is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects} and not same_thing(thing, argument.thing)
+    # A service may call one thing by two names: a private message is read by its topic id.
+    takes = (argument.thing, *(one.thing for one in things_of_tool(target, route_of(target))))
+    is_other = {*thing[-1:], *argument.thing[-1:]} <= {*subjects}
+    is_other = is_other and not any(same_thing(thing, one) for one in takes)
     if is_other and thing and argument.thing and argument.attribute in IDENTITIES:
         return f"'{link.field}' is of {' '.join(thing)}, not of {' '.join(argument.thing)}"
     return ""
