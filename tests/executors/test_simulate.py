@@ -184,6 +184,18 @@ async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
     assert not ArgumentValidator(schema).problems(value)
 
 
+async def test_where_a_result_may_have_several_types_it_has_the_one_that_arguments_take() -> None:
+    either = {"anyOf": [{"type": "string"}, {"type": "number"}]}
+    places = {"type": "array", "items": {"properties": {"latitude": either, "title": either}}, "minItems": 1}
+    tools = (
+        tool("list_places", output=places),
+        tool("show", {"latitude": {"type": ["number", "null"]}, "title": {"type": "string"}}),
+    )
+    async with world(tools) as call:
+        for place in await call("list_places"):
+            await call("show", **place)
+
+
 def schemas() -> st.SearchStrategy[dict[str, Any]]:
     names = st.sampled_from(["id", "name", "count", "token", "items", "data", "start_date", "user"])
     scalars = st.one_of(

@@ -26,7 +26,12 @@ TOOLS = ToolLibrary.from_json(
     {
         "nodes": [
             imported_tool("get_user", "Gets a user.", _USER, ["user_id"], output=_OF),
-            imported_tool("update_user", "Updates a user.", _USER | {"name": _TEXT} | _MODE, ["user_id"]),
+            imported_tool(
+                "update_user",
+                "Updates a user.",
+                _USER | {"name": _TEXT, "manager_id": _TEXT} | _MODE,
+                ["user_id"],
+            ),
             imported_tool("delete_user", "Deletes a user.", _USER | {"team": _TEXT}, ["user_id"]),
             imported_tool(
                 "delete_tag", "Deletes a tag of a user.", _USER | {"tag": _TEXT}, ["user_id", "tag"]
@@ -63,6 +68,7 @@ def states(*calls: tuple[str, dict[str, Any]], links: str = "") -> list[tuple[st
     [
         ("update_user", {"user_id": "U-1", "name": "Bo"}, {"user_id": "U-1"}, "reject"),
         ("update_user", {"user_id": "U-1", "name": "Bo"}, {"user_id": "U-1", "name": ""}, "reject"),
+        ("update_user", {"user_id": "U-1", "manager_id": "U-2"}, {"user_id": "U-1"}, "reject"),
         ("add_tags", {"user_id": "U-1", "tags": ["a"]}, {"user_id": "U-1", "tags": []}, "reject"),
         (
             "create_stay",

@@ -6,12 +6,12 @@ Schemas come from outside: every walk is bounded, and `jsonschema` decides wheth
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at
+from toolassay.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at, properties_of
 from toolassay.argument_values.drawn_values import drawn_value
 from toolassay.argument_values.places import SchemaWalk
 from toolassay.executors.executor import State
@@ -227,8 +227,36 @@ class UnmakeableError(Exception):
     """No valid result was found; the text says why."""
 
 
+Kinds = Mapping[str, frozenset[str]]
+"""JSON types by the last word of a name."""
+
+
+def kinds_of_arguments(library: ToolLibrary) -> Kinds:
+    """The types of arguments, which decide where a result may have several.
+
+    >>> show = Tool("show", input_schema={"properties": {"start_time": {"type": ["number", "null"]}}})
+    >>> kinds_of_arguments(ToolLibrary([show]))
+    {'time': frozenset({'number'})}
+    """
+    found: dict[str, frozenset[str]] = {}
+    for schema in (tool.input_schema or {} for tool in library):
+        for one in properties_of(schema):
+            word = last_word(one.name)
+            found[word] = found.get(word, frozenset()) | (kinds_of(one.schema, schema) - {"null"})
+    return found
+
+
+def last_word(name: str) -> str:
+    """The last word of a name; empty without any."""
+    return next(reversed(words_of(name)), "")
+
+
 class ResultMaker:
     """Makes results of one tool that are valid against its output schema.
+
+    Args:
+        tool: The tool.
+        kinds: The types of arguments.
 
     Raises:
         ValueError: The schema is not valid.
@@ -238,17 +266,17 @@ class ResultMaker:
     {'kind': 'new', 'tags': ['new']}
     """
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, kinds: Kinds | None = None) -> None:
         assert tool.output_schema is not None
         self._validator = ArgumentValidator(tool.output_schema)
-        self._schema = tool.output_schema
+        self._schema, self._kinds = tool.output_schema, kinds or {}
 
     def make(self, rng: Random, *, small: bool = False) -> Any:
         """A valid result, a `small` one with only what the schema requires; raises UnmakeableError."""
         reason = ""
         for attempt in range(_DRAWS):
             try:
-                draw = _Draw(self._schema, rng, attempt, small=small or attempt >= _DRAWS // 2)
+                draw = _Draw(self._schema, self._kinds, rng, attempt, small=small or attempt >= _DRAWS // 2)
                 value = draw.value(self._schema, ())
             except UnmakeableError as error:
                 reason = str(error)
@@ -293,19 +321,20 @@ class ResultMaker:
 class _Draw:
     """Draws one result; its methods raise UnmakeableError if there is none."""
 
-    def __init__(self, root: Schema, rng: Random, attempt: int, *, small: bool) -> None:
+    def __init__(self, root: Schema, kinds: Kinds, rng: Random, attempt: int, *, small: bool) -> None:
         self.walk = SchemaWalk(root, self._alternative)
+        self.kinds, self.wanted = kinds, frozenset[str]()
         self.rng, self.attempt, self.small = rng, attempt, small
         self.left = _MOST_VALUES
         self.taken: set[str] = set()
 
     def _alternative(self, parts: Sequence[Any]) -> Any:
-        """The largest alternative at first, later any."""
+        """At first the largest alternative, or the one that arguments take; later any."""
         return self.rng.choice(parts) if self.attempt else max(parts, key=self._rank)
 
     def _rank(self, schema: Any) -> int:
         kinds = kinds_of(schema, self.walk.root)
-        return 2 if "object" in kinds else 1 if "array" in kinds else 0
+        return 3 if "object" in kinds else 2 if "array" in kinds else 1 if kinds & self.wanted else 0
 
     def value(self, schema: Any, path: Path) -> Any:
         """A value of a schema; `path` has the names on the way to it."""
@@ -314,6 +343,7 @@ class _Draw:
             raise UnmakeableError("the output schema has no end")
         if schema is False:
             raise UnmakeableError(f"'{'.'.join(path)}' may have no value")
+        self.wanted = self.kinds.get(last_word(path[-1]), frozenset()) if path else frozenset()
         schema = self.walk.chosen(schema)
         if "const" in schema:
             return copy.deepcopy(schema["const"])

@@ -90,7 +90,13 @@ class PlanGate:
         tool, where = call.tool, call.node.where
         given = {name for name, value in call.values.items() if not is_empty(value)}
         if _alters(tool):
-            fields = [one for one in tool.parameters if not self._is_address(one.name)]
+            needed = {one.name for one in tool.parameters if is_required(one, tool)}
+            # An id that may be left out is one that the thing gets: the category to which a topic is moved.
+            fields = [
+                one
+                for one in tool.parameters
+                if not self._is_address(one.name) or (needed and one.name not in needed)
+            ]
             if fields and not any(one.name in given for one in fields):
                 yield _finding("reject", f"'{tool.id}' is given no field that it changes", where)
         elif len(call.values) > len(given) and verb_of(tool, None) not in ("find", "search"):

@@ -55,13 +55,13 @@ from toolassay.tools import Tool, ToolLibrary
 
 FOLDER = "graph_proposals"
 """Folder of the proposals, below the data folder."""
-CANDIDATES = 20
+CANDIDATES = 40
 """Maximum number of other tools that a request shows."""
 SCORE = 0.6
 """Score of a proposed link; a derived link without a value that has more keeps it."""
 PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens": 3000}
 CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
-_MOST_FIELDS, _MOST_LINKS = 40, 20  # of one answer
+_MOST_FIELDS, _MOST_LINKS = 40, 30  # of one answer
 _DEEPEST = 8  # parts of a path
 _MOST_DESCRIPTION = 900  # characters of the description of another tool
 _MOST_REASON = 200  # characters

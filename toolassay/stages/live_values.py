@@ -364,7 +364,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
                 return Carried("")
             item = PlannedItem(gold.id, plan)
             execution = await asyncio.wrap_future(portal.start_task_soon(run, item))
-            texts = [CallResult.of(call.result).text for call in execution.calls]
+            texts = [CallResult.of(call.result).text for call in execution.calls if not call.error]
             if executor.name == SIMULATED:  # what it refuses says nothing about the service
                 return Carried("simulated", (), texts)
             if execution.outcome == "failed":

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import zip_longest
 from string import Template
 from typing import Any, TypeVar
 
@@ -291,8 +292,8 @@ class SeedItems(SampleWriter):
         if is_simulated:
             tools = [self.graph.library[call.tool] for call in plan.calls]
             results = [
-                text if shape_of_result(tool) else "(not known)"
-                for tool, text in zip(tools, results, strict=False)
+                text if text is not None and shape_of_result(tool) else "(not known)"
+                for tool, text in zip_longest(tools, results[: len(tools)])
             ]
         text = template("request").substitute(
             simulated=SIMULATED if is_simulated else "",
@@ -346,6 +347,6 @@ def _concerns_plan(problems: Iterable[Problem]) -> bool:
 
 
 def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
-    what = "Plan the calls again." if about_plan else "Write the request again."
+    what = "Plan the calls again, for another goal if need be." if about_plan else "Write the words again."
     found = "\n".join(f"- {one.text}" for one in problems)
     return {"role": "user", "content": template("again").substitute(problems=found, what=what)}
