@@ -184,12 +184,20 @@ async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
     assert not ArgumentValidator(schema).problems(value)
 
 
-async def test_where_a_result_may_have_several_types_it_has_the_one_that_arguments_take() -> None:
+async def test_where_the_type_of_a_result_is_open_it_is_that_which_arguments_take() -> None:
     either = {"anyOf": [{"type": "string"}, {"type": "number"}]}
-    places = {"type": "array", "items": {"properties": {"latitude": either, "title": either}}, "minItems": 1}
+    open_fields = {"latitude": either, "title": either, "id": {"type": "string"}}
+    places = {"type": "array", "items": {"properties": open_fields}, "minItems": 1}
     tools = (
         tool("list_places", output=places),
-        tool("show", {"latitude": {"type": ["number", "null"]}, "title": {"type": "string"}}),
+        tool(
+            "show",
+            {
+                "latitude": {"type": ["number", "null"]},
+                "title": {"type": "string"},
+                "id": {"type": "string", "format": "uuid"},
+            },
+        ),
     )
     async with world(tools) as call:
         for place in await call("list_places"):

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 import pytest
 from bench_bookings import GRAPH, bookings_folder
+from schema_graphs import link as linked
 
 from toolassay import generate
 from toolassay.backinstruct.generator import Carried, Problem
@@ -20,13 +21,15 @@ from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines
 from toolassay.gates.rubric import CRITERIA
+from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.normalised_plan import PlanReader
 from toolassay.sampling import Sampler
 from toolassay.stages.execute import execute
 from toolassay.stages.generation_work import judge_of
 from toolassay.stages.release import release
-from toolassay.writing.seed_writer import SeedItems
+from toolassay.tools import Tool, ToolLibrary
+from toolassay.writing.seed_writer import SeedItems, links_of
 from toolassay.writing.shown import offered_tools
 
 DAY = "2031-04-02"
@@ -108,6 +111,18 @@ def test_a_plan_of_its_own_then_the_words(tmp_path: Path) -> None:
     assert [node["task"] for node in label.record["sampled_nodes"]] == list(sample.nodes), "of the seed"
     shown = writer.last(0)
     assert all(name in shown for name in offered_tools(GRAPH, sample))
+
+
+def test_an_order_without_a_reference_is_of_calls_about_one_thing() -> None:
+    tools = ToolLibrary([Tool("make_topic"), Tool("read_topic")])
+    graph = ToolGraph.of_dependencies(tools, [linked("make_topic", "read_topic")])
+    make = {"id": "make_topic", "arguments": [{"name": "title", "value": "Guides"}]}
+
+    def found(title: object) -> list[dict[str, str]]:
+        return links_of(graph, [make, {"id": "read_topic", "arguments": [{"name": "topic", "value": title}]}])
+
+    order = {"source": "make_topic", "target": "read_topic"}
+    assert (found("Guides"), found("Rules"), found("<node-0>.id")) == ([order], [], [order])
 
 
 def test_a_tool_is_called_for_two_things(tmp_path: Path) -> None:

@@ -219,6 +219,7 @@ _LONGEST = 4_000  # characters that a schema may demand of a text
 _REPAIRS = 4  # rounds in which invalid properties are dropped
 
 _ITEM = "item"  # the name of an item of a list
+_BOUNDS = frozenset({"format", "pattern", "minLength", "maxLength"})
 
 Path = tuple[str, ...]
 
@@ -227,22 +228,28 @@ class UnmakeableError(Exception):
     """No valid result was found; the text says why."""
 
 
-Kinds = Mapping[str, frozenset[str]]
-"""JSON types by the last word of a name."""
+class Types(NamedTuple):
+    """The JSON types and the formats of arguments."""
+
+    kinds: frozenset[str] = frozenset()
+    formats: frozenset[str] = frozenset()
 
 
-def kinds_of_arguments(library: ToolLibrary) -> Kinds:
-    """The types of arguments, which decide where a result may have several.
+def types_of_arguments(library: ToolLibrary) -> dict[str, Types]:
+    """The types of arguments by the last word of their names; they decide where those of a result are open.
 
     >>> show = Tool("show", input_schema={"properties": {"start_time": {"type": ["number", "null"]}}})
-    >>> kinds_of_arguments(ToolLibrary([show]))
-    {'time': frozenset({'number'})}
+    >>> types_of_arguments(ToolLibrary([show]))
+    {'time': Types(kinds=frozenset({'number'}), formats=frozenset())}
     """
-    found: dict[str, frozenset[str]] = {}
+    found: dict[str, Types] = {}
     for schema in (tool.input_schema or {} for tool in library):
         for one in properties_of(schema):
-            word = last_word(one.name)
-            found[word] = found.get(word, frozenset()) | (kinds_of(one.schema, schema) - {"null"})
+            word, kinds = last_word(one.name), kinds_of(one.schema, schema) - {"null"}
+            form = one.schema.get("format")
+            before = found.get(word, Types())
+            formats = before.formats | ({form} if isinstance(form, str) else set())
+            found[word] = Types(before.kinds | kinds, formats)
     return found
 
 
@@ -256,7 +263,7 @@ class ResultMaker:
 
     Args:
         tool: The tool.
-        kinds: The types of arguments.
+        types: Those of arguments, by the last word of a name.
 
     Raises:
         ValueError: The schema is not valid.
@@ -266,17 +273,17 @@ class ResultMaker:
     {'kind': 'new', 'tags': ['new']}
     """
 
-    def __init__(self, tool: Tool, kinds: Kinds | None = None) -> None:
+    def __init__(self, tool: Tool, types: Mapping[str, Types] | None = None) -> None:
         assert tool.output_schema is not None
         self._validator = ArgumentValidator(tool.output_schema)
-        self._schema, self._kinds = tool.output_schema, kinds or {}
+        self._schema, self._types = tool.output_schema, types or {}
 
     def make(self, rng: Random, *, small: bool = False) -> Any:
         """A valid result, a `small` one with only what the schema requires; raises UnmakeableError."""
         reason = ""
         for attempt in range(_DRAWS):
             try:
-                draw = _Draw(self._schema, self._kinds, rng, attempt, small=small or attempt >= _DRAWS // 2)
+                draw = _Draw(self._schema, self._types, rng, attempt, small=small or attempt >= _DRAWS // 2)
                 value = draw.value(self._schema, ())
             except UnmakeableError as error:
                 reason = str(error)
@@ -321,9 +328,11 @@ class ResultMaker:
 class _Draw:
     """Draws one result; its methods raise UnmakeableError if there is none."""
 
-    def __init__(self, root: Schema, kinds: Kinds, rng: Random, attempt: int, *, small: bool) -> None:
+    def __init__(
+        self, root: Schema, types: Mapping[str, Types], rng: Random, attempt: int, *, small: bool
+    ) -> None:
         self.walk = SchemaWalk(root, self._alternative)
-        self.kinds, self.wanted = kinds, frozenset[str]()
+        self.types, self.wanted = types, Types()
         self.rng, self.attempt, self.small = rng, attempt, small
         self.left = _MOST_VALUES
         self.taken: set[str] = set()
@@ -334,7 +343,7 @@ class _Draw:
 
     def _rank(self, schema: Any) -> int:
         kinds = kinds_of(schema, self.walk.root)
-        return 3 if "object" in kinds else 2 if "array" in kinds else 1 if kinds & self.wanted else 0
+        return 3 if "object" in kinds else 2 if "array" in kinds else 1 if kinds & self.wanted.kinds else 0
 
     def value(self, schema: Any, path: Path) -> Any:
         """A value of a schema; `path` has the names on the way to it."""
@@ -343,7 +352,7 @@ class _Draw:
             raise UnmakeableError("the output schema has no end")
         if schema is False:
             raise UnmakeableError(f"'{'.'.join(path)}' may have no value")
-        self.wanted = self.kinds.get(last_word(path[-1]), frozenset()) if path else frozenset()
+        self.wanted = wanted = self.types.get(last_word(path[-1]), Types()) if path else Types()
         schema = self.walk.chosen(schema)
         if "const" in schema:
             return copy.deepcopy(schema["const"])
@@ -357,7 +366,10 @@ class _Draw:
         if kinds == {"null"}:
             return None
         # A description may quote what a failed call says.
-        place = self.walk.place({**schema, "description": ""}, path)
+        schema = {**schema, "description": ""}
+        if len(wanted.formats) == 1 and schema.keys().isdisjoint(_BOUNDS):
+            (schema["format"],) = wanted.formats
+        place = self.walk.place(schema, path)
         value = drawn_value(place, self.rng, self.taken)
         if value is None and isinstance(least := schema.get("minLength"), int) and least <= _LONGEST:
             value = "x" * least

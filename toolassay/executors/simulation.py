@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
@@ -55,7 +55,7 @@ _Fields = tuple[Sequence[str | int], Values]  # of the object at a path in a res
 class _SimulatedTool:
     """A tool with what its calls need, prepared once; ValueError if a schema is not valid."""
 
-    def __init__(self, tool: Tool, actions: Actions, kinds: results.Kinds) -> None:
+    def __init__(self, tool: Tool, actions: Actions, types: Mapping[str, results.Types]) -> None:
         self.tool, self.action = tool, actions.of(tool)
         self.primary = actions.attributes.get(self.action.resource, self.action.attribute)
         schema = tool.input_schema
@@ -66,7 +66,7 @@ class _SimulatedTool:
                 "additionalProperties": not declares_parameters(tool),
             }
         self.validator = ArgumentValidator(schema)
-        self.maker = None if tool.output_schema is None else ResultMaker(tool, kinds)
+        self.maker = None if tool.output_schema is None else ResultMaker(tool, types)
 
 
 class OpenSimulation(OpenExecutor):
@@ -75,14 +75,14 @@ class OpenSimulation(OpenExecutor):
     def __init__(self, context: ExecutionContext) -> None:
         self.seed, self.limits = context.seed, context.limits
         self.identity = {"seed": context.seed}
-        self.actions, self._kinds = Actions(context.library), results.kinds_of_arguments(context.library)
+        self.actions, self._types = Actions(context.library), results.types_of_arguments(context.library)
         self._tools: dict[str, _SimulatedTool] = {}
 
     def simulated(self, tool: Tool) -> _SimulatedTool:
         """A tool with what its calls need; EnvironmentFailure if a schema is not valid."""
         if tool.id not in self._tools:
             try:
-                self._tools[tool.id] = _SimulatedTool(tool, self.actions, self._kinds)
+                self._tools[tool.id] = _SimulatedTool(tool, self.actions, self._types)
             except ValueError as error:
                 raise EnvironmentFailure(one_line(f"a schema of '{tool.id}' is not valid: {error}")) from None
         return self._tools[tool.id]

@@ -274,11 +274,10 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
     field, argument = (meaning_of(parts[-1] if parts else ""), meaning_of(link.argument.rpartition(".")[2]))
     if field.attribute and argument.attribute and not attribute_fit(field.attribute, argument.attribute):
         return f"'{link.field}' is no {argument.attribute}"
-    owners = (
-        field.thing,
-        *(thing_of(part) for part in parts[-2:-1]),
-        *(one.thing for one in things_of_tool(source, route_of(source))),
-    )
+    owners = [field.thing, *(thing_of(part) for part in parts[-2:-1])]
+    if len(parse_path(link.field)) == len(parts) == 1:
+        # The one thing in a result is what its tool is about; what a search finds need not be.
+        owners += [one.thing for one in things_of_tool(source, route_of(source))]
     thing = next(filter(None, owners), ())
     # A service may call one thing by two names: a private message is read by its topic id.
     takes = (argument.thing, *(one.thing for one in things_of_tool(target, route_of(target))))

@@ -31,6 +31,7 @@ from toolassay.backinstruct.generator import (
 )
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample, references_in
+from toolassay.files import values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.live_values.results import SeenCall
@@ -135,9 +136,10 @@ def seed_wording() -> str:
 
 
 def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
-    """The links of a plan: what its references say, and orders that the graph knows.
+    """The links of a plan: what its references say, and orders that the graph knows of calls about one thing.
 
-    A link names tools. Of a tool that is called twice, each call has a link of its own.
+    Two calls are about one thing if a value occurs in both. A link names tools. Of a tool that is called
+    twice, each call has a link of its own.
     """
     ids = [node["id"] for node in nodes]
     pairs = [
@@ -146,9 +148,18 @@ def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[
         for reference in references_in([one["value"] for one in node["arguments"]])
         if reference.node < len(ids)
     ]
+    given = [
+        {
+            one
+            for argument in node["arguments"]
+            for one in values_in(argument["value"])
+            if isinstance(one, str | int) and not isinstance(one, bool)
+        }
+        for node in nodes
+    ]
     for place, target in enumerate(ids):
         for before, source in enumerate(ids[:place]):
-            if source in graph.library and target in graph.library:
+            if source in graph.library and target in graph.library and given[before] & given[place]:
                 link = graph.dependency(source, target)
                 if link is not None and not fields_of(link) and not link.shared:
                     pairs.append((before, place))

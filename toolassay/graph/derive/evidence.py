@@ -320,8 +320,9 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
 def shared_arguments(
     source: ToolFields, target: ToolFields, matches: Sequence[Match]
 ) -> tuple[FieldPair, ...]:
-    """The required arguments of the target with which the source was asked, too; but no choices."""
+    """The required arguments of the target with which the source was asked, too; no choices or defaults."""
     fed = {one.taken.path for one in matches if one.flows}
+    fed |= {one.name for one in target.tool.parameters if "default" in one.declaration}  # a version
     return tuple(
         FieldPair(path, one.path)
         for one in target.needs
