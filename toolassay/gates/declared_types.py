@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from toolassay.backinstruct.critics import same_tool
+from toolassay.files import package_data
 from toolassay.gates.references import FITS, Fit, doubtful, wrong
 from toolassay.text_values.dates import is_impossible_day
 from toolassay.text_values.vocabulary import (
@@ -25,23 +26,15 @@ from toolassay.text_values.vocabulary import (
 )
 from toolassay.type_names import Schema, choices_of, read_type, types_of
 
-_DAYS = (
-    "today tomorrow yesterday tonight now day days date weekday weekend weekends week weeks fortnight month "
-    "months quarter year years daily weekly monthly yearly spring summer autumn fall winter christmas easter "
-    "holiday holidays birthday eve following"
-)
-_CLOCK = (
-    "noon midday midnight morning afternoon evening night sunrise sunset hour hours hr hrs minute minutes "
-    "min mins second seconds am pm half quarter now tonight later"
-)
+_LISTS = package_data(__package__, "type_words.json")
 
 
 def _any_word(words: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
 
 
-_DATE_WORDS = _any_word((*MONTH_NUMBERS, *WEEKDAYS, *WEEKDAY_ABBREVIATIONS, *_DAYS.split()))
-_CLOCK_WORDS = _any_word(_CLOCK.split())
+_DATE_WORDS = _any_word((*MONTH_NUMBERS, *WEEKDAYS, *WEEKDAY_ABBREVIATIONS, *_LISTS["days"]))
+_CLOCK_WORDS = _any_word(_LISTS["clock"])
 # "2026-05", "14/5", "14.5.26", "1.05", "2026", "5月14日", "'26", "3rd" and "14 mai", but not "14.5".
 _DATE_FIGURES = re.compile(
     r"(?<!\d)(?:\d{4}\s?[-/.年]\s?\d{1,2}(?:\s?[-/.月]\s?\d{1,2})?|\d{1,2}\s?[-/]\s?\d{1,2}(?:\s?[-/]\s?\d{2,4})?|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?|\d{1,2}\.0[1-9]"
@@ -93,8 +86,7 @@ def may_be_time(text: str) -> bool:
 
 
 # "half" and "a few", but not "one", which is a number in digits by then.
-_QUANTITIES = "dozen dozens half quarter double triple single couple pair once twice few several all none no"
-_QUANTITY = _any_word(_QUANTITIES.split())
+_QUANTITY = _any_word(_LISTS["quantities"])
 _MOST_WORDS = 6
 
 
@@ -121,17 +113,6 @@ def may_be_whole(text: str) -> bool:
 
 
 MEDIA = frozenset({"image", "audio", "video"})
-_ENDINGS = {
-    "image": "jpg jpeg jpe jfif jp2 j2k png apng gif bmp dib tif tiff webp heic heif avif svg svgz ico psd "
-    "raw cr2 cr3 nef arw dng orf rw2 tga exr hdr dds xcf eps dcm pbm pgm ppm icns",
-    "audio": "wav wave mp3 mp2 mpga m4a m4b aac flac ogg oga opus wma aif aiff aifc amr mid midi au snd ra "
-    "mka ape caf weba dsf wv ac3 3ga spx webm 3gp mpeg",
-    "video": "mp4 m4v mov qt avi mkv webm wmv flv f4v mpg mpeg mpe m1v m2v 3gp 3g2 ogv ogg mts m2ts vob rm "
-    "rmvb asf divx mxf gifv gif",
-    "text": "txt text md markdown rst log csv tsv json jsonl xml html htm yaml yml toml ini srt vtt sub tex "
-    "py js java c cpp css sql geojson kml gpx ics vcf",
-    "document": "pdf doc docx odt rtf ppt pptx odp xls xlsx xlsm ods epub mobi pages numbers key djvu ps tex",
-}
 _WHAT = {"image": "an image", "audio": "an audio", "video": "a video"}
 _WHAT |= {"document": "a document", "text": "a text"}
 _WRAPPING = " \t\r\n'\"`<>[](){}“”‘’«»,;:!?."
@@ -206,7 +187,7 @@ def _address(text: str) -> Content:
 def _kinds_by_ending(text: str) -> frozenset[str]:
     match = _ENDING.search(text.rsplit("/", 1)[-1][-_LONGEST_NAME:])
     ending = (match[1] or match[2]).casefold() if match else ""
-    return frozenset(kind for kind, endings in _ENDINGS.items() if ending in endings.split())
+    return frozenset(kind for kind, endings in _LISTS["endings"].items() if ending in endings)
 
 
 def _in_words(kinds: frozenset[str]) -> str:
@@ -353,20 +334,7 @@ def _form(value: Any) -> str:
     return forms.get(type(value), f"a {type(value).__name__}")
 
 
-_FAMILIES = {
-    "image": "image images picture pictures photo photos photograph img jpg jpeg png gif drawing painting "
-    "sketch illustration screenshot thumbnail portrait icon logo bitmap frame scan selfie",
-    "audio": "audio audios sound sounds recording speech voice song music melody track tune podcast "
-    "voiceover narration mp3 wav soundtrack",
-    "video": "video videos clip footage film movie animation mp4 mov screencast",
-    "text": "text texts string sentence sentences paragraph passage prompt query question description words "
-    "word message script article caption transcript summary title keyword keywords essay story note "
-    "instruction",
-    "url": "url urls uri link links hyperlink",
-    "document": "document documents doc pdf file report invoice receipt contract form letter spreadsheet "
-    "resume cv table csv json xml html geojson dataset presentation slides",
-}
-_FAMILY = {word: family for family, words in _FAMILIES.items() for word in words.split()}
+_FAMILY = {word: family for family, words in _LISTS["families"].items() for word in words}
 _ANYTHING = "any anything media content data object resource attachment file"
 
 

@@ -15,24 +15,13 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 
+from toolassay.files import package_data
 from toolassay.models.address import Address
 from toolassay.models.errors import RESET, TIME_LIMIT, UNREACHABLE, ModelError
 from toolassay.models.options import MAX_TRIES
 
 # Phrases of context-overflow errors of OpenAI, vLLM, llama.cpp, TGI, Anthropic and others.
-_OVERFLOW = (
-    "context_length",
-    "context length",
-    "context size",
-    "context window",
-    "maximum model length",
-    "maximum input length",
-    "maximum number of tokens",
-    "max_new_tokens` must be <=",
-    "input is too long",
-    "prompt is too long",
-    "too many tokens",
-)
+_OVERFLOW: list[str] = package_data(__package__, "overflow.json")
 _PASSING = (408, 409, 425, 429)  # time-out, conflict, too early, too many requests
 _FILTERED = {"content_filter", "ResponsibleAIPolicyViolation", "content_policy_violation"}
 _NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
