@@ -8,18 +8,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolassay.files import package_data
 from toolassay.graph.derive.fields import name_words, words_of
 from toolassay.tools import Tool
 from toolassay.type_names import read_type, types_of
 
-_NEW_TABLES = {
-    "suppliers": "name TEXT, phone TEXT, city TEXT",
-    "visits": "visitor TEXT, day TEXT, minutes INTEGER",
-    "invoices": "number TEXT, amount REAL, paid INTEGER",
-    "notes": "title TEXT, body TEXT, written TEXT",
-    "reviews": "author TEXT, stars INTEGER, comment TEXT",
-    "shipments": "carrier TEXT, sent TEXT, weight REAL",
-}
+_NEW_TABLES: dict[str, str] = package_data(__package__, "new_tables.json")
 _NAME = re.compile(r"[A-Za-z_]\w{0,40}")  # needs no quotation marks: "orders"; not "my orders"
 # The statement from whose result the rows of a table are known: "SELECT * FROM orders".
 _ALL_ROWS = re.compile(r"SELECT \* FROM (?P<table>[A-Za-z_]\w*)", re.IGNORECASE)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from toolassay.files import atomic_target
+from toolassay.files import atomic_target, package_data
 from toolassay.graph import ToolGraph
 from toolassay.tools import Tool, ToolLibrary
 
@@ -33,14 +33,7 @@ _NO_METADATA: dict[str, dict[str, None]] = {
     ".svg": {"Date": None, "Creator": None},
 }
 # Fonts of Linux, Windows and macOS with Chinese, Japanese and Korean characters, for what DejaVu Sans lacks.
-_FAMILIES = (
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "WenQuanYi Zen Hei",
-    "Microsoft YaHei",
-    "PingFang SC",
-    "Arial Unicode MS",
-)
+_FAMILIES = tuple[str, ...](package_data(__package__, "style.json")["fonts"])
 
 
 @contextlib.contextmanager
@@ -135,18 +128,7 @@ NEUTRAL = "#8A8F98"
 ACCENT = "#4477AA"
 
 _USUAL = {"text": "#4477AA", "image": "#EE6677", "audio": "#228833", "video": "#AA3377", "url": "#CCBB44"}
-_OTHERS = (
-    "#66CCEE",
-    "#CC6677",
-    "#44AA99",
-    "#882255",
-    "#999933",
-    "#6F5FC4",
-    "#DDAA55",
-    "#117733",
-    "#AA4499",
-    "#88CCEE",
-)
+_OTHERS = tuple[str, ...](package_data(__package__, "style.json")["colours"])
 
 
 def type_colours(types: Iterable[str]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib.resources import files
 from random import Random
 
 import msgspec
@@ -13,7 +12,7 @@ from toolassay.errors import UsageError
 WHOLE = "whole"
 
 
-class Fault(msgspec.Struct):
+class ServerFault(msgspec.Struct):
     """A fault.
 
     Attributes:
@@ -29,7 +28,9 @@ class Fault(msgspec.Struct):
     code: str | None = None
 
 
-KINDS = msgspec.json.decode(files(__package__).joinpath("faults.json").read_bytes(), type=dict[str, Fault])
+KINDS = msgspec.json.decode(
+    files(__package__).joinpath("faults.json").read_bytes(), type=dict[str, ServerFault]
+)
 
 ALWAYS = "always"
 
