@@ -14,17 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-MEANINGS = {
-    "R1": "ROUGE-1 of the steps",
-    "R2": "ROUGE-2",
-    "RL": "ROUGE-L",
-    "BsF": "BERTScore F1 of the steps",
-    "n-F1": "F1 of the tools (nodes)",
-    "e-F1": "F1 of the links (edges)",
-    "t-F1": "F1 of tool and argument name (or type)",
-    "v-F1": "F1 of tool, argument name (or type) and value",
-    "ED": "edit distance of the sequences of tools, lower is better",
-}
+from toolassay.files import package_data
+
+MEANINGS: dict[str, str] = package_data(__package__, "meanings.json")
 
 
 def legend(headings: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from random import Random
 import msgspec
 
 from toolassay.errors import UsageError
+from toolassay.files import package_data
 
 WHOLE = "whole"
 
@@ -28,9 +29,7 @@ class ServerFault(msgspec.Struct):
     code: str | None = None
 
 
-KINDS = msgspec.json.decode(
-    files(__package__).joinpath("faults.json").read_bytes(), type=dict[str, ServerFault]
-)
+KINDS = msgspec.convert(package_data(__package__, "faults.json"), dict[str, ServerFault])
 
 ALWAYS = "always"
 

@@ -13,9 +13,9 @@ from toolassay.files import package_data
 MAX_CHARACTERS = 10_000
 
 # Words that say nothing about the tool: articles, pronouns, prepositions, politeness.
-_WORDS = package_data(__package__, "words.json")
-STOP_WORDS = frozenset(_WORDS["stop"])
-_IRREGULAR: dict[str, str] = _WORDS["irregular"]
+WORDS = package_data(__package__, "words.json")
+STOP_WORDS = frozenset(WORDS["stop"])
+_IRREGULAR: dict[str, str] = WORDS["irregular"]
 # Where words of a name meet: "get|TV|Show", but not inside "TV".
 _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
@@ -40,7 +40,7 @@ def stem(word: str) -> str:
     return word
 
 
-_ACTION = {stem(word): f"={words[0]}" for words in _WORDS["same_action"] for word in words}
+_ACTION = {stem(word): f"={words[0]}" for words in WORDS["same_action"] for word in words}
 
 
 @dataclass(frozen=True, slots=True)
