@@ -14,7 +14,9 @@ from toolassay.text_values.times import COPIED_TIME
 
 MentionKind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
-FILE_TYPES = {extension: media for media, extensions in WORDS["media"].items() for extension in extensions}
+FILE_TYPES: dict[str, str] = {
+    extension: media for media, extensions in WORDS["media"].items() for extension in extensions
+}
 
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 
