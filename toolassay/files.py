@@ -13,6 +13,8 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
+from functools import cache
+from importlib.resources import files
 from itertools import chain, count, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar, cast
@@ -32,6 +34,12 @@ HALF_PAIRS = "backslashreplace"
 
 It is written as `\\ud800`, the escape that JSON has for it, so reading the JSON gives the same text.
 """
+
+
+@cache
+def package_data(package: str, name: str) -> Any:
+    """The value of a JSON file that a package of this one has beside its modules."""
+    return json.loads(files(package).joinpath(name).read_text(encoding="utf-8"))
 
 
 def readable(text: str) -> str:

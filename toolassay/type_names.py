@@ -9,29 +9,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from toolassay.files import package_data
+
 # By the type, and for a text its format.
-_NAMES = {
-    "string": "string str text varchar char character chars charactervarying clob",
-    "number": "number float double doubleprecision floatingpoint decimal bigdecimal real numeric f",
-    "integer": "integer int long short byte count serial biginteger wholenumber usize isize i u",
-    "boolean": "boolean bool flag bit",
-    "array": "array list sequence set frozenset tuple arraylist linkedlist hashset queue stack deque vector "
-    "vec collection iterable ilist ienumerable slice ndarray repeated",
-    "object": "object dict dictionary map mapping hashmap hashtable treemap json struct record",
-    "null": "null none nil void undefined nonetype",
-    "string date": "date day localdate",
-    "string time": "time localtime",
-    "string date-time": "datetime timestamp timestamptz timestampwithtimezone timestampwithouttimezone "
-    "localdatetime instant",
-    "string email": "email emailaddress",
-    "string uri": "uri url link website weblink",
-    "string uuid": "uuid guid",
-    "string binary": "file bytes binary blob bytearray varbinary",
-    "": "any anything mixed dynamic interface unknown",
-}
 _SCHEMAS = {
     word: dict(zip(("type", "format"), kind.split(), strict=False))
-    for kind, words in _NAMES.items()
+    for kind, words in package_data(__package__, "type_names.json").items()
     for word in words.split()
 }
 _OPTIONAL = frozenset({"optional", "nullable", "option", "maybe"})

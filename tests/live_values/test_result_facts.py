@@ -14,8 +14,13 @@ from hypothesis import strategies as st
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.executors.executor import CallResult
 from toolassay.live_values.facts import Fact, facts_of
-from toolassay.live_values.observed_schemas import schema_of_results
-from toolassay.live_values.results import SeenCall, is_empty, is_plain_value, values_with_errors
+from toolassay.live_values.results import (
+    SeenCall,
+    is_empty,
+    is_plain_value,
+    schema_of_results,
+    values_with_errors,
+)
 from toolassay.live_values.statements import StatementTable, learn_rows, statements, table_of
 from toolassay.tools import Tool
 

@@ -12,16 +12,13 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.text import Text
 from numpy.typing import NDArray
 
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.report.graph_picture import (
     MOST_TOOLS,
     draw_graph,
-    draw_groups,
     draw_tools,
-    draw_types,
-    tool_groups,
 )
 from toolassay.report.style import plain_style
 from toolassay.tools import Tool, ToolLibrary
@@ -119,35 +116,23 @@ def test_any_name_can_be_drawn_as_it_stands(tmp_path: Path, name: str) -> None:
     assert len(label.get_text()) <= 36
 
 
-def test_a_large_resource_graph_is_drawn_by_its_types(tmp_path: Path) -> None:
-    graph = ToolGraph.build(typed_library(100_000), "resource")
-    assert graph.number_of_links > 10**9
-    png, _ = draw_graph(graph, tmp_path)
-    assert png.stat().st_size < 500_000
-    with plain_style():
-        figure = draw_types(graph)
-    assert_labels_apart(figure, "type", 10)
-    words = [text.get_text() for text in figure.axes[0].texts]
-    assert "kind 0, taken by 20,000" in words
-    assert "kind 0, given by 33,334" in words
-    assert any("by type of resource" in word for word in words)
+@pytest.mark.parametrize("kind", ["resource", "temporal"])
+def test_of_a_large_graph_the_tools_with_the_most_links_are_drawn(tmp_path: Path, kind: str) -> None:
+    library = typed_library(20_000)
+    png, _ = draw_graph(ToolGraph.build(library, kind), tmp_path)
+    assert png.stat().st_size > 50_000
 
 
-def test_a_large_temporal_graph_is_an_error_that_names_the_limit(tmp_path: Path) -> None:
-    graph = ToolGraph.build(ToolLibrary([Tool(f"t{n}") for n in range(MOST_TOOLS + 1)]), "temporal")
-    with pytest.raises(UsageError, match=f"too large to draw .up to {MOST_TOOLS} tools.*Fix: "):
-        draw_graph(graph, tmp_path)
-    assert list(tmp_path.iterdir()) == []
+def test_a_part_of_a_graph_has_the_links_between_its_tools() -> None:
+    links = [Dependency("tool 0", "tool 1", "id", 0.5), Dependency("tool 1", "tool 2", "id", 0.5)]
+    library = ToolLibrary([Tool(f"tool {n}") for n in range(3)])
+    part = ToolGraph.of_dependencies(library, links).within({"tool 1", "tool 2"})
+    assert part.library.ids == ("tool 1", "tool 2")
+    assert [tuple(link) for link in part.links()] == [("tool 1", "tool 2", "id")]
 
 
 def texts_of(figure: "Figure", gid: str | None = None) -> list[str]:
     return [text.get_text() for text in figure.axes[0].texts if gid is None or text.get_gid() == gid]
-
-
-def large_graph(size: int, tags: int) -> ToolGraph:
-    library = ToolLibrary([Tool(f"tool {n}", tags=(f"group {n % tags}",)) for n in range(size)])
-    links = [Dependency(f"tool {n}", f"tool {n * 7 % size}", "id", n / size) for n in range(size)]
-    return ToolGraph.of_dependencies(library, links)
 
 
 def test_links_are_darker_and_wider_by_score_and_dashed_if_only_observed() -> None:
@@ -167,19 +152,7 @@ def test_only_the_best_links_of_many_are_drawn() -> None:
         figure = draw_tools(film_graph(), most_links=2)
     (shapes,) = [item for item in figure.axes[0].collections if isinstance(item, PolyCollection)]
     assert len(shapes.get_facecolor()) == 2
-    assert any(text.startswith("The 2 best links.") for text in texts_of(figure))
-
-
-def test_a_large_graph_is_drawn_by_its_groups(tmp_path: Path) -> None:
-    graph = large_graph(300, 3)
-    with plain_style():
-        figure = draw_groups(graph, tool_groups(graph))
-    found = texts_of(figure)
-    assert f"300 tools, {graph.number_of_links} links, by tag" in found
-    assert sorted(texts_of(figure, "type")) == sorted(2 * [f"group {n}, 100 tools" for n in range(3)])
-    counts = [int(text.replace(",", "")) for text in found if text.replace(",", "").isdecimal()]
-    assert sum(counts) == graph.number_of_links
-    assert [path.suffix for path in draw_graph(graph, tmp_path)] == [".png", ".pdf"]
+    assert any("2 of the links" in text for text in texts_of(figure))
 
 
 def test_a_graph_without_links_can_be_drawn(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from toolassay.offline.offline_model import OfflineModel
 from toolassay.runs import Budget, Journal, Loop
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.manifest import RetryPlan
-from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Spread, check_spread
+from toolassay.runs.run import MOST_ITEMS, ItemsTask, Spread, check_spread
 
 
 @dataclass(frozen=True)

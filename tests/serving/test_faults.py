@@ -63,4 +63,4 @@ def test_an_unknown_fault_is_reported_with_the_known_ones() -> None:
 def test_the_help_lists_every_fault_with_its_meaning(root: Path) -> None:
     lines = shell("serve", "--help", cwd=root).out.splitlines()
     listed = {words[0]: words[1] for line in lines if len(words := line.split(maxsplit=1)) == 2}
-    assert {name: listed.get(name) for name in KINDS} == dict(KINDS)
+    assert {name: listed.get(name) for name in KINDS} == {name: one.what for name, one in KINDS.items()}

@@ -184,7 +184,19 @@ def pipeline_command(
     --llm, executed on copies, judged by --critic, split; CARD.md says what became of the samples.
     """
     if values_from or settings["server"] or settings["mcp_config"]:
-        return _make_set(data_dir, llm, generator, values_from or "mcp", settings)
+        from toolassay.stages.pipeline import make_set
+
+        if generator is not None or len(llm) != 1:
+            raise UsageError("with a server, --llm names the one model that writes", fix="omit --generator")
+        for name in ("tool_desc", "dependency_type"):
+            if settings.pop(name):
+                raise UsageError(
+                    f"--{name} is not for --server", fix="toolassay import takes tools of any kind"
+                )
+        live = live_settings(settings, values_from or "mcp")
+        settings = options.with_budget(options.with_model_options(settings))
+        made = make_set(data_dir, live=live, llm=llm[0], command=options.typed(), screen=SCREEN, **settings)
+        return 0 if made.complete else 3
     without_options(settings)
     if settings.pop("calibration"):
         raise UsageError("--calibration is for --server", fix="give it to check or release")
@@ -204,27 +216,6 @@ def pipeline_command(
     if len(piped.evaluations) < len(llm):
         return 1
     return 0 if piped.complete else 3
-
-
-def _make_set(
-    data_dir: Path,
-    llm: tuple[str, ...],
-    generator: str | None,
-    values_from: str,
-    settings: dict[str, Any],
-) -> int:
-    """The pipeline with a server."""
-    from toolassay.stages.pipeline import make_set
-
-    if generator is not None or len(llm) != 1:
-        raise UsageError("with a server, --llm names the one model that writes", fix="omit --generator")
-    for name in ("tool_desc", "dependency_type"):
-        if settings.pop(name):
-            raise UsageError(f"--{name} is not for --server", fix="toolassay import takes tools of any kind")
-    live = live_settings(settings, values_from)
-    settings = options.with_budget(options.with_model_options(settings))
-    made = make_set(data_dir, live=live, llm=llm[0], command=options.typed(), screen=SCREEN, **settings)
-    return 0 if made.complete else 3
 
 
 def live_settings(settings: dict[str, Any], executor: str) -> Any:

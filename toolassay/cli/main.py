@@ -16,44 +16,13 @@ from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
 from toolassay.errors import CALLER, ToolassayError
+from toolassay.files import package_data
 from toolassay.screen import CleanStream
 from toolassay.version import __version__
 
-COMMANDS = {
-    "graph": "Build the tool graph: tool_desc.json -> graph_desc.json.",
-    "visualize": "Draw the tool graph as PNG, PDF and an interactive HTML page.",
-    "sample": "Print and draw sampled subgraphs, without a model.",
-    "generate": "Generate requests with gold plans for sampled subgraphs.",
-    "format": "Convert generated samples to a data set.",
-    "release": "Make the generated samples that pass the gates the data set of the folder.",
-    "execute": "Execute plans on an MCP server, Python functions, a workplace or a simulator.",
-    "check": "Check the quality of a data set: each sample passes, is quarantined or is rejected.",
-    "critic": "Compare a critic with people on judged samples: precision, recall, kappa by question.",
-    "variety": "Measure the diversity of a data set: duplicates, wording, tools, links, sizes, shapes.",
-    "review": "Review samples by hand, on a web page or in spreadsheets, and measure agreement.",
-    "split": "Split samples into train, dev and test, without duplicates across splits.",
-    "export": "Export gold plans for training and sharing: Parquet, chats with tool calls, JSON Lines.",
-    "infer": "Run a model on every item of a data folder.",
-    "evaluate": "Score predictions.",
-    "compare": "Test whether the scores of two models differ significantly.",
-    "pipeline": "Run all stages from graph to evaluate.",
-    "serve": "Serve the offline model over HTTP, optionally with injected faults.",
-    "leaderboard": "Rank the models of a data folder.",
-    "report": "Decide which model may be trusted: verdict, ranking, requirements, every item on a page.",
-    "view": "Show the report's page in the browser, up to date while models run.",
-    "verify": "Recompute predictions and scores from the raw answers and report differences.",
-    "export-tools": "Write the tools of a data folder for a model API, or as an MCP listing.",
-    "import": "Import your tools (MCP, OpenAPI, lists, Python), or a published data set.",
-}
+_TABLE: dict[str, dict[str, str]] = package_data(__package__, "commands.json")
+COMMANDS = {name: one["help"] for name, one in _TABLE.items()}
 
-# The file of each command, so that a command imports only what its file needs.
-_FILES = {
-    "tools": ("import", "export-tools", "graph", "visualize", "sample"),
-    "data_set": ("check", "critic", "variety", "review", "split", "export"),
-    "generate": ("generate", "format", "release", "pipeline"),
-    "models": ("infer", "execute", "serve"),
-    "scores": ("evaluate", "compare", "verify", "leaderboard", "report", "view"),
-}
 
 # Removed commands and flags, and what to use instead.
 _REMOVED = {
@@ -131,8 +100,10 @@ def _entries() -> dict[str, Entry]:
 def load(name: str) -> click.Command:
     """Import a command of this package or of a benchmark; `EVERYWHERE` is added to its help."""
     if name in COMMANDS:
-        file = next(file for file, names in _FILES.items() if name in names)
-        command = getattr(import_module(f"toolassay.cli.{file}"), f"{name.replace('-', '_')}_command")
+        # A command imports only what its file needs.
+        command = getattr(
+            import_module(f"toolassay.cli.{_TABLE[name]['file']}"), f"{name.replace('-', '_')}_command"
+        )
     else:
         command = _entries()[name].load()
     assert isinstance(command, click.Command)

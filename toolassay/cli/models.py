@@ -177,7 +177,7 @@ def execute_command(data_dir: Path, executor: str, **settings: Any) -> int:
     return 0 if result.complete else 3
 
 
-_LIST = "\n".join(f"  {name:<15}{text}" for name, text in KINDS.items())
+_LIST = "\n".join(f"  {name:<15}{fault.what}" for name, fault in KINDS.items())
 
 
 @click.command("serve", cls=SectionedCommand, epilog=f"\b\nFaults:\n{_LIST}")

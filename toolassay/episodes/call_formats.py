@@ -12,29 +12,12 @@ from toolassay.answers import ECHO, read_answer, visible_parts, without_reasonin
 from toolassay.models import ChatResponse, ToolCall
 from toolassay.models.protocol import OfferedTools, sent_back
 from toolassay.models.structured_output import json_schema
+from toolassay.prompt_templates import template_file
 
 Message = dict[str, Any]
 LONGEST_ARGUMENTS = 200_000
 """Maximum characters of the arguments of a call that goes back to the model."""
-REACT = """
-
-The tools:
-
-{tools}
-
-Answer each time with your thoughts and then exactly one action, a JSON object in a fenced block:
-
-Thought: what to do next
-Action:
-```
-{{"action": "NAME OF A TOOL", "action_input": {{"name of an argument": "its value"}}}}
-```
-
-Then stop: you are told the Observation. When all is done, the action is:
-
-```
-{{"action": "Final Answer", "action_input": "what you did"}}
-```"""
+REACT = template_file("episodes", "react")
 
 # The example actions in the prompt. An answer that repeats one is not an action.
 _PROMPT_EXAMPLES = (

@@ -57,39 +57,28 @@ def matched_calls(
             matched[place] = own[0]
         else:
             repeated.setdefault(name, []).append(place)
-    for name, places in repeated.items():
-        rows = best_assignment(_gains(gold, predicted, gold_places[name], places, usable))
-        for place, row in zip(places, rows, strict=True):
-            matched[place] = gold_places[name][row]
-    return matched
-
-
-def _gains(
-    gold: Plan,
-    predicted: Plan,
-    gold_places: list[int],
-    predicted_places: list[int],
-    usable: Collection[int],
-) -> list[list[float]]:
-    """The value of matching each two calls of a tool: shared values first, then shared names, then order.
-
-    References are compared by the name of the node they point to. Those outside the plan never match, because
-    an additional call could move them into it.
-    """
+    # References are compared by the name of the node they point to. Those outside the plan never match,
+    # because an additional call could move them into it.
     gold_labels = [f"({name})" for name in gold.names]
     labels = [f"({name})" if place in usable else "extra" for place, name in enumerate(predicted.names)]
-    gold_arguments = [resolved(gold, place, gold_labels, outside="nowhere") for place in gold_places]
-    predicted_arguments = [resolved(predicted, place, labels, outside="extra") for place in predicted_places]
-    weight = 1 + sum(map(len, gold_arguments))
-    order = 1 + len(gold_places) ** 2
-    return [
-        [
-            (shared_count(wanted, given) * weight + shared_count(names_of(wanted), names_of(given))) * order
-            - abs(row - column)
-            for column, given in enumerate(predicted_arguments)
+    for name, places in repeated.items():
+        own = gold_places[name]
+        gold_arguments = [resolved(gold, place, gold_labels, outside="nowhere") for place in own]
+        arguments = [resolved(predicted, place, labels, outside="extra") for place in places]
+        # The value of matching two calls of a tool: shared values first, then shared names, then order.
+        weight, order = 1 + sum(map(len, gold_arguments)), 1 + len(own) ** 2
+        gains = [
+            [
+                (shared_count(wanted, given) * weight + shared_count(names_of(wanted), names_of(given)))
+                * order
+                - abs(row - column)
+                for column, given in enumerate(arguments)
+            ]
+            for row, wanted in enumerate(gold_arguments)
         ]
-        for row, wanted in enumerate(gold_arguments)
-    ]
+        for place, row in zip(places, best_assignment(gains), strict=True):
+            matched[place] = gold_places[name][row]
+    return matched
 
 
 def names_of(arguments: list[Argument]) -> list[object]:

@@ -17,7 +17,6 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple, Protocol, get_args
@@ -29,7 +28,7 @@ from toolassay.calls.call_plan import Argument, Call, CallPlan, FunctionSchema, 
 from toolassay.dataset import Shape
 from toolassay.exporters.executed_results import Marking, PlanResults, grounded_answer
 from toolassay.extras import needed
-from toolassay.files import HALF_PAIRS, safe_name, values_in, write_json
+from toolassay.files import HALF_PAIRS, package_data, safe_name, values_in, write_json
 from toolassay.graph import DependencyType
 from toolassay.locks import open_regular
 from toolassay.output_paths import parse_reference
@@ -455,8 +454,8 @@ def columns(what: Literal["fields", "types"], form: str) -> Sequence[Any]:
     `datasets` infers types from the first lines only if it is not told: it then fills objects that have other
     keys further down with nulls, or fails on them.
     """
-    text = files(__package__).joinpath("columns.json").read_text(encoding="utf-8")
-    found: list[Any] = json.loads(text)[what]["rows" if form in ("hf", "jsonl") else form]
+    forms = package_data(__package__, "columns.json")[what]
+    found: list[Any] = forms["rows" if form in ("hf", "jsonl") else form]
     return found
 
 

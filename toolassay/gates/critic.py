@@ -28,7 +28,7 @@ from toolassay.graph import DependencyType
 from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest
 from toolassay.offline.model_tasks import CritiqueTask
-from toolassay.prompt_templates import package_template
+from toolassay.prompt_templates import package_template, template_file
 from toolassay.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
@@ -49,13 +49,7 @@ def template() -> str:
     return package_template("gates", "critic")
 
 
-_DOUBTS = """
-# DOUBTS #
-A program did not find these values of the plan in the request or in an earlier output:
-{doubts}
-Accept one that follows from the request, so that every careful reader would give the same value.
-If one does not, "grounded" is a no.
-"""
+_DOUBTS = template_file("gates", "doubts")
 
 
 class Knowledge(NamedTuple):

@@ -8,29 +8,111 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from toolassay.backinstruct.critics import same_tool
+from toolassay.files import package_data
 from toolassay.gates.references import FITS, Fit, doubtful, wrong
 from toolassay.text_values.dates import is_impossible_day
-from toolassay.text_values.plausibility import may_be_date, may_be_number, may_be_time, may_be_whole
+from toolassay.text_values.vocabulary import (
+    MONTH_NUMBERS,
+    WEEKDAY_ABBREVIATIONS,
+    WEEKDAYS,
+    plain,
+    with_digits,
+)
 from toolassay.type_names import Schema, choices_of, read_type, types_of
 
+_LISTS = package_data(__package__, "type_words.json")
+
+
+def _any_word(words: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)", re.IGNORECASE)
+
+
+_DATE_WORDS = _any_word((*MONTH_NUMBERS, *WEEKDAYS, *WEEKDAY_ABBREVIATIONS, *_LISTS["days"]))
+_CLOCK_WORDS = _any_word(_LISTS["clock"])
+# "2026-05", "14/5", "14.5.26", "1.05", "2026", "5月14日", "'26", "3rd" and "14 mai", but not "14.5".
+_DATE_FIGURES = re.compile(
+    r"(?<!\d)(?:\d{4}\s?[-/.年]\s?\d{1,2}(?:\s?[-/.月]\s?\d{1,2})?|\d{1,2}\s?[-/]\s?\d{1,2}(?:\s?[-/]\s?\d{2,4})?|\d{1,2}\.\s?\d{1,2}\.(?:\s?\d{2,4})?|\d{1,2}\.0[1-9]"
+    r"|(?:18|19|20|21)\d{2}(?:[01]\d[0-3]\d)?|\d{1,2}月\d{1,2}日?|'\d{2}|\d{1,2}(?:st|nd|rd|th)|\d{1,2}\.?\s[^\W\d_]{3,})(?!\d)",
+    re.IGNORECASE,
+)
+# "19:45", "7 pm", "7h" and "T19:45", but not "25:00" or "7".
+_CLOCK_FIGURES = re.compile(
+    r"(?<![\d-])(?:[01]?\d|2[0-4])(?:\s?[:.h]\s?[0-5]\d(?:[:.][0-5]\d)?|\s?(?:am|pm|a\.m\.|p\.m\.|h|o.clock|uhr)(?!\w))"
+    r"|T[0-2]\d:?[0-5]\d",
+    re.IGNORECASE,
+)
+
+
+def _is_foreign(text: str) -> bool:
+    """Whether most letters are of a script whose words are not listed here."""
+    letters = [letter for letter in text if letter.isalpha()]
+    return bool(letters) and sum(ord(letter) > 0x2FF for letter in letters) > len(letters) / 2
+
+
+def may_be_date(text: str) -> bool:
+    """Whether a text may state a day, a month or a year.
+
+    >>> [may_be_date(text) for text in ("2026-05-14", "next Friday", "the 3rd", "banana", "19:45")]
+    [True, True, True, False, False]
+    """
+    text = text[:500]
+    return bool(
+        _DATE_FIGURES.search(_CLOCK_FIGURES.sub(" ", text) if ":" in text else text)
+        or _DATE_WORDS.search(text)
+        or _is_foreign(text)
+    )
+
+
+def may_be_time(text: str) -> bool:
+    """Whether a text may state a time of day.
+
+    >>> [may_be_time(text) for text in ("06:30", "half past six", "in two hours", "banana", "2026-05-14")]
+    [True, True, True, False, False]
+    """
+    text = text[:500]
+    return bool(
+        _CLOCK_FIGURES.search(text)
+        or _CLOCK_WORDS.search(text)
+        or re.fullmatch(r"\s*\d{1,4}\s*", text)
+        or _is_foreign(text)
+        or (_DATE_WORDS.search(text) and not _DATE_FIGURES.search(text))
+    )
+
+
+# "half" and "a few", but not "one", which is a number in digits by then.
+_QUANTITY = _any_word(_LISTS["quantities"])
+_MOST_WORDS = 6
+
+
+def may_be_number(text: str) -> bool:
+    """Whether a text may state a number.
+
+    >>> [may_be_number(text) for text in ("42", "about 20 euros", "two dozen", "banana", "a red fox")]
+    [True, True, True, False, False]
+    """
+    if len(text) > 200 or len(text.split()) > _MOST_WORDS:
+        return False
+    digits = with_digits(plain(text))
+    return any(map(str.isdigit, digits)) or bool(_QUANTITY.search(digits)) or _is_foreign(text)
+
+
+def may_be_whole(text: str) -> bool:
+    """Whether the number that a text states may be whole: no figures after a point but zeros or thousands.
+
+    >>> [may_be_whole(text) for text in ("3", "1,000", "2.0", "2.5 kg", "three")]
+    [True, True, True, False, True]
+    """
+    match = re.fullmatch(r"\D*?-?\d+[.](\d+)\D*", text.strip())
+    return match is None or set(match[1]) == {"0"} or len(match[1]) == 3
+
+
 MEDIA = frozenset({"image", "audio", "video"})
-_ENDINGS = {
-    "image": "jpg jpeg jpe jfif jp2 j2k png apng gif bmp dib tif tiff webp heic heif avif svg svgz ico psd "
-    "raw cr2 cr3 nef arw dng orf rw2 tga exr hdr dds xcf eps dcm pbm pgm ppm icns",
-    "audio": "wav wave mp3 mp2 mpga m4a m4b aac flac ogg oga opus wma aif aiff aifc amr mid midi au snd ra "
-    "mka ape caf weba dsf wv ac3 3ga spx webm 3gp mpeg",
-    "video": "mp4 m4v mov qt avi mkv webm wmv flv f4v mpg mpeg mpe m1v m2v 3gp 3g2 ogv ogg mts m2ts vob rm "
-    "rmvb asf divx mxf gifv gif",
-    "text": "txt text md markdown rst log csv tsv json jsonl xml html htm yaml yml toml ini srt vtt sub tex "
-    "py js java c cpp css sql geojson kml gpx ics vcf",
-    "document": "pdf doc docx odt rtf ppt pptx odp xls xlsx xlsm ods epub mobi pages numbers key djvu ps tex",
-}
 _WHAT = {"image": "an image", "audio": "an audio", "video": "a video"}
 _WHAT |= {"document": "a document", "text": "a text"}
 _WRAPPING = " \t\r\n'\"`<>[](){}“”‘’«»,;:!?."
@@ -105,7 +187,7 @@ def _address(text: str) -> Content:
 def _kinds_by_ending(text: str) -> frozenset[str]:
     match = _ENDING.search(text.rsplit("/", 1)[-1][-_LONGEST_NAME:])
     ending = (match[1] or match[2]).casefold() if match else ""
-    return frozenset(kind for kind, endings in _ENDINGS.items() if ending in endings.split())
+    return frozenset(kind for kind, endings in _LISTS["endings"].items() if ending in endings)
 
 
 def _in_words(kinds: frozenset[str]) -> str:
@@ -252,20 +334,7 @@ def _form(value: Any) -> str:
     return forms.get(type(value), f"a {type(value).__name__}")
 
 
-_FAMILIES = {
-    "image": "image images picture pictures photo photos photograph img jpg jpeg png gif drawing painting "
-    "sketch illustration screenshot thumbnail portrait icon logo bitmap frame scan selfie",
-    "audio": "audio audios sound sounds recording speech voice song music melody track tune podcast "
-    "voiceover narration mp3 wav soundtrack",
-    "video": "video videos clip footage film movie animation mp4 mov screencast",
-    "text": "text texts string sentence sentences paragraph passage prompt query question description words "
-    "word message script article caption transcript summary title keyword keywords essay story note "
-    "instruction",
-    "url": "url urls uri link links hyperlink",
-    "document": "document documents doc pdf file report invoice receipt contract form letter spreadsheet "
-    "resume cv table csv json xml html geojson dataset presentation slides",
-}
-_FAMILY = {word: family for family, words in _FAMILIES.items() for word in words.split()}
+_FAMILY = {word: family for family, words in _LISTS["families"].items() for word in words}
 _ANYTHING = "any anything media content data object resource attachment file"
 
 

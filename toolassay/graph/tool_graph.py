@@ -8,7 +8,7 @@ gives. *temporal*: any order is possible. *schema*: a field of a tool's result c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -18,7 +18,7 @@ from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.files import line_of_item, read_json, write_nodes
 from toolassay.graph.dependencies import Dependency, DependencyLinks
-from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, TypedLinks
+from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
 from toolassay.text_formatting import some_of
 from toolassay.tools import Tool, ToolLibrary, normal_type
 
@@ -199,6 +199,23 @@ class ToolGraph:
         """The ids of the tools that can come before `tool`, in library order."""
         numbers = sorted(self.numbered.predecessors(self.library.index(tool)))
         return [self.library.ids[number] for number in numbers]
+
+    def within(self, tools: Container[str]) -> ToolGraph:
+        """The graph of some of the tools, with the links between them."""
+        kept = [number for number, tool in enumerate(self.library) if tool.id in tools]
+        library = ToolLibrary([self.library.tools[number] for number in kept])
+        if self.is_implied:
+            return ToolGraph.build(library, self.dependency_type)
+        if self.dependency_type == "schema":
+            known = (one for one in self.dependencies() if one.source in library and one.target in library)
+            return ToolGraph.of_dependencies(library, known)
+        new = {number: place for place, number in enumerate(kept)}
+        links = (
+            NumberedLink(new[source], new[target], kind)
+            for source, target, kind in self.numbered
+            if source in new and target in new
+        )
+        return ToolGraph(library, self.dependency_type, ListedLinks(len(library), links))
 
     @classmethod
     def of_dependencies(cls, library: ToolLibrary, dependencies: Iterable[Dependency]) -> ToolGraph:

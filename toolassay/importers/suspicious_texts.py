@@ -13,42 +13,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
+from toolassay.files import package_data
 from toolassay.importers.importer import Note
 
 _LONGEST_QUOTE = 80
 
-# Each line matches its first example and not its second.
+# Each pattern matches the first example in its `about` and not the second.
 _INSTRUCTIONS = re.compile(
-    # "Ignore all previous instructions"; not "Ignores previous versions".
-    r"\b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}"
-    r"\b(?:instructions?|prompts?|rules|guidelines|messages)\b"
-    # "Do not tell the user"; not "Do not tell apart".
-    r"|\b(?:do not|don['’]t|never|must not)\s+(?:tell|inform|mention|reveal|show|notify|warn|alert)\b"
-    r"[^.\n]{0,40}\buser"
-    # "without asking the user"; not "without asking twice".
-    r"|\bwithout\s+(?:telling|informing|asking|notifying|alerting)\s+(?:the\s+)?user"
-    # "<IMPORTANT>"; not "<important-id>".
-    r"|<\s*/?\s*(?:important|system|secret|instructions?|assistant|hidden)\s*>"
-    # "your system prompt"; not "the system prompts for a name".
-    r"|\bsystem prompt\b(?!s)"
-    # "Before using any other tool"; not "before using the key".
-    r"|\b(?:before|instead of|prior to)\s+(?:using|calling|invoking|running)\s+"
-    r"(?:any|this|every|all|other)\b[^.\n]{0,20}\btools?\b"
-    # "Always call this tool first"; not "Always returns a list" or "the user must call it".
-    r"|(?<!user )\b(?:always|must)\s+(?:first\s+)?(?:call|use|invoke|run)\s+(?:this|it)\b"
-    # "You must first call"; not "you must also pass an id", which documents say to developers.
-    r"|\byou\s+(?:must|have to|need to)\s+"
-    r"(?:always|never|first|immediately|read|call|execute|respond|reply)\b"
-    # "the assistant should send"; not "an agent of the hotel".
-    r"|\b(?:assistant|model|agent|llm|ai)\s+(?:must|should|shall|has to|needs to)\s+"
-    r"(?:always|never|not|first|also|immediately|read|send|call|use|include|pass|execute|respond|reply)\b"
-    # "~/.ssh/id_rsa"; not "ssh".
-    r"|~/\.ssh|\bid_rsa\b|/etc/(?:passwd|shadow)|\.aws/credentials"
-    # "<|im_start|>", "[INST]"; not "[INSTALL]".
-    r"|<\|\w+\|>|\[/?INST\]"
-    # The same in Chinese: ignore … instructions, do not tell the user; not a description of a search.
-    r"|(?:忽略|无视)[^。\n]{0,10}(?:指令|提示|规则|要求)|(?:不要|请勿|禁止)(?:告诉|告知|通知|提醒)(?:用户|使用者)",
-    re.IGNORECASE,
+    "|".join(one["pattern"] for one in package_data(__package__, "instructions.json")), re.IGNORECASE
 )
 # Characters that are invisible or change the direction of text; tested one by one in `_is_hidden`.
 _UNUSUAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"

@@ -32,7 +32,6 @@ from toolassay.tools import Tool, is_required
 
 _NEW_STEMS = ("summary", "draft", "overview", "backup", "plan", "review", "results", "ideas")
 _PATH_WORDS = frozenset({"path", "file", "directory", "folder", "repository"})
-_FOLDER_WORDS = frozenset({"directory", "folder", "repository"})
 _FILES = frozenset({"file", "directory", "folder", "document"})
 _NEW_WORDS = frozenset({"destination", "target", "output", "new"})
 _OLD_WORDS = frozenset({"base", "source", "old", "from", "parent"})

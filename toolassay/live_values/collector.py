@@ -39,8 +39,14 @@ from toolassay.live_values.candidates import (
     writes,
 )
 from toolassay.live_values.facts import facts_of
-from toolassay.live_values.observed_schemas import is_opaque, schema_of_results
-from toolassay.live_values.results import SeenCall, is_empty, is_plain_value, values_with_errors
+from toolassay.live_values.results import (
+    SeenCall,
+    is_empty,
+    is_opaque,
+    is_plain_value,
+    schema_of_results,
+    values_with_errors,
+)
 from toolassay.live_values.statements import learn_rows, table_of
 from toolassay.output_paths import EACH
 from toolassay.tools import Parameter, Tool, ToolLibrary

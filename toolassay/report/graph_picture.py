@@ -4,16 +4,14 @@ A small graph is drawn tool by tool, on a circle, grouped and coloured by output
 gets thinner from its source to its target: with many links, a taper shows the direction better than an arrow
 head (Holten and van Wijk, "A user study on visualizing directed edges in graphs", 2009).
 
-A large resource graph is drawn type by type, as a table of the number of tools with each input and output
-type. With many types, the arrows of a node-link drawing could not be distinguished. A large schema graph is a
-table of the number of links between groups of tools; without groups, its tools with the most links are drawn.
+Of a large graph, the tools with the most links are drawn; the page `graph_desc.html` shows all.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -22,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.report.style import (
     ACCENT,
@@ -236,17 +233,13 @@ _LEGEND_ROW = 0.25
 _NARROWEST = 8.0
 _AWAY = 0.14
 _THICK, _THIN = 0.034, 0.006
-_CELL_WIDTH, _CELL_HEIGHT = 0.62, 0.4
-_ROW_NAMES, _COLUMN_NAMES, _TABLE_HEAD = 2.5, 1.6, 1.05
 _STEPS = np.linspace(0.0, 1.0, 25)[:, None]
-_MOST_NAMES = 24  # rows of a table that fit a page
 
 
 def draw_graph(graph: ToolGraph, folder: Path) -> list[Path]:
     """Draw a tool graph; the same graph gives the same bytes.
 
-    A resource graph of more than `MOST_TOOLS` tools or `MOST_LINKS` links is drawn type by type. Of a schema
-    graph, the best links are drawn; with more tools, the links between groups.
+    Of more than `MOST_TOOLS` tools those with the most links are drawn.
 
     Args:
         graph: the tool graph.
@@ -256,39 +249,25 @@ def draw_graph(graph: ToolGraph, folder: Path) -> list[Path]:
         The two files.
 
     Raises:
-        UsageError: the graph is too large to draw tool by tool, and is temporal or has no types.
         ToolassayError: the folder cannot be written.
     """
+    note = ""
+    if len(graph) > MOST_TOOLS:
+        note = f"The {MOST_TOOLS} tools with the most links, of {count_of(len(graph), 'tool')}."
+        graph = graph.within(_most_linked(graph))
     with plain_style():
-        is_schema, few_tools = graph.dependency_type == "schema", len(graph) <= MOST_TOOLS
-        if is_schema and few_tools:
-            figure = draw_tools(graph, most_links=MOST_LINKS)
-        elif is_schema and (groups := tool_groups(graph)).noun:
-            figure = draw_groups(graph, groups)
-        elif is_schema:
-            note = f"The tools with the most links, of {count_of(len(graph), 'tool')}."
-            figure = draw_tools(_most_linked(graph), most_links=MOST_LINKS, note=note)
-        elif few_tools and (is_complete(graph) or graph.number_of_links <= MOST_LINKS):
-            figure = draw_tools(graph)
-        elif graph.dependency_type == "resource" and graph.library.has_types:
-            figure = draw_types(graph)
-        else:
-            raise UsageError(
-                f"a {graph.dependency_type} graph of {count_of(len(graph), 'tool')} and "
-                f"{count_of(graph.number_of_links, 'link')} is too large to draw "
-                f"(up to {MOST_TOOLS:,} tools and {MOST_LINKS:,} links can be)",
-                fix="draw the graph of a smaller tool_desc.json",
-            )
+        figure = draw_tools(graph, note=note)
         return [save(figure, folder / f"graph_desc.{kind}", dpi=150) for kind in ("png", "pdf")]
 
 
-def _most_linked(graph: ToolGraph) -> ToolGraph:
-    uses = Counter(tool for link in graph.dependencies() for tool in (link.source, link.target))
-    kept = {tool for tool, _ in uses.most_common(MOST_TOOLS)}
-    tools = [tool for tool in graph.library if tool.id in kept] or graph.library.tools[:MOST_TOOLS]
-    library = ToolLibrary(tools)
-    links = [link for link in graph.dependencies() if link.source in library and link.target in library]
-    return ToolGraph.of_dependencies(library, links)
+def _most_linked(graph: ToolGraph) -> set[str]:
+    counts, ids, uses = type_counts(graph), graph.library.ids, Counter[str]()
+    for tool in graph.library:
+        uses[tool.id] = sum(counts.takers[kind] for kind in tool.outputs) if graph.is_implied else 0
+        uses[tool.id] += sum(counts.givers[kind] for kind in tool.inputs) if graph.is_implied else 0
+    if not graph.is_implied:
+        uses.update(ids[end] for source, target, _ in graph.numbered for end in (source, target))
+    return {tool for tool, _ in uses.most_common(MOST_TOOLS)}
 
 
 # Tool by tool
@@ -305,12 +284,12 @@ class _Line(NamedTuple):
     is_dashed: bool = False
 
 
-def draw_tools(graph: ToolGraph, *, most_links: int | None = None, note: str = "") -> Figure:
+def draw_tools(graph: ToolGraph, *, most_links: int = MOST_LINKS, note: str = "") -> Figure:
     """Draw a graph tool by tool; every label is a text with the gid "tool".
 
     Args:
         graph: the tool graph.
-        most_links: the number of links of a schema graph to draw, the best first [default: all].
+        most_links: the number of links to draw, the most important first; a complete graph has all.
         note: what the caption begins with.
     """
     groups = tool_groups(graph)
@@ -367,31 +346,23 @@ def draw_tools(graph: ToolGraph, *, most_links: int | None = None, note: str = "
         y = top - 0.75 - _LEGEND_ROW * (number // columns)
         axes.plot(x, y, "o", markersize=9, color=colour)
         axes.text(x + 0.15, y, text, fontsize=_LEGEND, color=INK, va="center_baseline", gid="legend")
-    best = f"The {most_links:,} best links." if most_links and graph.number_of_links > most_links else ""
-    _write(axes, _counts(graph), "", " ".join(filter(None, (note, best, _caption(graph)))), top)
+    number = graph.number_of_links
+    drawn = f"{most_links:,} of the links are drawn." * (number > most_links and not is_complete(graph))
+    title = f"{count_of(len(graph), 'tool')}, {count_of(number, 'link')}"
+    axes.text(_MARGIN, top - 0.38, title, fontsize=15, color=INK, weight="bold", va="center")
+    caption = " ".join(filter(None, (note, drawn, _caption(graph))))
+    axes.text(_MARGIN, 0.3, caption, fontsize=_LEGEND, color=QUIET, va="center")
     return figure
 
 
-def _write(axes: Axes, title: str, note: str, caption: str, top: float) -> None:
-    """Title, note below it, and caption at the foot."""
-    axes.text(_MARGIN, top - 0.38, title, fontsize=15, color=INK, weight="bold", va="center")
-    if note:
-        axes.text(_MARGIN, top - 0.75, note, fontsize=_LEGEND, color=QUIET, va="center")
-    axes.text(_MARGIN, 0.3, caption, fontsize=_LEGEND, color=QUIET, va="center")
-
-
-def _counts(graph: ToolGraph) -> str:
-    return f"{count_of(len(graph), 'tool')}, {count_of(graph.number_of_links, 'link')}"
-
-
-def _lines(graph: ToolGraph, groups: ToolGroups, most: int | None) -> list[_Line]:
+def _lines(graph: ToolGraph, groups: ToolGroups, most: int) -> list[_Line]:
     """The links, the most important last, on top: rare types, and better scores.
 
     In a schema graph, a link is wider and darker by its score, and dashed if only the order was seen.
     """
     if graph.dependency_type != "schema":
         rank = {kind: number for number, kind in enumerate(groups.colours)}
-        links = sorted(graph.links(), key=lambda link: rank.get(link.type, -1))
+        links = sorted(graph.links(), key=lambda link: rank.get(link.type, -1))[-most:]
         width, alpha = _width(len(links)), _alpha(len(links))
         colours = (groups.colours.get(link.type, NEUTRAL) for link in links)
         return [
@@ -503,97 +474,3 @@ def _caption(graph: ToolGraph) -> str:
         return f"{ends}; darker: a higher score; dashed: only the order was seen."
     text = "A link runs from its thick end, the tool before, to its thin end, the tool after"
     return f"{text}{'; its colour is the type that flows' * (graph.dependency_type == 'resource')}."
-
-
-# Type by type, and group by group
-
-
-def draw_types(graph: ToolGraph) -> Figure:
-    """Draw a resource graph type by type; every label is a text with the gid "type"."""
-    every, counts = types_by_use(graph.library), type_counts(graph)
-    names = {kind: one_line(kind, longest=16) for kind in every[:_MOST_NAMES]}
-    cells: Counter[tuple[str, str]] = Counter()
-    for tool in graph.library:
-        cells.update((a, b) for a in dict.fromkeys(tool.inputs) for b in dict.fromkeys(tool.outputs))
-    return _draw_table(
-        f"{_counts(graph)}, by type of resource",
-        (len(every) - len(names), "rarer type"),
-        "A cell counts the tools that take the type of its row and give the type of its column.",
-        type_colours(names),
-        [f"{name}, taken by {counts.takers[kind]:,}" for kind, name in names.items()],
-        [f"{name}, given by {counts.givers[kind]:,}" for kind, name in names.items()],
-        cells,
-    )
-
-
-def draw_groups(graph: ToolGraph, groups: ToolGroups) -> Figure:
-    """Draw a schema graph as links between its largest groups; every label is a text with the gid "type"."""
-    sizes = Counter(groups.of.values())
-    names = sorted(groups.colours, key=lambda name: -sizes[name])[:_MOST_NAMES]
-    labels = [
-        f"{one_line(name or f'no {groups.noun}', longest=16)}, {count_of(sizes[name], 'tool')}"
-        for name in names
-    ]
-    return _draw_table(
-        f"{_counts(graph)}, by {groups.noun}",
-        (len(sizes) - len(names), f"smaller {groups.noun}"),
-        "A cell counts the links from tools of its row to tools of its column.",
-        {name: groups.colours[name] for name in names},
-        labels,
-        labels,
-        groups.links(graph),
-    )
-
-
-def _draw_table(
-    title: str,
-    left_out: tuple[int, str],
-    caption: str,
-    colours: Mapping[str, str],
-    rows: Sequence[str],
-    columns: Sequence[str],
-    cells: Mapping[tuple[str, str], int],
-) -> Figure:
-    """A table of counts, with the same names (those of `colours`) for its rows and its columns."""
-    from matplotlib.colors import to_rgba
-
-    names, size = list(colours), len(colours)
-    height = _TABLE_HEAD + _COLUMN_NAMES + size * _CELL_HEIGHT + 0.75
-    figure, axes = blank_figure(max(8.0, _MARGIN + _ROW_NAMES + size * _CELL_WIDTH + 1.1), height)
-    others = f" {count_of(*left_out)} left out." if left_out[0] else ""
-    _write(axes, title, f"Too many to draw one by one.{others}", caption, height)
-    left, top = _MARGIN + _ROW_NAMES, height - _TABLE_HEAD - _COLUMN_NAMES
-    xs, ys = left + _CELL_WIDTH * np.arange(size + 1), top - _CELL_HEIGHT * np.arange(size + 1)
-    counts = [[cells.get((before, after), 0) for after in names] for before in names]
-    most = math.log1p(max(map(max, counts)) or 1)
-    fills = [
-        [
-            to_rgba(colour if count else QUIET, 0.12 + 0.6 * math.log1p(count) / most if count else 0.05)
-            for colour, count in zip(colours.values(), row, strict=True)
-        ]
-        for row in counts
-    ]
-    axes.pcolormesh(xs, ys, np.array(fills), edgecolors="white", linewidth=1.5)
-    label: dict[str, Any] = {"fontsize": 9, "color": INK, "va": "center_baseline"}
-    for place, colour in enumerate(colours.values()):
-        x, y = left + _CELL_WIDTH * (place + 0.5), top - _CELL_HEIGHT * (place + 0.5)
-        axes.text(left - 0.3, y, rows[place], ha="right", gid="type", **label)
-        turned: dict[str, Any] = {"rotation": 50, "rotation_mode": "anchor", "gid": "type"}
-        axes.text(x, top + 0.3, columns[place], ha="left", **turned, **label)
-        axes.plot([left - 0.15, x], [y, top + 0.15], "o", markersize=8, color=colour)
-        for column, count in enumerate(counts[place]):
-            if count:
-                at = left + _CELL_WIDTH * (column + 0.5)
-                axes.text(at, y, _short_count(count), ha="center", **label | {"fontsize": 8.5})
-    return figure
-
-
-def _short_count(number: int) -> str:
-    """A count of at most six characters.
-
-    >>> _short_count(9_999), _short_count(123_456), _short_count(12_345_678)
-    ('9,999', '123k', '12M')
-    """
-    if number < 100_000:
-        return f"{number:,}"
-    return f"{number // 1000:,}k" if number < 10_000_000 else f"{number // 1_000_000:,}M"

@@ -29,16 +29,15 @@ _PAGE = 20  # objects of a page without `limit`, as documented
 Processed = Callable[[Received], Awaitable[tuple[int, Any]]]
 """Answers a request: the status and the body; status 0 for a failure without an HTTP response."""
 
-STEP_FAULTS: Mapping[str, str] = {
-    "hold": "wait for `released`, then do it",
-    "hold-after": "do it, and wait for `released` before the answer",
-    "hold-middle": "send half of a file, and wait for `released`",
-    "reset": "break the connection without doing it",
-    "reset-after": "do it, and break the connection instead of an answer",
-    "500": "a server error; nothing is done",
-    "500-after": "do it, and answer with a server error",
-    "429": "too many requests; nothing is done",
-}
+# hold: wait for `released`, then do it
+# hold-after: do it, and wait for `released` before the answer
+# hold-middle: send half of a file, and wait for `released`
+# reset: break the connection without doing it
+# reset-after: do it, and break the connection instead of an answer
+# 500: a server error; nothing is done
+# 500-after: do it, and answer with a server error
+# 429: too many requests; nothing is done
+STEP_FAULTS = ("hold", "hold-after", "hold-middle", "reset", "reset-after", "500", "500-after", "429")
 """Faults of a step: upload, list_files, content, create, list, retrieve or cancel."""
 
 

@@ -13,6 +13,7 @@ from aiohttp import web
 
 from toolassay.models import ToolCall, wire_format
 from toolassay.models.dialects.dialect import Dialect, function_calls
+from toolassay.serving.faults import KINDS
 
 
 @dataclass(frozen=True)
@@ -224,26 +225,6 @@ async def _drip(response: web.StreamResponse, data: bytes, pause: float) -> None
         await asyncio.sleep(pause)
 
 
-_REFUSALS = {
-    "429": (429, "slow down", "rate_limit_exceeded"),
-    "429-bare": (429, "slow down", "rate_limit_exceeded"),
-    "500": (500, "something broke", None),
-    "500-bare": (500, "something broke", None),
-    "400": (400, "the prompt breaks our rules", None),
-    "401": (401, "Incorrect API key provided: {key}", "invalid_api_key"),
-    "402": (402, "no credit left", None),
-    "403": (403, "not for you", None),
-    "404": (404, "no such model", "model_not_found"),
-    "413": (413, "the request is larger than this server takes", None),
-    "400-filter": (400, "the prompt was stopped by the content filter", "content_filter"),
-    "overflow": (400, "This model's maximum context length is 4096 tokens", "context_length_exceeded"),
-    "400-echo": (400, "{echo}", None),
-    "400-late-echo": (400, f"{'x' * 185} {{echo}}", None),
-    "401-echo": (401, "{echo}", None),
-    "500-echo": (500, "{echo}", None),
-}
-
-
 def refusal(kind: str, received: Received) -> tuple[int, str, str | None] | None:
     """Status, message and code of a fault that is an HTTP error; None for other faults.
 
@@ -251,10 +232,10 @@ def refusal(kind: str, received: Received) -> tuple[int, str, str | None] | None
     >>> refusal("403", received), refusal("whole", received)
     ((403, 'not for you', None), None)
     """
-    if kind not in _REFUSALS:
+    if (fault := KINDS.get(kind)) is None or not fault.status:
         return None
-    status, message, code = _REFUSALS[kind]
-    return status, message.replace("{key}", received.key).replace("{echo}", received.echo), code
+    message = fault.message.replace("{key}", received.key).replace("{echo}", received.echo)
+    return fault.status, message, fault.code
 
 
 def apply_fault(whole: dict[str, Any], kind: str, received: Received) -> None:

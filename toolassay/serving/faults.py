@@ -2,60 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from random import Random
 
+import msgspec
+
 from toolassay.errors import UsageError
+from toolassay.files import package_data
 
 WHOLE = "whole"
 
-FAULTS: Mapping[str, str] = {
-    "429": "too many requests, with a Retry-After header",
-    "429-bare": "too many requests, without that header",
-    "500": "a server error, with a Retry-After header",
-    "500-bare": "a server error, without that header",
-    "hang": "no answer; the connection stays open",
-    "drip": "the answer arrives a few bytes at a time",
-    "reset": "the connection breaks before the first byte",
-    "garbage": "the response is not HTTP",
-    "truncated": "the connection breaks in the middle of the body",
-    "cut-json": "a complete response whose JSON is truncated",
-    "cut-stream": "a stream that is closed early; a complete answer without streaming",
-    "refused": "like a restart: all connections break, new ones are refused for a while",
-    "empty-choices": "a chat completion without choices",
-    "null-content": "a chat completion whose content is null",
-    "html": "status 200 with an HTML page",
-    "text": "valid JSON with the content type text/plain",
-    "odd": "a valid answer with other fields of the wrong type",
-}
-REFUSALS: Mapping[str, str] = {
-    "400": "the prompt violates the rules",
-    "401": "the key is wrong; the message repeats it",
-    "402": "no credit is left",
-    "403": "access is denied",
-    "404": "the model does not exist",
-    "400-echo": "the message repeats headers, query and parameters of the request",
-    "400-late-echo": "the same after 185 other characters",
-    "401-echo": "the same with status 401",
-    "500-echo": "the same with status 500, also in the headers",
-    "413": "the request is too large",
-    "400-filter": "a content filter stops the prompt, as on Azure (status 400)",
-    "overflow": "the prompt is longer than the model's context (status 400)",
-}
-ANSWERS: Mapping[str, str] = {
-    "fenced": "the answer in a Markdown fence, with text around it",
-    "prose": "small talk instead of an answer",
-    "broken": "malformed JSON",
-    "length": "truncated at the token limit (finish reason length)",
-    "whole-but-cut": "complete, with the finish reason length",
-    "empty": "an empty text",
-    "surrogate": "half of an emoji before the answer",
-    "echo": "headers, query and parameters of the request before the answer",
-    "declined": "a refusal in the field for refusals",
-    "filtered": "no content, with the finish reason content_filter",
-    "thought": "no content, with the finish reason length: reasoning used all tokens",
-}
-KINDS: Mapping[str, str] = {**FAULTS, **REFUSALS, **ANSWERS}
+
+class ServerFault(msgspec.Struct):
+    """A fault.
+
+    Attributes:
+        what: In words.
+        status: HTTP status of one that is an HTTP error.
+        message: Of that error; `{key}` and `{echo}` stand for parts of the request.
+        code: Of that error.
+    """
+
+    what: str
+    status: int = 0
+    message: str = ""
+    code: str | None = None
+
+
+KINDS = msgspec.convert(package_data(__package__, "faults.json"), dict[str, ServerFault])
 
 ALWAYS = "always"
 

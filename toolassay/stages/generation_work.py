@@ -45,7 +45,6 @@ from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.graph import ToolGraph
-from toolassay.graph.links import ListedLinks, NumberedLink
 from toolassay.live_values.results import SeenCall
 from toolassay.locks import open_regular
 from toolassay.models.refused_parameters import without_default
@@ -68,7 +67,6 @@ from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import Collected, read_results, read_values
 from toolassay.tables import printable
 from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
 from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems, seed_wording
 
 _EVERY = 100  # samples per line of progress
@@ -216,21 +214,8 @@ def fillable(
             f"the offline writer cannot write about any tool: {named}{more}", fix="name a model: --llm MODEL"
         )
     say(f"{WARNING}left out, the offline writer cannot write about (needs --llm MODEL): {named}{more}")
-    kept = [number for number, tool in enumerate(graph.library) if tool.id not in problems]
-    library = ToolLibrary([graph.library.tools[number] for number in kept])
     reasons = {name: f"{reason} (needs --llm MODEL)" for name, reason in problems.items()}
-    if graph.is_implied:
-        return ToolGraph.build(library, graph.dependency_type), reasons
-    if graph.dependency_type == "schema":
-        known = (link for link in graph.dependencies() if link.source in library and link.target in library)
-        return ToolGraph.of_dependencies(library, known), reasons
-    new = {number: place for place, number in enumerate(kept)}
-    links = (
-        NumberedLink(new[source], new[target], kind)
-        for source, target, kind in graph.numbered
-        if source in new and target in new
-    )
-    return ToolGraph(library, graph.dependency_type, ListedLinks(len(library), links)), reasons
+    return graph.within(set(graph.library.ids) - problems.keys()), reasons
 
 
 CONFLICT_FIX = "use the settings it began with, another --data_dir, or --force true (keeps the old run)"

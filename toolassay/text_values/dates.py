@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from toolassay.files import package_data
 from toolassay.text_values.vocabulary import (
     MONTH_NUMBERS,
     MONTH_STEMS,
@@ -46,16 +47,7 @@ _PATTERNS = (
 )
 # A day only in a request, as in a value the same figures may be a number: "10/17", but not "10/17.5".
 _LENIENT = re.compile(r"(?<![\w./])(?P<one>\d{1,2})/(?P<two>\d{1,2})(?![\w/]|\.\d)")
-_FEASTS = {
-    "new year's day": (1, 1),
-    "valentine's day": (2, 14),
-    "halloween": (10, 31),
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "boxing day": (12, 26),
-    "new year's eve": (12, 31),
-}
+_FEASTS: dict[str, tuple[int, int]] = package_data(__package__, "data/feasts.json")
 # "christmas", but not the "christmas" of "christmas eve", which has its own entry.
 _FEAST = re.compile(rf"\b(?P<feast>{longest_first(_FEASTS)})(?!\w)")
 

@@ -6,13 +6,11 @@ dirhams"), nation ("50 Canadian") or sign.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
-from functools import cache
-from pathlib import Path
 
+from toolassay.files import package_data
 from toolassay.text_values.vocabulary import longest_first, plain
 
 _SCALES = {
@@ -149,22 +147,7 @@ COPIED_NUMBER = re.compile(
 
 
 # What people call a currency, by the noun of its name in `data/currencies.json`.
-_CALLED = {
-    "dollar": "buck bucks $",
-    "pound": "quid sterling £",
-    "euro": "€",
-    "yen": "¥",
-    "rupee": "₹ rs",
-    "yuan": "renminbi rmb",
-    "franc": "sfr",
-    "krona": "kr kronor",
-    "krone": "kr kroner",
-    "koruna": "crown crowns",
-    "zloty": "zl",
-    "real": "reais r$",
-    "shekel": "₪",
-    "won": "₩",
-}
+_CALLED: dict[str, str] = package_data(__package__, "data/currency_words.json")
 
 
 def currency_words(code: str) -> frozenset[str]:
@@ -183,14 +166,7 @@ def currency_names(code: str) -> list[str]:
     >>> currency_names("cad")
     ['canadian dollar', 'canadian dollars']
     """
-    return [plain(name) for name in _currencies().get(code.upper(), [])]
-
-
-@cache
-def _currencies() -> Mapping[str, list[str]]:
-    path = Path(__file__).with_name("data") / "currencies.json"
-    value: Mapping[str, list[str]] = json.loads(path.read_text(encoding="utf-8"))
-    return value
+    return [plain(name) for name in package_data(__package__, "data/currencies.json").get(code.upper(), [])]
 
 
 _CURRENCY = (

@@ -12,8 +12,9 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
+from random import Random
 from string import Template
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -31,7 +32,7 @@ from toolassay.backinstruct.generator import (
 )
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample, references_in
-from toolassay.files import values_in
+from toolassay.files import package_data, values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.live_values.results import SeenCall
@@ -52,7 +53,26 @@ from toolassay.writing.shown import (
     shown_service,
     shown_whole,
 )
-from toolassay.writing.situation import Situation
+
+
+class Situation(NamedTuple):
+    """Who asks for something, on which occasion, in which register, at which length."""
+
+    person: str
+    occasion: str
+    register: str
+    length: str
+
+    @classmethod
+    def drawn(cls, seed: int, index: int) -> Situation:
+        """The situation of sample `index`.
+
+        >>> Situation.drawn(7, 12) == Situation.drawn(7, 12)
+        True
+        """
+        rng = Random(f"situation {seed} {index}")
+        return cls(*(rng.choice(choices) for choices in package_data(__package__, "situations.json")))
+
 
 REWRITES = 3
 """How often something goes back to the model by default."""

@@ -13,7 +13,6 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from urllib.parse import unquote
@@ -21,6 +20,7 @@ from urllib.parse import unquote
 import msgspec
 
 from toolassay.errors import UsageError
+from toolassay.files import package_data
 
 if TYPE_CHECKING:
     from toolassay.runs import Journal
@@ -180,9 +180,12 @@ class InjectionWording:
     harmless: str
 
 
-WORDINGS = msgspec.json.decode(
-    files(__package__).joinpath("wordings.json").read_bytes(), type=tuple[InjectionWording, ...]
-)
+def wordings_of(package: str) -> tuple[InjectionWording, ...]:
+    """The wordings in the `wordings.json` of a package."""
+    return msgspec.convert(package_data(package, "wordings.json"), tuple[InjectionWording, ...])
+
+
+WORDINGS = wordings_of(__package__)
 
 
 def wording(number: int, places: int) -> InjectionWording:

@@ -29,20 +29,13 @@ from toolassay.executors.executor import EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
 from toolassay.graph import ToolGraph
 from toolassay.models import ModelError, ToolCall
-from toolassay.prompt_templates import fixed_text
+from toolassay.prompt_templates import fixed_text, template_file
 from toolassay.requests import key_of, request_fingerprint
 from toolassay.runs.items import OVERFLOW, Ask, InDoubt, ItemWork
 
 PARAMETERS: Mapping[str, Any] = {"max_tokens": 2000}
-_TOOLS = (
-    "You do what a person asks with the tools of a service, without asking back. When it is done, say "
-    "briefly what you did or found."
-)
-_CALLS = (
-    "You do what a person asks with the tools of a service, without asking back. Make all calls that this "
-    "needs in one answer: you do not see their results. Where an argument depends on the result of another "
-    "call, write what you expect."
-)
+_TOOLS = template_file("benchmarks/taskbench", "ask_tools")
+_CALLS = template_file("benchmarks/taskbench", "ask_calls")
 _MOST_OF_SERVICE = 3_000  # characters
 
 

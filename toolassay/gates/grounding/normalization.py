@@ -6,13 +6,12 @@ form.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
-from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+from toolassay.files import package_data
 from toolassay.gates.references import Leaf, placed_leaves
 from toolassay.gold import Gold, GoldNode
 from toolassay.offline.planner.terms import STOP_WORDS
@@ -72,12 +71,9 @@ def _is_exact(text: str) -> bool:
     return " " not in text and any(not c.isalpha() for c in text)
 
 
-@cache
 def lists() -> Mapping[str, Mapping[str, list[str]]]:
     """The word lists in `data/words.json`, by name."""
-    path = Path(__file__).with_name("data") / "words.json"
-    value: Mapping[str, Mapping[str, list[str]]] = json.loads(path.read_text(encoding="utf-8"))
-    return value
+    return cast(Mapping[str, Mapping[str, list[str]]], package_data(__package__, "data/words.json"))
 
 
 _NEGATIONS = frozenset({"not", "no", "never", "without", "none", "neither", "nor", "cannot", "except"})

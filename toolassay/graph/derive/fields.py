@@ -6,15 +6,14 @@ the fields of results are found by `given_fields`.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from importlib.resources import files
 from itertools import chain, groupby, zip_longest
 from typing import Any, NamedTuple
 
+from toolassay.files import package_data
 from toolassay.identifiers import singular, words
 from toolassay.tools import Tool
 
@@ -24,20 +23,13 @@ Words = tuple[str, ...]
 @cache
 def word_list(name: str) -> frozenset[str]:
     """A list of `words.json`."""
-    return frozenset(_data()[name])
+    return frozenset(package_data(__package__, "words.json")[name])
 
 
 def word_groups(name: str) -> dict[str, list[str]]:
     """The lists of `words.json` under one name."""
-    groups: dict[str, list[str]] = _data()[name]
+    groups: dict[str, list[str]] = package_data(__package__, "words.json")[name]
     return groups
-
-
-@cache
-def _data() -> dict[str, Any]:
-    text = files("toolassay.graph.derive").joinpath("words.json").read_text("utf-8")
-    value: dict[str, Any] = json.loads(text)
-    return value
 
 
 @lru_cache(maxsize=200_000)
@@ -47,7 +39,7 @@ def words_of(name: str) -> Words:
     >>> words_of("movieIds"), words_of("repo-path"), words_of("with_companies")
     (('movie', 'id'), ('repository', 'path'), ('with', 'company'))
     """
-    known = _data()["abbreviations"]
+    known = package_data(__package__, "words.json")["abbreviations"]
     singles = (word if word in known else singular(word) for word in words(name))
     return tuple(known.get(word, word) for word in singles)
 
@@ -99,7 +91,7 @@ def attribute_fit(given: str, taken: str) -> float:
         if not taken:
             return 0.95
         given = "id"
-    fits = _data()["fits"].get("id" if taken in IDENTITIES else taken, {})
+    fits = package_data(__package__, "words.json")["fits"].get("id" if taken in IDENTITIES else taken, {})
     return float(fits.get(given, 0.0))
 
 

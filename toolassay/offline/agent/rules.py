@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from datetime import datetime, timedelta
 
+from toolassay.files import package_data
 from toolassay.offline.agent.lookups import (
     PlannedCall,
     Steps,
@@ -28,21 +29,7 @@ _CRM = "customer_relationship_manager"
 _CREATE_TASK, _UPDATE_TASK = "project_management.create_task", "project_management.update_task"
 _UPDATE_CUSTOMER = f"{_CRM}.update_customer"
 # The tools that change something, each with its parameters.
-_PARAMETERS = {
-    "email.send_email": ("recipient", "subject", "body"),
-    "email.reply_email": ("email_id", "body"),
-    "email.forward_email": ("email_id", "recipient"),
-    "email.delete_email": ("email_id",),
-    _CREATE_TASK: ("task_name", "assigned_to_email", "list_name", "due_date", "board"),
-    _UPDATE_TASK: ("task_id", "field", "new_value"),
-    f"{_CRM}.add_customer": ("customer_name", "assigned_to_email", "status", "product_interest"),
-    _UPDATE_CUSTOMER: ("customer_id", "field", "new_value"),
-    f"{_CRM}.delete_customer": ("customer_id",),
-    "calendar.create_event": ("event_name", "participant_email", "event_start", "duration"),
-    "calendar.update_event": ("event_id", "field", "new_value"),
-    "calendar.delete_event": ("event_id",),
-    "analytics.create_plot": ("time_min", "time_max", "value_to_plot", "plot_type"),
-}
+_PARAMETERS: dict[str, list[str]] = package_data(__package__, "parameters.json")
 
 
 def _call(tool: str, *values: object) -> PlannedCall:

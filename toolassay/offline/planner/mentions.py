@@ -7,20 +7,16 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from toolassay.offline.planner.terms import MAX_CHARACTERS, words_of
+from toolassay.offline.planner.terms import MAX_CHARACTERS, WORDS, words_of
 from toolassay.text_values.dates import COPIED_DATE
 from toolassay.text_values.numbers import COPIED_NUMBER
 from toolassay.text_values.times import COPIED_TIME
 
 MentionKind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
-_MEDIA = {
-    "image": "jpg jpeg png gif bmp webp svg tif tiff heic",
-    "audio": "wav mp3 flac ogg m4a aac wma",
-    "video": "mp4 avi mov mkv webm wmv mpeg",
-    "text": "txt doc docx pdf md rtf html xml json csv tsv xls xlsx ppt pptx py",
+FILE_TYPES: dict[str, str] = {
+    extension: media for media, extensions in WORDS["media"].items() for extension in extensions
 }
-FILE_TYPES = {extension: media for media, extensions in _MEDIA.items() for extension in extensions.split()}
 
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 

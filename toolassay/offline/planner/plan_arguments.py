@@ -25,7 +25,7 @@ from toolassay.argument_values.places import (
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
-from toolassay.offline.planner.terms import stem, words_of
+from toolassay.offline.planner.terms import WORDS, stem, words_of
 from toolassay.tools import Parameter, Tool
 
 
@@ -113,16 +113,9 @@ def with_references(
 
 
 # Words of parameters by the kind of value they expect; a word in two rows counts for the first.
-_KIND_WORDS: tuple[tuple[MentionKind, str], ...] = (
-    ("email", "email mail"),
-    ("phone", "phone mobile telephone"),
-    ("url", "url link uri"),
-    ("date", "date day birthday departure arrival"),
-    ("time", "time hour clock"),
-    ("file", "file document image photo picture video audio attachment"),
-    ("number", "number amount count quantity price id year age code budget size integer float card limit"),
-)
-_KIND_OF_STEM = {stem(word): kind for kind, words in reversed(_KIND_WORDS) for word in words.split()}
+_KIND_OF_STEM: dict[str, MentionKind] = {
+    stem(word): kind for kind, words in reversed(WORDS["kinds"]) for word in words
+}
 # Kinds that are recognised by their form: a parameter of such a kind takes no other, and no other takes it.
 _STRICT: frozenset[MentionKind] = frozenset({"email", "phone", "url", "date", "time"})
 _FREE: dict[MentionKind, float] = {"quoted": 0.5, "name": 0.4, "file": 0.1, "number": 0.0, "phrase": 0.0}

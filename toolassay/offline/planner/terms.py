@@ -7,33 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from toolassay.files import package_data
+
 # Only so much of a request is parsed, which bounds the time; real requests are shorter.
 MAX_CHARACTERS = 10_000
 
 # Words that say nothing about the tool: articles, pronouns, prepositions, politeness.
-_STOP = """
-    a an and are as at be been by can could did do does eg etc for from had has have help how i if in into
-    is it its let like may me my need of on or our please she should so some specific than that the their
-    them then there these they this those to tool us use used user using want was we were what when which
-    who will with would you your
-"""
-STOP_WORDS = frozenset(_STOP.split())
-# Each line: words for one common action.
-_SAME_ACTION = """
-search find look lookup query inquire inquiry enquiry check seek browse retrieve
-change modify update edit alter adjust reschedule revise correct
-book reserve reservation
-delete remove erase
-create make generate
-buy purchase
-pay payment
-send share forward notify
-suggest recommend advise advice
-"""
-_IRREGULAR_FORMS = (
-    "people person men man women woman children child bought buy sent send made make found find"
-)
-_IRREGULAR = dict(zip(_IRREGULAR_FORMS.split()[::2], _IRREGULAR_FORMS.split()[1::2], strict=True))
+WORDS = package_data(__package__, "words.json")
+STOP_WORDS = frozenset(WORDS["stop"])
+_IRREGULAR: dict[str, str] = WORDS["irregular"]
 # Where words of a name meet: "get|TV|Show", but not inside "TV".
 _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _WORD = re.compile(r"[^\W_]+")
@@ -58,7 +40,7 @@ def stem(word: str) -> str:
     return word
 
 
-_ACTION = {stem(word): f"={line.split()[0]}" for line in _SAME_ACTION.split("\n") for word in line.split()}
+_ACTION = {stem(word): f"={words[0]}" for words in WORDS["same_action"] for word in words}
 
 
 @dataclass(frozen=True, slots=True)

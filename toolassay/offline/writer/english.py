@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
+from toolassay.files import package_data
 
-@cache
+
 def read_list(name: str) -> Any:
     """The content of `data/{name}.json`."""
-    return json.loads(files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8"))
+    return package_data(__package__, f"data/{name}.json")
 
 
 @cache

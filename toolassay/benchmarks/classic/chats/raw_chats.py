@@ -13,21 +13,9 @@ from toolassay.benchmarks.classic.chats.chat import FIGURES, Chat, RawMessage, c
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.csv_tables import CsvRow, read_table
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines
+from toolassay.files import package_data, read_json_lines
 
-RAW_COLUMNS: Mapping[str, Sequence[str]] = {
-    "conversation": ("conversation", "conversation_uuid", "conversation_id"),
-    "order": ("order", "time", "timestamp"),
-    "sender": ("sender", "role", "from"),
-    "text": ("text", "content", "message"),
-    "domain": ("domain", "domain_uuid"),
-    "workflow": ("workflow", "workflow_uuid", "workflow_id"),
-    "name": ("name", "workflow_name"),
-    "description": ("description",),
-    "cost": ("cost",),
-    "latency": ("latency",),
-    "tokens": ("tokens",),
-}
+RAW_COLUMNS: Mapping[str, Sequence[str]] = package_data(__package__, "columns.json")
 """The fields that are read, and the column names searched for if none is configured."""
 
 

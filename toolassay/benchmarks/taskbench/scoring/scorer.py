@@ -508,36 +508,25 @@ def score_chunks(
             rows.extend(part.rows)
             notes.extend(part.notes)
             lines.broken = sorted({*lines.broken, *part.broken})
-            _add_waiting(rows, part, reader, last, keeps_texts=job.keeps_texts)
+            # The items that reuse an argument of an earlier one, which is known only now.
+            added = False
+            for one in part.waiting:
+                for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
+                    mask = bit_mask(groups)
+                    rows.add_tools(mask, item)
+                    if one.is_first and one.groups[0] in groups:
+                        rows.set_compat(one.place, compat_part(mask, item, one.rouge))
+                        continue
+                    rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
+                    added = True
+                    if job.keeps_texts:
+                        rows.texts.append((None, item.steps))
+            if added:
+                rows.pack()
             last = [own or before for own, before in zip(part.last, last, strict=True)]
             for _ in numbers[start : start + CHUNK]:
                 advance()
     return rows, notes
-
-
-def _add_waiting(
-    rows: ScoredRows,
-    part: ChunkStatistics,
-    reader: CompatReader,
-    last: list[Converted | None],
-    *,
-    keeps_texts: bool,
-) -> None:
-    """Count the items of a chunk that reuse an argument of an earlier one, which is known only now."""
-    added = False
-    for one in part.waiting:
-        for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
-            mask = bit_mask(groups)
-            rows.add_tools(mask, item)
-            if one.is_first and one.groups[0] in groups:
-                rows.set_compat(one.place, compat_part(mask, item, one.rouge))
-                continue
-            rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
-            added = True
-            if keeps_texts:
-                rows.texts.append((None, item.steps))
-    if added:
-        rows.pack()
 
 
 def _own_engine(chunks: int) -> Engine:

@@ -12,13 +12,9 @@ from toolassay.benchmarks.workbench.tools import WorkplaceTool, listing
 from toolassay.episodes.call_formats import REACT
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import AgentTask
-from toolassay.prompt_templates import fixed_text
+from toolassay.prompt_templates import fixed_text, template_file
 
-_SITUATION = (
-    "You are the {role} of {user}. It is {now:%A}, {now:%Y-%m-%d}, {now:%H:%M}; remember this date "
-    "and time. Do what is asked with the tools, without asking back. {customs}"
-    "Say briefly what you did when you are done."
-)
+_SITUATION = template_file("benchmarks/workbench", "situation")
 # Matches "You are the office assistant of Sam. It is Thursday, 2023-11-30, 00:00; remember this date", the
 # prompt with the published tools; not "You are the assistant of …", the prompt with user-defined tools.
 _MOMENT = re.compile(
@@ -27,10 +23,7 @@ _MOMENT = re.compile(
 )
 
 
-_ACT = (
-    " Nobody can answer questions or confirm a step: act at once, and after looking something up go on until "
-    "everything that was asked is done."
-)
+_ACT = template_file("benchmarks/workbench", "act")
 
 
 def system_prompt(sandbox: Sandbox, agent: str, tools: Sequence[WorkplaceTool], *, act: bool = False) -> str:

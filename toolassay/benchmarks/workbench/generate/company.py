@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from functools import cache
-from importlib.resources import files
 from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
+
+from toolassay.files import package_data
 
 Item = TypeVar("Item")
 
@@ -72,10 +72,9 @@ class SeededRandom:
         return -mean * math.log(1.0 - self._random())
 
 
-@cache
 def texts(name: str) -> Any:
     """The content of `data/{name}.json`."""
-    return json.loads(files(__package__).joinpath("data", f"{name}.json").read_text(encoding="utf-8"))
+    return package_data(__package__, f"data/{name}.json")
 
 
 Row = Mapping[str, str | None]

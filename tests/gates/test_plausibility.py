@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from toolassay.gates.declared_types import may_be_date, may_be_time
 from toolassay.text_values.dates import is_impossible_day
-from toolassay.text_values.plausibility import may_be_date, may_be_time
 
 
 @pytest.mark.parametrize(
