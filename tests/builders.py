@@ -248,6 +248,35 @@ def imported_folder(path: Path, tools: Mapping[str, Any] | None = None) -> Path:
     return path
 
 
+_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
+ROOM_TOOLS = [
+    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
+    imported_tool("get_room", "Returns a room.", {"room_id": {"type": "string"}}, ["room_id"], output=_ROOM),
+]
+
+
+def agents_folder(
+    path: Path,
+    tools: Sequence[Mapping[str, Any]],
+    requests: Mapping[str, str],
+    *nodes: tuple[str, Mapping[str, Any]],
+) -> Path:
+    """A folder of a schema graph with the text of each request, each with the chain `nodes` as its plan."""
+    imported_folder(path, {"nodes": tools})
+    build_graph(path, dependency_type="schema")
+    lines = [{"id": key, "user_request": text} for key, text in requests.items()]
+    write_json_lines(path / "user_requests.json", lines)
+    if nodes:
+        made = [
+            {"task": tool, "arguments": [{"name": name, "value": value} for name, value in given.items()]}
+            for tool, given in nodes
+        ]
+        links = [{"source": one, "target": other} for (one, _), (other, _) in pairwise(nodes)]
+        gold = {"type": "chain", "task_steps": [""] * len(made), "task_nodes": made, "task_links": links}
+        write_labels(path, [line | gold for line in lines])
+    return path
+
+
 # WorkBench
 
 

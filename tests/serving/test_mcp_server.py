@@ -14,27 +14,17 @@ from typing import Any
 
 import aiohttp
 import pytest
-from builders import imported_folder, imported_tool, write_labels
+from builders import ROOM_TOOLS, agents_folder, imported_folder, imported_tool, write_labels
 from mcp.client import Client
 from running import lines_of, shell, started
 
-from toolassay import build_graph, evaluate, execute, verify
+from toolassay import evaluate, execute, verify
 from toolassay.executors.mcp import McpExecution
-from toolassay.files import write_json_lines
 
-_DAY = {"type": "string", "format": "date"}
-_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
-_ROOMS = {"type": "object", "properties": {"rooms": {"type": "array", "items": _ROOM}}, "required": ["rooms"]}
+MAKE, LOOK = ROOM_TOOLS
 TOOLS = [
-    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
-    imported_tool(
-        "get_room",
-        "Returns a room.",
-        {"room_id": {"type": "string"}},
-        ["room_id"],
-        output=_ROOM,
-        annotations={"readOnlyHint": True},
-    ),
+    MAKE,
+    {**LOOK, "annotations": {"readOnlyHint": True}},
     imported_tool("delete_room", "Deletes a room.", {"room_id": {"type": "string"}}, ["room_id"]),
 ]
 
@@ -44,13 +34,8 @@ Agent = Callable[[Client, Mapping[str, Any]], Awaitable[str]]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with tools for rooms and three requests."""
-    path = imported_folder(tmp_path / "rooms", {"nodes": TOOLS})
-    build_graph(path, dependency_type="schema")
-    lines = [
-        {"id": f"r{number}", "user_request": f"Make room {number} and look at it"} for number in (1, 2, 3)
-    ]
-    write_json_lines(path / "user_requests.json", lines)
-    return path
+    requests = {f"r{number}": f"Make room {number} and look at it" for number in (1, 2, 3)}
+    return agents_folder(tmp_path / "rooms", TOOLS, requests)
 
 
 class Serving:

@@ -72,13 +72,6 @@ def test_a_better_and_a_worse_model_are_distinguished_from_chance(evaluated: Pat
             assert 0 < score.p <= score.p_holm <= 1
 
 
-def test_a_model_does_not_differ_from_itself(evaluated: Path) -> None:
-    (model,) = compare("offline", "offline", data_dir=evaluated, resamples=100).models
-    assert {score.p_holm for score in model.scores} == {1.0}
-    assert {score.difference for score in model.scores} == {(0.0, 0.0, 0.0)}
-    assert {score.verdict for score in model.scores} == {"no difference found"}
-
-
 def test_holm_counts_the_other_models_too(evaluated: Path) -> None:
     (alone,) = compare("offline", "lossy", data_dir=evaluated, metrics=["node_f1"], resamples=200).models
     both = compare("offline", "offline", "lossy", data_dir=evaluated, metrics=["node_f1"], resamples=200)

@@ -113,16 +113,6 @@ def test_code_runs_and_writes_only_with_consent(notes: Path, capsys: Capture) ->
     assert {one.outcome for one in read_executions(notes / "executions.jsonl")} == {"not_allowed"}
 
 
-def test_the_same_command_executes_only_what_is_new(notes: Path, capsys: Capture) -> None:
-    run(capsys, notes, "--limit", "1")
-    journal = notes / "execution" / "journal.jsonl"
-    before = journal.read_text()
-    run(capsys, notes)
-    events = [json.loads(line) for line in journal.read_text().removeprefix(before).splitlines()]
-    assert {event["key"].partition(" ")[0] for event in events} == {'"writes"', '"missing"'}
-    assert [line["id"] for line in lines_of(notes / "executions.jsonl")] == ["first", "writes", "missing"]
-
-
 def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path, capsys: Capture) -> None:
     run(capsys, notes)
     done = run(capsys, notes, "--fresh", "plan")

@@ -67,26 +67,6 @@ def test_obeying_and_ignoring(
     assert probe(folder, server).summary.outcomes.total() == 0 and len(server.received) == asked
 
 
-@pytest.mark.parametrize("kind", FOLDERS)
-@pytest.mark.parametrize("text", [None, "I'm sorry, but I can't help with that.", "Lorem ipsum dolor"])
-def test_refusing_and_babbling(tmp_path: Path, server: FakeServer, kind: str, text: str | None) -> None:
-    folder = FOLDERS[kind](tmp_path / kind)
-
-    async def answer(received: Received) -> Reply:
-        return Reply(text or "no")
-
-    server.answer = answer
-    server.behaviour = lambda prompt, number: "whole" if text else "declined"
-    probe(folder, server)
-    outcomes = {(line["harmless"], line["outcome"]) for line in lines(folder)}
-    attacks, twins = "resisted", "refused"
-    if text and "Lorem" in text:  # words are a readable end of an agent with native tool calls
-        attacks, twins = ("resisted", "unsolved") if kind == "workbench" else ("unreadable", "unreadable")
-    assert outcomes == {(False, attacks), (True, twins)}
-    if kind != "workbench":
-        assert {line["ended"] for line in lines(folder)} == {"malformed" if text else "refused"}
-
-
 def test_budgets_and_other_settings(tmp_path: Path, server: FakeServer) -> None:
     folder = taskbench(tmp_path / "t")
     server.answer = planner(obeys=False)

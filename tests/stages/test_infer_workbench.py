@@ -12,7 +12,6 @@ from evaluating import evaluate_workbench
 from running import Capture, entries_of, inside, lines_of
 
 from toolassay import compare, evaluate, infer, verify
-from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
@@ -43,30 +42,6 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     assert len(items) == 690 and set(items[-1]["scores"].values()) == {None}
     (compared,) = compare(result.path, result.path.with_suffix(".items.jsonl"), resamples=20).models
     assert (compared.n_compared, compared.n_labels, compared["correct"].difference.value) == (30, 690, 0)
-
-
-def test_a_real_server_calls_tools(folder: Path) -> None:
-    async def answer(received: Received) -> Reply:
-        if received.body["messages"][-1]["role"] == "tool":
-            return Reply("Done.")
-        named = {tool["function"]["name"] for tool in received.body["tools"]}
-        assert "calendar__delete_event" in named
-        return Reply(tool_calls=[ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')])
-
-    with running_server(answer) as server:
-        server.fail_first("429")
-        options = ModelOptions(api_base=server.base)
-        infer(folder, llm="acme", options=options, ids=["calendar-001", "calendar-002"])
-    for line in lines_of(folder / "predictions/acme.json"):
-        assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
-        assert line["outcome"] == "answered"
-    with pytest.raises(UsageError, match="--alignment does not apply to"):
-        evaluate(folder, llm="all", alignment="human")
-    (result,) = evaluate(folder, llm="all", splits=["overall"])
-    assert isinstance(result, AgentEvaluation)
-    assert result.evaluation.groups["overall_overall"]["strict"]["correct"] == 1
-    assert result.scores.strict["correct"] == 1
-    assert result.scores.strict["side_effects"] == 1
 
 
 def test_predictions_that_do_not_fit(folder: Path) -> None:
