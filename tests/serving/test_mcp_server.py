@@ -348,34 +348,3 @@ async def test_a_call_without_a_result_is_not_repeated_on_a_live_server(
     assert call["tool"] == "wait" and "unknown" in call["error"]
     assert line["result"]["task_nodes"] == [{"task": "wait", "arguments": []}]
     assert file.read_text() == "x"
-
-
-@pytest.mark.server
-async def test_an_agent_of_pydantic_ai_needs_no_adapter(serve: Callable[..., Serving]) -> None:
-    pydantic_ai = pytest.importorskip("pydantic_ai")
-    toolset = pytest.importorskip("pydantic_ai.mcp").MCPToolset
-    parts = pytest.importorskip("pydantic_ai.messages")
-    model = pytest.importorskip("pydantic_ai.models.function").FunctionModel
-
-    def answer(messages: list[Any], info: Any) -> Any:
-        """The part of the model: what to do after each result."""
-        last = messages[-1].parts[-1]
-        found: Any = last.content if isinstance(last, parts.ToolReturnPart) else {}
-        name, given = {
-            "": ("toolassay_get_request", {}),
-            "toolassay_get_request": ("create_room", {"title": "Blue"}),
-            "create_room": ("get_room", {"room_id": found.get("room_id")}),
-            "get_room": ("toolassay_submit", {"answer": "Done."}),
-            "toolassay_submit": ("", {}),
-        }[getattr(last, "tool_name", "")]
-        return parts.ModelResponse(
-            parts=[parts.ToolCallPart(name, given) if name else parts.TextPart("Done.")]
-        )
-
-    server = serve()
-    agent = pydantic_ai.Agent(model(answer), toolsets=[toolset(server.address())])
-    async with agent:
-        assert (await agent.run("Work.")).output == "Done."
-    (line,) = server.predictions()
-    assert [call["tool"] for call in line["calls"]] == ["create_room", "get_room"]
-    assert line["result"]["task_links"] == [{"source": "create_room", "target": "get_room"}]

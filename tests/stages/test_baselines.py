@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bundled_folders import first_items
+from evaluating import metrics_of
 from own_workplace import workplace
 from running import inside, lines_of
 
@@ -103,7 +103,7 @@ def test_evaluate_shows_them_last_marked_and_with_local_times(
     assert (RULES_AT_HAND.line in done.out) == (name == "data_workbench")
     if name in ("data_workbench", "data_classic"):
         assert " local" in done.out and LOCAL in done.out
-    metrics = json.loads((evaluated / name / "metrics/random.json").read_text())["overall_overall"]
+    metrics = metrics_of(evaluated / name, "random")
     assert metrics["latency"]["local"] is True and "latency" not in metrics["notes"]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import running_server, workbench_folder
-from evaluating import evaluate_workbench
+from evaluating import evaluate_workbench, metrics_of
 from running import Capture, entries_of, inside, lines_of
 
 from toolassay import compare, evaluate, infer, verify
@@ -67,7 +67,7 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines_of(path)]))
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-q")
     assert done.code == 3 and "2 predictions with an id that no task has" in done.err
-    strict = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]["strict"]
+    strict = metrics_of(folder, "offline")["strict"]
     assert strict["dropped"] == {"unknown_ids": 2}
     assert strict["correct"] == known.scores.strict["correct"] > 0
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from builders import write_labels, write_predictions
 from running import Capture, inside, shell
+from test_execute import FUNCTIONS
 
 from toolassay import evaluate, execute
 from toolassay.files import write_json
@@ -19,19 +20,6 @@ from toolassay.stages.evaluate import compare
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
 
-FUNCTIONS = '''
-"""Notes in files of the current folder."""
-from pathlib import Path
-
-def write_note(name: str, text: str) -> str:
-    """Write a note."""
-    Path(f"{name}.txt").write_text(text)
-    return f"wrote {name}"
-
-def read_note(name: str) -> str:
-    """Read a note."""
-    return Path(f"{name}.txt").read_text()
-'''
 COUNT = 14
 
 

@@ -17,6 +17,7 @@ import aiohttp
 import msgspec
 import pytest
 from builders import ROOM_TOOLS, agents_folder, running_server
+from evaluating import metrics_of
 from mcp_servers import is_running
 from running import command_of, environment, lines_of
 
@@ -134,7 +135,7 @@ def test_an_agent_on_openais_package_is_measured(folder: Path, command: Callable
     assert [one["item"] for one in used].count('"a"') == 3
     assert all(one["model"] == "mine" and one["prompt_tokens"] > 0 and one["seconds"] > 0 for one in used)
     evaluate(folder, llm="mine")
-    overall = json.loads((folder / "metrics_agents/mine.json").read_text())["overall_overall"]
+    overall = metrics_of(folder, "mine", "metrics_agents")
     assert overall["strict"]["exact_match"]["value"] == 1 and "ask:agents" in overall["strict"]["signature"]
     assert overall["stability"]["pass^k"]["2"]["value"] == 1
     assert verify(folder, llm="mine").lines.is_equal

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from builders import agents_folder, imported_tool, running_server
+from evaluating import metrics_of
 from running import Capture, inside, lines_of
 
 from toolassay import infer
@@ -107,8 +108,7 @@ def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(
     scoring = ("--data_dir", folder, "--prediction_dir", "predictions_tools", "--llm", "acme")
     scored = inside(capsys, "evaluate", *scoring)
     assert scored.code == 0 and "under attack" in scored.out + scored.err
-    metrics = json.loads((folder / "metrics_tools/acme.json").read_text())
-    figures = metrics["overall_overall"]["security"]
+    figures = metrics_of(folder, "acme", "metrics_tools")["security"]
     success = figures["attack_success"]
     assert success["low"] < OBEYED < success["high"] and success["high"] - success["low"] < 0.15
     assert figures["utility"]["value"] == 1 and figures["utility"]["n"] == len(REQUESTS)
