@@ -69,6 +69,25 @@ CHAT_TABLES = {
     "domains.csv": (("domain_uuid", "domain_name"), (("shop", "Shop"), ("office", "Office"))),
 }
 
+NOTE_FUNCTIONS = '''
+"""Notes in files of the current folder."""
+from pathlib import Path
+
+def list_notes() -> list[str]:
+    """List the names of all notes."""
+    return sorted(path.stem for path in Path(".").glob("*.txt"))
+
+def read_note(name: str) -> str:
+    """Read a note."""
+    return Path(f"{name}.txt").read_text()
+
+def write_note(name: str, text: str) -> str:
+    """Write a note."""
+    Path(f"{name}.txt").write_text(text)
+    return f"wrote {name}"
+'''
+"""A program of three functions on notes, which are files."""
+
 # TaskBench
 
 

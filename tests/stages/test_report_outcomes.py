@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_labels, write_predictions
+from builders import NOTE_FUNCTIONS, write_labels, write_predictions
 from running import Capture, inside, shell
-from test_execute import FUNCTIONS
 
 from toolassay import evaluate, execute
 from toolassay.files import write_json
@@ -52,7 +51,7 @@ def run(folder: Path, model: str | None = None, executor: str = "python", **more
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with real functions, executed gold plans and three models, of which two were executed."""
     place = tmp_path_factory.mktemp("outcomes")
-    (place / "notes.py").write_text(FUNCTIONS)
+    (place / "notes.py").write_text(NOTE_FUNCTIONS)
     (place / "seed").mkdir()
     (place / "seed/old.txt").write_text("old")
     folder = place / "data"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, item_f1, score_plan
+from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.graph import DependencyType
-from toolassay.metrics.f1 import MatchCounts
+from toolassay.metrics.f1 import MatchCounts, f1
 from toolassay.normalised_plan import Plan, PlanReader, steps_text
 from toolassay.tools import Tool, ToolLibrary
 
@@ -62,7 +62,7 @@ def _scores(item: StrictItem) -> list[float]:
     assert item.argument_names is not None
     assert item.argument_values is not None
     parts = (item.nodes, item.edges, item.argument_names, item.argument_values)
-    return [*map(item_f1, parts), item.edit_similarity, float(item.is_exact)]
+    return [*(f1(*part, empty=1.0) for part in parts), item.edit_similarity, float(item.is_exact)]
 
 
 def _never_above(after: StrictItem, before: StrictItem) -> None:

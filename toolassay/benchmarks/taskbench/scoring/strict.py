@@ -27,7 +27,7 @@ from rapidfuzz.distance import LCSseq
 
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
 from toolassay.graph import ToolGraph
-from toolassay.metrics.f1 import MatchCounts, f1, multiset_counts, shared_count
+from toolassay.metrics.f1 import MatchCounts, multiset_counts, shared_count
 from toolassay.normalised_plan import REFERENCE, Plan, PlanReader
 from toolassay.tools import ToolLibrary
 
@@ -50,11 +50,6 @@ class StrictItem(NamedTuple):
         """Whether tools, links, and arguments if the gold has any, are all equal."""
         parts = (self.nodes, self.edges, self.argument_values or MatchCounts(0, 0, 0))
         return not any(part.false_positives or part.false_negatives for part in parts)
-
-
-def item_f1(counts: MatchCounts) -> float:
-    """The F1 of one item; 1 if gold and prediction are both empty."""
-    return f1(*counts, empty=1.0)
 
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
