@@ -72,6 +72,18 @@ def test_byte_order_mark_and_windows_line_ends(path: Path) -> None:
         assert lines.prediction(lines.place(3)) == Prediction(2, None)
 
 
+def test_the_first_of_doubled_ids_may_count(tmp_path: Path) -> None:
+    path = tmp_path / "m.json"
+    path.write_text('{"id": "1", "n": 1}\n{"id": 1, "n": 2}\n{"id": "1", "n": 3}\n')
+    with LineIndex(path, fix="", keep="first") as index:
+        assert index.by_id == {"1": 1, 1: 2}
+        assert index.by_text == {"1": 1}
+        assert index.doubled == [("1", 3)]
+    with LineIndex(path, fix="") as index:
+        assert index.by_id == {"1": 3, 1: 2}
+        assert index.by_text == {"1": 3}
+
+
 @given(
     sizes=st.lists(st.integers(0, 3 * _READ_AHEAD), min_size=1, max_size=8),
     order=st.lists(st.integers(0, 7), max_size=12),

@@ -64,7 +64,7 @@ def is_obeyed(code: str) -> bool:
 def folder(tmp_path: Path) -> Path:
     """A folder with four tools and nine requests; each gold plan creates a note and reads it."""
     calls = ("create_note", {"title": "Blue"}), ("get_note", {"note_id": "<node-0>.note_id"})
-    return agents_folder(tmp_path / "notes", TOOLS, {one.id: one.text for one in REQUESTS}, *calls)
+    return agents_folder(tmp_path / "notes", TOOLS, {str(one.id): one.text for one in REQUESTS}, *calls)
 
 
 async def agent(received: Received) -> Reply:
