@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from builders import data_folder
+from builders import data_folder, workbench_folder
 from running import Capture, Finished, entries_of, inside, lines_of
 
 from toolassay.models import ChatResponse
@@ -50,6 +50,19 @@ def test_thoughts_are_kept_in_the_journal_of_a_plan(
     assert (used["completion_tokens"], used["reasoning_tokens"]) == (60, 48)
     assert used["queued_seconds"].keys() == {"p50", "p95"}
     assert used["first_token_seconds"] is used["seconds_per_output_token"] is None
+
+
+def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
+    tmp_path: Path, fake_server: FakeServer, capsys: Capture
+) -> None:
+    folder = workbench_folder(tmp_path / "data")
+    sends(fake_server, content="Done.", reasoning=THOUGHT)
+    assert infer(capsys, fake_server, folder).code == 0
+    first, _ = journal(folder)
+    assert first["reasoning"] == THOUGHT
+    assert THOUGHT not in [message.get("content") for message in first["messages"]]
+    assert first["messages"][-1]["extra"] == {"reasoning": THOUGHT}
+    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
 
 
 @pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])

@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import workbench_folder
+from builders import running_server, workbench_folder
 from running import lines_of
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.tasks import read_tasks
+from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import UsageError
+from toolassay.models import ModelOptions
+from toolassay.stages.export import export_trajectories
+from toolassay.testkit import FakeServer
 
 IDS = ["email-001", "calendar-001"]
 PROGRAM = """
@@ -64,6 +68,28 @@ def test_a_program_is_judged_by_the_state_that_it_leaves(folder: Path, tmp_path:
     assert found.path.parent.name == "metrics_agents" and overall["outcomes"] == {"answered": 2}
     assert (overall["strict"]["correct"], overall["strict"]["side_effects"]) == (1, 1)
     assert verify(folder, llm="mine").is_equal
+
+
+def test_a_function_with_a_model_has_a_trajectory(folder: Path, tmp_path: Path) -> None:
+    calls = gold_calls(folder)
+
+    async def agent(request: str, session: AgentSession) -> str:
+        answer = await session.chat("acme", [{"role": "user", "content": request}], tools=session.tools)
+        for name, arguments in calls[str(session.request.id)]:
+            await session.call(name, arguments)
+        return str(answer["choices"][0]["message"]["content"])
+
+    with running_server() as server:
+        assert isinstance(server, FakeServer)
+        options = ModelOptions(server.base)
+        assert infer(folder, llm="mine", agent=agent, toolkit="domains", options=options).summary.complete
+        assert len(server.received) == 2
+    (found,) = evaluate(folder, llm="mine")
+    assert json.loads(found.path.read_text())["overall_overall"]["strict"]["correct"] == 2
+    export_trajectories(folder, predictions="mine", out=tmp_path / "out")
+    talks = lines_of(tmp_path / "out/trajectories.jsonl")
+    assert [[one["role"] for one in talk["messages"]] for talk in talks] == [["user", "assistant"]] * 2
+    assert all(talk["right"] for talk in talks)
 
 
 @pytest.mark.parametrize("given", [{"resample": 1}, {"security": 5}, {"engine": "local:2"}, {"max_steps": 3}])
