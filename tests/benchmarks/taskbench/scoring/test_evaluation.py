@@ -128,6 +128,18 @@ def test_a_group_borrows_only_from_its_own_samples(tmp_path: Path) -> None:
     assert whole["argument_task_argname_binary_f1_no_matching"] == pytest.approx(2 / 3)
 
 
+def test_metrics_not_asked_for_are_absent(tmp_path: Path) -> None:
+    evaluation = _evaluate(tmp_path, [_label("1", "a")], [_line("1", "a")], metrics=["ed"])
+    numbers = evaluation.groups[KEY]
+    assert "edit_distance" in numbers
+    assert "link_binary_f1" not in numbers
+    strict = numbers["strict"]
+    assert strict["edit_similarity"]["value"] == strict["exact_match"]["value"] == 1.0
+    for name in ("rouge1", "node_f1", "edge_f1", "argument_name_f1", "argument_value_f1"):
+        assert strict[name] == {"value": None, "low": None, "high": None}
+        assert strict.get(f"{name}_pooled") is None
+
+
 def test_a_prediction_for_another_request_answers_nothing_in_strict(tmp_path: Path) -> None:
     labels = [_label(str(number), "a") for number in range(4)]
     del labels[3]["user_request"]

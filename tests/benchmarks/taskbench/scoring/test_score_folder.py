@@ -110,6 +110,15 @@ def test_missing_predictions_name_what_is_there(folder: Path) -> None:
         evaluate(folder, llm="acme/m-1", prediction_dir="nowhere")
 
 
+def test_items_lie_beside_the_metrics(folder: Path) -> None:
+    result = _evaluate(folder)
+    items = [json.loads(line) for line in items_path(result.path).read_text().splitlines()]
+    assert [(item["id"], item["outcome"], item["counts"]["nodes"]) for item in items] == [
+        ("1", "answered", [1, 0, 0]),
+        ("2", "missing", [0, 0, 1]),
+    ]
+
+
 def test_what_is_up_to_date_is_not_scored_again(folder: Path) -> None:
     first = _evaluate(folder)
     again = _evaluate(folder)
