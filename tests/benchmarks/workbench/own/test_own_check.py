@@ -85,6 +85,21 @@ def test_what_is_wrong_is_named(tmp_path: Path, facts: dict[str, Any], words: st
         sandbox(tmp_path / "w", **facts)
 
 
+def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "deep" / "library"
+    assert run(cli, ["workbench", "new", str(target)], "toolassay") == 0
+    told = capsys.readouterr().out.splitlines()
+    assert told[:3] == [
+        "multi_domain-001: loans: 1 row new",
+        "multi_domain-002: loans: 1 row new",
+        "multi_domain-003: no action",
+    ]
+    assert told[-5] == "8 tasks, all fine" and f"toolassay workbench check {target}" in told[-3]
+    assert set(files_below(target)) == {"sandbox.sqlite", "tools.py", "tasks.jsonl", "benchmark.json"}
+    assert [path.name for path in target.parent.iterdir()] == ["library"]
+    assert len(check_workplace(target, allow_tools=True)) == 8
+
+
 def test_ones_own_files_are_copied(tmp_path: Path) -> None:
     own = database(tmp_path / "own.db", NOTES)
     (tmp_path / "t.py").write_text(IMPORTS + WRITE)
