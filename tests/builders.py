@@ -69,6 +69,25 @@ CHAT_TABLES = {
     "domains.csv": (("domain_uuid", "domain_name"), (("shop", "Shop"), ("office", "Office"))),
 }
 
+NOTE_FUNCTIONS = '''
+"""Notes in files of the current folder."""
+from pathlib import Path
+
+def list_notes() -> list[str]:
+    """List the names of all notes."""
+    return sorted(path.stem for path in Path(".").glob("*.txt"))
+
+def read_note(name: str) -> str:
+    """Read a note."""
+    return Path(f"{name}.txt").read_text()
+
+def write_note(name: str, text: str) -> str:
+    """Write a note."""
+    Path(f"{name}.txt").write_text(text)
+    return f"wrote {name}"
+'''
+"""A program of three functions on notes, which are files."""
+
 # TaskBench
 
 
@@ -245,6 +264,35 @@ def imported_folder(path: Path, tools: Mapping[str, Any] | None = None) -> Path:
     """A TaskBench folder with imported tools (default: `workshop_tools`) and their temporal graph."""
     write_json(path / "tool_desc.json", workshop_tools() if tools is None else tools)
     build_graph(path, dependency_type="temporal")
+    return path
+
+
+_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
+ROOM_TOOLS = [
+    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
+    imported_tool("get_room", "Returns a room.", {"room_id": {"type": "string"}}, ["room_id"], output=_ROOM),
+]
+
+
+def agents_folder(
+    path: Path,
+    tools: Sequence[Mapping[str, Any]],
+    requests: Mapping[str, str],
+    *nodes: tuple[str, Mapping[str, Any]],
+) -> Path:
+    """A folder of a schema graph with the text of each request, each with the chain `nodes` as its plan."""
+    imported_folder(path, {"nodes": tools})
+    build_graph(path, dependency_type="schema")
+    lines = [{"id": key, "user_request": text} for key, text in requests.items()]
+    write_json_lines(path / "user_requests.json", lines)
+    if nodes:
+        made = [
+            {"task": tool, "arguments": [{"name": name, "value": value} for name, value in given.items()]}
+            for tool, given in nodes
+        ]
+        links = [{"source": one, "target": other} for (one, _), (other, _) in pairwise(nodes)]
+        gold = {"type": "chain", "task_steps": [""] * len(made), "task_nodes": made, "task_links": links}
+        write_labels(path, [line | gold for line in lines])
     return path
 
 

@@ -1,7 +1,8 @@
-"""The stages *evaluate*, with the type of a benchmark's evaluations, and *verify*, with what it says."""
+"""Metrics as they are written, and the stages *evaluate* and *verify* with what a benchmark makes of them."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,6 +10,11 @@ from toolassay.benchmarks.classic.evaluation import ClassicEvaluation
 from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 from toolassay.screen import Screen
 from toolassay.stages.evaluate import evaluate, verify
+
+
+def metrics_of(folder: Path, llm: str = "m", place: str = "metrics") -> dict[str, Any]:
+    """The metrics of a model on all items, as they are written."""
+    return dict(json.loads((folder / place / f"{llm}.json").read_text())["overall_overall"])
 
 
 def evaluate_workbench(data_dir: str | Path, **settings: Any) -> list[AgentEvaluation]:

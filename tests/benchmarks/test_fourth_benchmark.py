@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from evaluating import metrics_of
 from running import Finished, inside
 from wheels import installed
 
@@ -81,21 +82,10 @@ def test_a_run_is_continued_and_scored(sums: Path, capsys: Capture) -> None:
     assert "all 30 sums are answered already" in ask(capsys, sums).out
     scored = inside(capsys, "evaluate", "--data_dir", sums, "--llm", "offline")
     right = sum((left + right == total) == (left + right == total <= 10) for left, right, total in SUMS)
-    numbers = json.loads((sums / "metrics" / "offline.json").read_text())["overall_overall"]
+    numbers = metrics_of(sums, "offline")
     assert scored.code == 0 and 0 < right < 30
     assert numbers["strict"]["accuracy"]["value"] == right / 30
     assert f"{100 * right / 30:.1f} %" in scored.out and "benchmark:true_or_false" in scored.out
-
-
-def test_a_malformed_answer_is_wrong_and_asked_again_on_request(
-    sums: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
-    assert "30 malformed" in served(capsys, fake_server, sums, "Yes!").out
-    inside(capsys, "evaluate", "--data_dir", sums, "--llm", "yes")
-    numbers = json.loads((sums / "metrics" / "yes.json").read_text())["overall_overall"]
-    assert numbers["outcomes"] == {"malformed": 30} and numbers["strict"]["accuracy"]["value"] == 0
-    again = served(capsys, fake_server, sums, '{"true": true}', "--retry_malformed", "true")
-    assert again.code == 0 and "30 answered" in again.out
 
 
 def test_models_are_compared_ranked_and_reported(
@@ -136,7 +126,7 @@ def test_probes_that_succeed_are_counted(sums: Path, fake_server: FakeServer, ca
     assert probed.code == 0 and "0.0 %" in probed.out
     inside(capsys, "infer", *asked)
     inside(capsys, "evaluate", "--data_dir", sums, "--llm", "yes")
-    security = json.loads((sums / "metrics" / "yes.json").read_text())["overall_overall"]["security"]
+    security = metrics_of(sums, "yes")["security"]
     assert (security["attempts"], security["score"]["value"]) == (5, 0.0)
     ask(capsys, sums)
     resisted = ask(capsys, sums, "--security", "5")

@@ -6,13 +6,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hub_server import serving
 from numpy.typing import NDArray
 
 pytest.importorskip("torch", reason="torch is not installed: pip install -r requirements-all.txt")
@@ -110,23 +109,12 @@ def test_the_table_of_bert_score_has_the_published_layer() -> None:
 
 
 def test_a_folder_never_asks_the_hub(tiny: Path, root: Path) -> None:
-    asked: list[str] = []
-
-    class Hub(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.path)
-            self.send_error(404)
-
-        do_HEAD = do_POST = do_GET
-
     script = """
 import sys
 from toolassay.metrics.bertscore import BertScore
 print(BertScore(sys.argv[1], cache=False).scores([("Use it", "Use it")]).shape)
 """
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as hub:
-        threading.Thread(target=hub.serve_forever, daemon=True).start()
-        address = f"http://127.0.0.1:{hub.server_port}"
+    with serving(tiny) as (address, asked):
         environment = {**os.environ, "HF_HUB_OFFLINE": "0", "HF_ENDPOINT": address, "PYTHONPATH": str(root)}
         done = subprocess.run(
             [sys.executable, "-c", script, str(tiny)],
@@ -135,7 +123,6 @@ print(BertScore(sys.argv[1], cache=False).scores([("Use it", "Use it")]).shape)
             text=True,
             check=True,
         )
-        hub.shutdown()
     assert done.stdout == "(1, 3)\n"
     assert done.stderr == ""
     assert asked == []

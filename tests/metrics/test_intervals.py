@@ -45,12 +45,6 @@ def test_bounds_are_quantiles_of_the_resampled_means(resamples: int) -> None:
         assert (one.low, one.high) == pytest.approx((min(low, mean), max(high, mean)), rel=1e-12)
 
 
-def test_same_seed_same_bounds() -> None:
-    scores = np.random.default_rng(1).random((3, 50))
-    assert mean_intervals(scores, seed=7) == mean_intervals(scores, seed=7)
-    assert mean_intervals(scores, seed=7) != mean_intervals(scores, seed=8)
-
-
 def test_items_without_a_score_are_left_out_of_that_column() -> None:
     first, second = mean_intervals(np.array([[1.0, 0.0, 1.0], [np.nan, 0.25, 0.25]]), resamples=200)
     assert first.value == pytest.approx(2 / 3)

@@ -181,12 +181,6 @@ def test_it_lies_between_no_correction_and_that_of_bonferroni(p_values: list[flo
             assert q <= min(1, p * len(known)) + 1e-12
 
 
-def test_a_larger_value_is_never_less_than_one_before_it() -> None:
-    assert holm([0.02, 0.021, 0.9]) == pytest.approx([0.06, 0.06, 0.9])
-    assert holm([0.5, 0.6]) == [1.0, 1.0]
-    assert holm([0.25, None, 0.25, 0.25]) == [0.75, None, 0.75, 0.75]
-
-
 def test_the_interval_of_two_shares_is_that_of_newcombe() -> None:
     # Newcombe 1998 (Statistics in Medicine 17, 873-890), method 10, case (a).
     gap, p = compare_shares(proportion_interval(48, 80), 80, proportion_interval(56, 70), 70)

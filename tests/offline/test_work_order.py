@@ -11,8 +11,7 @@ from builders import difficult_tools, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from schema_graphs import CINEMA
-from writer_libraries import graph_of
-from writer_measures import literals_of
+from writer_libraries import graph_of, literals_of
 
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import raw_record

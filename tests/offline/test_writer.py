@@ -1,16 +1,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from typing import Any
 
 import pytest
-from writer_libraries import NAMES, graph_of, samples_of
-from writer_measures import literals_of, measure
+from writer_libraries import NAMES, graph_of, literals_of, samples_of
 
 from toolassay.dataset import Sample
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.tools import ToolLibrary
+from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats
 
 Reply = dict[str, Any]
 
@@ -65,14 +66,25 @@ def test_the_request_names_no_tool(name: str) -> None:
         assert names_in(reply["user_request"], library) == []
 
 
+def words_of(text: str) -> list[str]:
+    return re.findall(r"[a-z0-9']+", text.lower())
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_thousand_requests_differ(name: str) -> None:
-    variety = measure([reply for _, reply in written(name, 1000, 0)], graph_of(name).library)
-    assert variety.sentences >= 900
-    assert variety.skeletons >= 900
-    assert variety.opening <= 0.04
-    assert variety.overlap < 0.7
-    assert variety.different == 1000
+    library = graph_of(name).library
+    of_tools = set(words_of(" ".join(f"{tool.id} {tool.description}" for tool in library).replace("_", " ")))
+    openings, skeletons, items = Counter[str](), set(), []
+    for number, (_, reply) in enumerate(written(name, 1000, 0)):
+        request = reply["user_request"]
+        openings[" ".join(request.split()[:3])] += 1
+        items.append(Item.from_request(number, request))
+        for literal in sorted(literals_of(reply, library), key=len, reverse=True):
+            request = request.replace(literal, "L")
+        skeletons.add(tuple("_" if word in of_tools else word for word in words_of(request)))
+    assert max(openings.values()) <= 40
+    assert len(skeletons) >= 900
+    assert not find_repeats(items, thresholds=Thresholds(0.65)).held_back
 
 
 def test_a_request_depends_on_its_sample_alone() -> None:

@@ -1,10 +1,11 @@
-"""The bundled libraries, which the writer has phrases for."""
+"""The bundled libraries, which the writer has phrases for, and the literals of what it writes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from toolassay.dataset import Sample
 from toolassay.graph import ToolGraph
@@ -27,3 +28,11 @@ def samples_of(graph: ToolGraph, count: int, *, seed: int, shape: str | None = N
     """Samples of all shapes, or singles only."""
     shapes = {"single": 3, "chain": 7, "dag": 8} if shape is None else {shape: 1}
     return Sampler(graph, seed, shapes=shapes).samples(count)
+
+
+def literals_of(reply: Mapping[str, Any], library: ToolLibrary) -> list[str]:
+    """What the user states of the gold: every input that is no tool, every argument that is no switch."""
+    nodes = reply["invoking_graph"]["nodes"]
+    inputs = [text for node in nodes for text in node.get("input", ()) if text not in library]
+    values = [argument["value"] for node in nodes for argument in node.get("arguments", ())]
+    return inputs + [value for value in values if value not in ("true", "false")]

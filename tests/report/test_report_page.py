@@ -81,12 +81,6 @@ def test_texts_of_others_are_never_markup(tmp_path: Path, capsys: Capture) -> No
     assert "unsafe" not in policy[1]
 
 
-def test_the_same_scores_give_the_same_page(tmp_path: Path, capsys: Capture) -> None:
-    folder = scored_folder(tmp_path / "d", {"1": plan("a")}, {"m": {"1": plan("a")}})
-    first = page_of(folder, tmp_path / "one.html", capsys)
-    assert page_of(folder, tmp_path / "two.html", capsys) == first
-
-
 def test_half_of_a_surrogate_pair_stays_what_it_is(tmp_path: Path, capsys: Capture) -> None:
     folder = scored_folder(tmp_path / "d", {"1": plan("a")}, {"m": {"1": plan("a", arguments=["\ud800"])}})
     page = page_of(folder, tmp_path / "report.html", capsys)

@@ -60,10 +60,6 @@ def test_the_same_counts_give_the_same_bytes(tmp_path: Path) -> None:
     assert draw_funnel(bars, tmp_path / "b.png").read_bytes() == first
 
 
-def test_an_empty_funnel_can_be_drawn(tmp_path: Path) -> None:
-    assert draw_funnel([FunnelRow("id", 0, 0, 0, 0)], tmp_path / "a.png").exists()
-
-
 NAMES = ["sizes_and_shapes.png", "tools.png"]
 
 

@@ -91,12 +91,6 @@ def test_baselines_come_last_and_partial_runs_after_complete_ones() -> None:
     assert [(place.name, place.rank) for place in places] == [("whole", 1), ("partial", 2), ("random", None)]
 
 
-def test_only_baselines_have_no_leader() -> None:
-    places = rank([contender("random", 1, 9, is_ranked=False)], "correct", resamples=100)
-    assert Verdict("correct", places).to_json()["leader"] is None
-    assert spoken(places) == ["Only built-in programs were measured (random): there is no model to rank."]
-
-
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_the_difference_is_that_of_the_leader_to_the_second(first: int, second: int) -> None:
     places = rank([contender("a", first, 30), contender("b", second, 30)], "correct", resamples=50)

@@ -14,27 +14,17 @@ from typing import Any
 
 import aiohttp
 import pytest
-from builders import imported_folder, imported_tool, write_labels
+from builders import ROOM_TOOLS, agents_folder, imported_folder, imported_tool, write_labels
 from mcp.client import Client
 from running import lines_of, shell, started
 
-from toolassay import build_graph, evaluate, execute, verify
+from toolassay import evaluate, execute, verify
 from toolassay.executors.mcp import McpExecution
-from toolassay.files import write_json_lines
 
-_DAY = {"type": "string", "format": "date"}
-_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
-_ROOMS = {"type": "object", "properties": {"rooms": {"type": "array", "items": _ROOM}}, "required": ["rooms"]}
+MAKE, LOOK = ROOM_TOOLS
 TOOLS = [
-    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
-    imported_tool(
-        "get_room",
-        "Returns a room.",
-        {"room_id": {"type": "string"}},
-        ["room_id"],
-        output=_ROOM,
-        annotations={"readOnlyHint": True},
-    ),
+    MAKE,
+    {**LOOK, "annotations": {"readOnlyHint": True}},
     imported_tool("delete_room", "Deletes a room.", {"room_id": {"type": "string"}}, ["room_id"]),
 ]
 
@@ -44,13 +34,8 @@ Agent = Callable[[Client, Mapping[str, Any]], Awaitable[str]]
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with tools for rooms and three requests."""
-    path = imported_folder(tmp_path / "rooms", {"nodes": TOOLS})
-    build_graph(path, dependency_type="schema")
-    lines = [
-        {"id": f"r{number}", "user_request": f"Make room {number} and look at it"} for number in (1, 2, 3)
-    ]
-    write_json_lines(path / "user_requests.json", lines)
-    return path
+    requests = {f"r{number}": f"Make room {number} and look at it" for number in (1, 2, 3)}
+    return agents_folder(tmp_path / "rooms", TOOLS, requests)
 
 
 class Serving:
@@ -363,34 +348,3 @@ async def test_a_call_without_a_result_is_not_repeated_on_a_live_server(
     assert call["tool"] == "wait" and "unknown" in call["error"]
     assert line["result"]["task_nodes"] == [{"task": "wait", "arguments": []}]
     assert file.read_text() == "x"
-
-
-@pytest.mark.server
-async def test_an_agent_of_pydantic_ai_needs_no_adapter(serve: Callable[..., Serving]) -> None:
-    pydantic_ai = pytest.importorskip("pydantic_ai")
-    toolset = pytest.importorskip("pydantic_ai.mcp").MCPToolset
-    parts = pytest.importorskip("pydantic_ai.messages")
-    model = pytest.importorskip("pydantic_ai.models.function").FunctionModel
-
-    def answer(messages: list[Any], info: Any) -> Any:
-        """The part of the model: what to do after each result."""
-        last = messages[-1].parts[-1]
-        found: Any = last.content if isinstance(last, parts.ToolReturnPart) else {}
-        name, given = {
-            "": ("toolassay_get_request", {}),
-            "toolassay_get_request": ("create_room", {"title": "Blue"}),
-            "create_room": ("get_room", {"room_id": found.get("room_id")}),
-            "get_room": ("toolassay_submit", {"answer": "Done."}),
-            "toolassay_submit": ("", {}),
-        }[getattr(last, "tool_name", "")]
-        return parts.ModelResponse(
-            parts=[parts.ToolCallPart(name, given) if name else parts.TextPart("Done.")]
-        )
-
-    server = serve()
-    agent = pydantic_ai.Agent(model(answer), toolsets=[toolset(server.address())])
-    async with agent:
-        assert (await agent.run("Work.")).output == "Done."
-    (line,) = server.predictions()
-    assert [call["tool"] for call in line["calls"]] == ["create_room", "get_room"]
-    assert line["result"]["task_links"] == [{"source": "create_room", "target": "get_room"}]

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from bundled_folders import first_items
+from evaluating import metrics_of
 from own_workplace import workplace
 from running import inside, lines_of
 
 from toolassay import compare, evaluate, generate, infer
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.models import ModelOptions
 from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND
-from toolassay.stages.leaderboard import leaderboard, render
 
 Capture = pytest.CaptureFixture[str]
 MODELS = ("nothing", "offline", "random")
@@ -67,17 +65,6 @@ def test_trials_of_random_differ_and_those_of_nothing_do_not(evaluated: Path, na
     assert first != second
 
 
-def test_another_seed_gives_other_plans_and_is_another_run(root: Path, tmp_path: Path) -> None:
-    folder = first_items(root, "data_multimedia", tmp_path / "d")
-    infer(folder, llm="random")
-    first = (folder / "predictions/random.json").read_bytes()
-    seeded = ModelOptions(extra_body={"seed": 7})
-    with pytest.raises(UsageError, match="extra_body changed"):
-        infer(folder, llm="random", options=seeded)
-    infer(folder, llm="random", options=seeded, prediction_dir="seeded")
-    assert (folder / "seeded/random.json").read_bytes() != first
-
-
 def test_a_random_workflow_is_one_of_its_domain(evaluated: Path) -> None:
     rows = csv.DictReader(io.StringIO((evaluated / "data_classic/workflows.csv").read_text()))
     domain_of = {row["workflow_uuid"]: row["domain_uuid"] for row in rows}
@@ -116,35 +103,11 @@ def test_evaluate_shows_them_last_marked_and_with_local_times(
     assert (RULES_AT_HAND.line in done.out) == (name == "data_workbench")
     if name in ("data_workbench", "data_classic"):
         assert " local" in done.out and LOCAL in done.out
-    metrics = json.loads((evaluated / name / "metrics/random.json").read_text())["overall_overall"]
+    metrics = metrics_of(evaluated / name, "random")
     assert metrics["latency"]["local"] is True and "latency" not in metrics["notes"]
-
-
-def test_the_report_shows_baselines_last(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
-    done = inside(
-        capsys, "report", "--data_dir", *(evaluated / name for name in FOLDERS), "--out", tmp_path / "out"
-    )
-    runs = json.loads((tmp_path / "out/axes.json").read_text())["runs"]
-    assert list(dict.fromkeys(run["model"] for run in runs)) == ["offline", "nothing", "random"]
-    assert [run["is_baseline"] for run in runs] == [True] * 12
-    assert all(run["latency"]["is_local"] for run in runs)
-    assert [run["data"] for run in runs if run["mark"]["sign"] == "†"] == ["data_workbench"]
-    assert done.out.startswith("Only built-in programs were measured")
-    assert done.out.count(RULES_AT_HAND.line) == done.out.count(BASELINE.line) == 1
 
 
 def test_a_comparison_marks_them_also_where_files_are_named(evaluated: Path, tmp_path: Path) -> None:
     metrics = evaluated / "data_workbench/metrics"
     named = compare(metrics / "random.json", metrics / "offline.json", resamples=50)
     assert named.marks == {"random": BASELINE, "offline": RULES_AT_HAND}
-
-
-def test_the_offline_agent_is_not_marked_on_reworded_requests(root: Path, tmp_path: Path) -> None:
-    folder = first_items(root, "data_workbench", tmp_path / "data_workbench")
-    tasks = lines_of(folder / "tasks.jsonl")
-    for task in tasks:
-        task["query"] = f"Robin here. {task['query']} Thanks!"
-    (folder / "tasks.jsonl").write_text("".join(f"{json.dumps(task)}\n" for task in tasks))
-    infer(folder, llm="offline")
-    evaluate(folder, llm="offline")
-    assert "†" not in render(leaderboard(folder), "markdown")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import builders
 import pytest
 from builders import text_tools, workbench_folder, write_labels
-from evaluating import evaluate_workbench
+from evaluating import evaluate_workbench, metrics_of
 from running import lines_of, write_lines
 
 from toolassay import evaluate, infer
@@ -39,21 +38,16 @@ def predict(folder: Path, number: int, plans: list[dict[str, Any] | None]) -> No
     write_lines(place / "m.json", lines)
 
 
-def whole(folder: Path, llm: str = "m") -> dict[str, Any]:
-    metrics: dict[str, Any] = json.loads((folder / f"metrics/{llm}.json").read_text())["overall_overall"]
-    return metrics
-
-
 def test_trials_say_whether_the_same_plan_comes_again(folder: Path) -> None:
     right, wrong, other = plan("a", "x"), plan("b", "x"), plan("b", "y")
     predict(folder, 0, [right, wrong, right, None])
     evaluate(folder, llm="m")
-    plain = whole(folder)
+    plain = metrics_of(folder)
     assert not {"stability", "cost", "latency", "notes"} & set(plain)
     predict(folder, 1, [{**right, "task_steps": ["Other words"]}, other, wrong, None])
     predict(folder, 2, [right, wrong, right])
     evaluate(folder, llm="m")
-    numbers = whole(folder)
+    numbers = metrics_of(folder)
     stability = numbers.pop("stability")
     assert {name: numbers[name] for name in plain} == plain and "cost" not in numbers
     assert stability["trials"] == 3 and stability["requests_done"] == [4, 4, 3]
@@ -72,11 +66,11 @@ def test_scores_that_are_up_to_date_get_what_is_new_beside_them(folder: Path) ->
     assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
     predict(folder, 1, [plan("a", "x")] * 4)
     assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
-    assert whole(folder)["stability"]["answer_agreement"]["value"] == 1.0
+    assert metrics_of(folder)["stability"]["answer_agreement"]["value"] == 1.0
     assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
     shutil.rmtree(folder / "predictions/trials")
     assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
-    assert "stability" not in whole(folder)
+    assert "stability" not in metrics_of(folder)
 
 
 def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> None:
@@ -91,6 +85,6 @@ def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> Non
     lines[1]["outcome"] = "refused"
     write_lines(path, lines)
     evaluate_workbench(folder, llm="offline")
-    metrics = whole(folder, "offline")
+    metrics = metrics_of(folder, "offline")
     assert metrics["stability"]["answer_agreement"]["value"] == 0.5
     assert metrics["stability"]["pass^k"] == metrics["strict"]["repeats"]["pass^k"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import running_server, workbench_folder
-from evaluating import evaluate_workbench
+from evaluating import evaluate_workbench, metrics_of
 from running import Capture, inside
 
 from toolassay import infer
@@ -47,11 +46,6 @@ def run(server: FakeServer, folder: Path, **more: Any) -> None:
     infer(folder, **{"llm": "acme", "ids": IDS, "options": options, **more})
 
 
-def metrics_of(folder: Path, llm: str = "acme") -> dict[str, Any]:
-    metrics: dict[str, Any] = json.loads((folder / f"metrics/{llm}.json").read_text())["overall_overall"]
-    return metrics
-
-
 def values(repeats: dict[str, Any], name: str) -> dict[str, float]:
     return {k: round(found["value"], 4) for k, found in repeats[name].items()}
 
@@ -61,7 +55,7 @@ def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsy
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "all")
     assert done.code == 3
     assert "warning: acme: 3 of 70 asked (excluded: 67 not run); other items are not scored" in done.err
-    metrics = metrics_of(folder)
+    metrics = metrics_of(folder, "acme")
     for mode in ("strict", "compat"):
         repeats = metrics[mode]["repeats"]
         assert repeats["trials"] == 3 and repeats["runs"] == {"3": 3}
@@ -80,7 +74,7 @@ def test_a_trial_of_other_settings_is_left_out(folder: Path, lucky: FakeServer, 
     run(lucky, folder, force=True, temperature=1.0)
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     assert "trials/1/acme.json was made with other settings than the first run: left out" in done.err
-    assert "repeats" not in metrics_of(folder)["strict"]
+    assert "repeats" not in metrics_of(folder, "acme")["strict"]
 
 
 def test_cost_is_that_of_the_servers_log(
@@ -91,7 +85,7 @@ def test_cost_is_that_of_the_servers_log(
     lucky.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
     run(lucky, folder, trials=2, prices=prices)
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
-    metrics = metrics_of(folder)
+    metrics = metrics_of(folder, "acme")
     cost, latency = metrics["cost"], metrics["latency"]
     asked, said = lucky.whole_tokens
     assert cost["usd"] == pytest.approx((asked * 2 + said * 8) / 1e6)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, workbench_folder, write_labels, write_predictions
+from builders import NOTE_FUNCTIONS, ROOT, workbench_folder, write_labels, write_predictions
 from own_workplace import workplace
 from running import Finished, inside, lines_of, process
 from wheels import installed
@@ -18,24 +18,6 @@ from toolassay.calls.execution_record import read_executions
 from toolassay.errors import UsageError
 
 Capture = pytest.CaptureFixture[str]
-
-FUNCTIONS = '''
-"""Notes in files of the current folder."""
-from pathlib import Path
-
-def list_notes() -> list[str]:
-    """List the names of all notes."""
-    return sorted(path.stem for path in Path(".").glob("*.txt"))
-
-def read_note(name: str) -> str:
-    """Read a note."""
-    return Path(f"{name}.txt").read_text()
-
-def write_note(name: str, text: str) -> str:
-    """Write a note."""
-    Path(f"{name}.txt").write_text(text)
-    return f"wrote {name}"
-'''
 
 
 def node(tool: str, **arguments: Any) -> dict[str, Any]:
@@ -63,7 +45,7 @@ MISSING = label("missing", node("read_note", name="nothing"))
 @pytest.fixture
 def notes(tmp_path: Path, capsys: Capture) -> Path:
     """A folder with imported functions and three labels; the functions and a workspace are beside it."""
-    (tmp_path / "notes_tools.py").write_text(FUNCTIONS)
+    (tmp_path / "notes_tools.py").write_text(NOTE_FUNCTIONS)
     workspace = tmp_path / "workspace"
     workspace.mkdir()
     (workspace / "a.txt").write_text("first note")
@@ -111,16 +93,6 @@ def test_code_runs_and_writes_only_with_consent(notes: Path, capsys: Capture) ->
     done = run(capsys, notes, "--allow_tools", consent=False)
     assert done.code == 0 and "--allow_writes" in done.err
     assert {one.outcome for one in read_executions(notes / "executions.jsonl")} == {"not_allowed"}
-
-
-def test_the_same_command_executes_only_what_is_new(notes: Path, capsys: Capture) -> None:
-    run(capsys, notes, "--limit", "1")
-    journal = notes / "execution" / "journal.jsonl"
-    before = journal.read_text()
-    run(capsys, notes)
-    events = [json.loads(line) for line in journal.read_text().removeprefix(before).splitlines()]
-    assert {event["key"].partition(" ")[0] for event in events} == {'"writes"', '"missing"'}
-    assert [line["id"] for line in lines_of(notes / "executions.jsonl")] == ["first", "writes", "missing"]
 
 
 def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path, capsys: Capture) -> None:

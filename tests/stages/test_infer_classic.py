@@ -125,18 +125,6 @@ def test_each_failure_is_an_outcome_of_its_own(
     assert (again[0]["outcome"] == "answered") == (outcome == "provider error")
 
 
-def test_any_concurrency_gives_the_same_rows(folder: Path, server: FakeServer) -> None:
-    found, files = set(), set()
-    for workers in (1, 3, 16, None):
-        place = f"p{workers}"
-        rows = ask(folder, server, multiworker=workers, prediction_dir=place, order="7")
-        timeless = [{**row, "time_to_pred": 0} for row in rows]
-        found.add(json.dumps(timeless))
-        infer(folder, llm="offline", multiworker=workers, prediction_dir=f"off{workers}", order="7")
-        files.add((folder / f"off{workers}/offline.json").read_bytes())
-    assert len(found) == len(files) == 1
-
-
 def test_recorded_answers_make_no_request(folder: Path) -> None:
     record = folder.parent / "record.csv"
     record.write_text(

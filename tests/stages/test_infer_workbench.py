@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 from builders import running_server, workbench_folder
-from evaluating import evaluate_workbench
+from evaluating import evaluate_workbench, metrics_of
 from running import Capture, entries_of, inside, lines_of
 
 from toolassay import compare, evaluate, infer, verify
-from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
@@ -45,30 +44,6 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     assert (compared.n_compared, compared.n_labels, compared["correct"].difference.value) == (30, 690, 0)
 
 
-def test_a_real_server_calls_tools(folder: Path) -> None:
-    async def answer(received: Received) -> Reply:
-        if received.body["messages"][-1]["role"] == "tool":
-            return Reply("Done.")
-        named = {tool["function"]["name"] for tool in received.body["tools"]}
-        assert "calendar__delete_event" in named
-        return Reply(tool_calls=[ToolCall("", "calendar__delete_event", '{"event_id": "00000166"}')])
-
-    with running_server(answer) as server:
-        server.fail_first("429")
-        options = ModelOptions(api_base=server.base)
-        infer(folder, llm="acme", options=options, ids=["calendar-001", "calendar-002"])
-    for line in lines_of(folder / "predictions/acme.json"):
-        assert line["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
-        assert line["outcome"] == "answered"
-    with pytest.raises(UsageError, match="--alignment does not apply to"):
-        evaluate(folder, llm="all", alignment="human")
-    (result,) = evaluate(folder, llm="all", splits=["overall"])
-    assert isinstance(result, AgentEvaluation)
-    assert result.evaluation.groups["overall_overall"]["strict"]["correct"] == 1
-    assert result.scores.strict["correct"] == 1
-    assert result.scores.strict["side_effects"] == 1
-
-
 def test_predictions_that_do_not_fit(folder: Path) -> None:
     infer(folder, llm="offline", limit=1)
     path = folder / "predictions/offline.json"
@@ -92,7 +67,7 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines_of(path)]))
     done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-q")
     assert done.code == 3 and "2 predictions with an id that no task has" in done.err
-    strict = json.loads((folder / "metrics/offline.json").read_text())["overall_overall"]["strict"]
+    strict = metrics_of(folder, "offline")["strict"]
     assert strict["dropped"] == {"unknown_ids": 2}
     assert strict["correct"] == known.scores.strict["correct"] > 0
 

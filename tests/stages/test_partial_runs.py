@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from bundled_folders import first_items
+from evaluating import metrics_of
 from running import Capture, infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
@@ -31,19 +32,13 @@ def plans(folders: dict[str, Path]) -> Path:
     return folders["taskbench"]
 
 
-def strict_of(folder: Path, place: str = "metrics", llm: str = "offline") -> dict[str, Any]:
-    metrics = json.loads((folder / place / f"{llm}.json").read_text(encoding="utf-8"))
-    strict: dict[str, Any] = metrics[WHOLE]["strict"]
-    return strict
-
-
 def counts_of(strict: dict[str, Any]) -> tuple[int, int, int, bool]:
     return strict["n_labels"], strict["n_asked"], strict["n_scored"], strict["partial"]
 
 
 def score_of(folder: Path, place: str = "metrics") -> float:
     """The headline: the strict score that the table shows first."""
-    strict = strict_of(folder, place)
+    strict = metrics_of(folder, "offline", place)["strict"]
     if "node_f1" in strict:
         return float(strict["node_f1"]["value"])
     if "intervals" in strict:
@@ -59,7 +54,7 @@ def test_a_run_with_a_limit_is_scored_on_what_was_asked(
     one = ("--data_dir", folder, "--llm", "offline")
     assert inside(capsys, "infer", *one).code == 0
     assert inside(capsys, "evaluate", *one).code == 0
-    assert counts_of(strict_of(folder)) == (COUNT, COUNT, COUNT, False)
+    assert counts_of(metrics_of(folder, "offline")["strict"]) == (COUNT, COUNT, COUNT, False)
 
     part = ("--prediction_dir", "predictions_part")
     assert inside(capsys, "infer", *one, "--limit", "5", *part).code == 0
@@ -67,7 +62,7 @@ def test_a_run_with_a_limit_is_scored_on_what_was_asked(
     assert done.code == 3
     assert "warning: offline: 5 of 12 asked (excluded: 7 not run)" in done.err
     assert "5 of 12" in done.out
-    strict = strict_of(folder, "metrics_part")
+    strict = metrics_of(folder, "offline", "metrics_part")["strict"]
     assert counts_of(strict) == (COUNT, 5, 5, True)
     assert strict["coverage"] == 5 / 12
     by_items = lines_of(folder / "metrics_part/offline.items.jsonl")
@@ -80,7 +75,7 @@ def test_a_run_with_a_limit_is_scored_on_what_was_asked(
     partial = score_of(folder, "metrics_part")
     done = inside(capsys, "evaluate", *one, "--limit", "5", "--save_dir", "metrics_five")
     assert done.code == 0
-    assert counts_of(strict_of(folder, "metrics_five")) == (5, 5, 5, False)
+    assert counts_of(metrics_of(folder, "offline", "metrics_five")["strict"]) == (5, 5, 5, False)
     assert score_of(folder, "metrics_five") == partial
     assert inside(capsys, "verify", *one, *part).code == 0
 
@@ -99,8 +94,8 @@ def test_evaluate_takes_ids_as_infer_does(folders: dict[str, Path], name: str, c
     done = inside(capsys, "evaluate", *one, "--ids", folder / "chosen.txt")
     assert done.code == 0
     assert [item["id"] for item in lines_of(folder / "metrics/offline.items.jsonl")] == chosen
-    assert strict_of(folder)["n_labels"] == 3
-    assert "|chosen:" in strict_of(folder)["signature"]
+    assert metrics_of(folder, "offline")["strict"]["n_labels"] == 3
+    assert "|chosen:" in metrics_of(folder, "offline")["strict"]["signature"]
     assert inside(capsys, "verify", *one).code == 0
     (folder / "chosen.txt").write_text("no such id", encoding="utf-8")
     done = inside(capsys, "evaluate", *one, "--ids", folder / "chosen.txt")
@@ -151,7 +146,7 @@ def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
     done = inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme")
     assert done.code == 3
     assert "warning: acme: 10 of 12 scored (excluded: 2 provider error)" in done.err
-    strict = strict_of(plans, llm="acme")
+    strict = metrics_of(plans, "acme")["strict"]
     assert counts_of(strict) == (12, 12, 10, True)
     assert strict["outcomes"]["context overflow"] == 1  # counts, as wrong
     assert strict["n_expected"] == 10
@@ -167,10 +162,10 @@ def test_answers_of_a_run_that_was_killed_before_it_wrote_them_are_not_wrong(
     done = inside(capsys, "evaluate", *one)
     assert done.code == 3
     assert "8 answer(s) of the journal are not in the prediction file" in done.err
-    assert counts_of(strict_of(plans)) == (12, 12, 4, True)
+    assert counts_of(metrics_of(plans, "offline")["strict"]) == (12, 12, 4, True)
     inside(capsys, "infer", *one)
     assert inside(capsys, "evaluate", *one).code == 0
-    assert counts_of(strict_of(plans)) == (12, 12, 12, False)
+    assert counts_of(metrics_of(plans, "offline")["strict"]) == (12, 12, 12, False)
 
 
 @pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
@@ -185,7 +180,7 @@ def test_without_a_manifest_every_label_is_expected(
     shutil.rmtree(folder / "predictions/runs")
     done = inside(capsys, "evaluate", *one)
     assert done.code == 0
-    assert counts_of(strict_of(folder)) == (12, 12, 5, False)
+    assert counts_of(metrics_of(folder, "offline")["strict"]) == (12, 12, 5, False)
     assert score_of(folder) == pytest.approx(asked * 5 / 12)
     assert inside(capsys, "evaluate", *one, "--min_coverage", "0.9").code == 3
 

@@ -10,7 +10,7 @@ import pytest
 from builders import ROOT, imported_folder, workshop_tools
 from running import ids
 
-from toolassay import check, evaluate, export, format_data, generate, infer, pipeline
+from toolassay import check, evaluate, export, format_data, generate, infer
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
 from toolassay.screen import Screen
@@ -85,13 +85,6 @@ def test_the_formatter_does_not_bring_back_what_was_held_back(tmp_path: Path) ->
     release(folder)
     with pytest.raises(UsageError, match="holds the released set"):
         format_data(folder)
-
-
-def test_the_pipeline_scores_what_passes(tmp_path: Path) -> None:
-    folder = tmp_path / "d"
-    piped = pipeline(folder, tool_desc=ROOT / "data_multimedia" / "tool_desc.json", number_of_samples=15)
-    assert piped.complete
-    assert len(ids(folder / "predictions" / "offline.json")) == len(ids(folder / "data.json"))
 
 
 def own_folder(path: Path) -> Path:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import write_labels, write_predictions
+from builders import NOTE_FUNCTIONS, write_labels, write_predictions
 from running import Capture, inside, shell
 
 from toolassay import evaluate, execute
@@ -19,19 +19,6 @@ from toolassay.stages.evaluate import compare
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
 
-FUNCTIONS = '''
-"""Notes in files of the current folder."""
-from pathlib import Path
-
-def write_note(name: str, text: str) -> str:
-    """Write a note."""
-    Path(f"{name}.txt").write_text(text)
-    return f"wrote {name}"
-
-def read_note(name: str) -> str:
-    """Read a note."""
-    return Path(f"{name}.txt").read_text()
-'''
 COUNT = 14
 
 
@@ -64,7 +51,7 @@ def run(folder: Path, model: str | None = None, executor: str = "python", **more
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with real functions, executed gold plans and three models, of which two were executed."""
     place = tmp_path_factory.mktemp("outcomes")
-    (place / "notes.py").write_text(FUNCTIONS)
+    (place / "notes.py").write_text(NOTE_FUNCTIONS)
     (place / "seed").mkdir()
     (place / "seed/old.txt").write_text("old")
     folder = place / "data"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import chat_folder
+from evaluating import metrics_of
 from running import Capture, files_below, inside, lines_of
 
 from toolassay.serving.completions import Received, Reply
@@ -38,7 +39,7 @@ def test_it_runs_and_scores(place: Path, capsys: Capture) -> None:
     assert "data_classic/predictions/trials/1/offline.json: 5 lines" in done.out
     assert "row_pass@1" in done.out and done.out.rstrip().endswith("data_classic/metrics/offline.json")
     assert "security" not in done.err
-    metrics = json.loads((place / "data_classic/metrics/offline.json").read_text())["overall_overall"]
+    metrics = metrics_of(place / "data_classic", "offline")
     assert metrics["compat"]["n_rows"] == 10
     manifest = json.loads((place / "data_classic/predictions/runs/offline/manifest.json").read_text())
     assert manifest["starts"][0]["command"][-1] == "--eval.n_trials=2"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from bench_bookings import GRAPH, PLANS, bookings_folder, renumbered, write_answers
 from builders import running_server
+from evaluating import metrics_of
 from running import Capture, infer, inside, lines_of
 
 from toolassay import evaluate, verify
@@ -26,11 +26,6 @@ def ran(capsys: Capture, stage: str, *arguments: str | Path) -> str:
     done = inside(capsys, stage, *arguments)
     assert done.code == 0, done.err
     return done.out
-
-
-def numbers_of(folder: Path, llm: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((folder / "metrics" / f"{llm}.json").read_text())["overall_overall"]
-    return found
 
 
 async def gold_answer(received: Received) -> Reply:
@@ -51,7 +46,7 @@ def test_the_gold_plans_of_a_server_have_every_strict_score_and_no_compat(
     assert len(sent) == 3 and all(("response_format" in body) == ("true" in more) for body in sent)
     assert [line["result"] for line in lines_of(folder / "predictions" / "m.json")] == list(PLANS.values())
     table = ran(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
-    numbers = numbers_of(folder, "m")
+    numbers = metrics_of(folder)
     strict = numbers.pop("strict")
     assert {name: strict[name]["value"] for name in PLAN_SCORES} == dict.fromkeys(PLAN_SCORES, 1.0)
     assert strict["tool_hallucination_rate"]["value"] == strict["link_hallucination_rate"]["value"] == 0
@@ -69,7 +64,7 @@ def test_a_wrong_path_lowers_only_the_values(folder: Path) -> None:
     text = json.dumps(PLANS).replace("benches[0].id", "benches[0].price")
     write_answers(folder, "m", json.loads(text))
     evaluate(folder, llm="m")
-    strict = numbers_of(folder, "m")["strict"]
+    strict = metrics_of(folder)["strict"]
     lower = {name for name in PLAN_SCORES if strict[name]["value"] < 1}
     assert lower == {"argument_value_f1", "exact_match"}
     assert strict["argument_value_f1"]["value"] == pytest.approx((1 + 2 / 3 + 5 / 6) / 3)
@@ -109,7 +104,7 @@ def test_trials_that_number_nodes_in_another_way_agree(folder: Path) -> None:
     }
     write_answers(folder, "m", others, trial=1)
     evaluate(folder, llm="m")
-    stability = numbers_of(folder, "m")["stability"]
+    stability = metrics_of(folder)["stability"]
     assert stability["repeated"] == 3 and stability["answer_agreement"]["value"] == 1
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder, running_server, workbench_folder
+from evaluating import metrics_of
 from running import Capture, Finished, entries_of, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
@@ -241,7 +242,7 @@ def test_evaluate_says_what_was_asked_again(bench: Bench) -> None:
     done = inside(bench.capsys, "evaluate", "--data_dir", bench.folder, "--llm", "m")
     phrase = "answers asked again with --retry_malformed: 1 (max_tokens 3000)"
     assert f"m: {phrase}" in done.err, done.err
-    metrics = json.loads((bench.folder / "metrics/m.json").read_text())["overall_overall"]
+    metrics = metrics_of(bench.folder)
     assert metrics["notes"]["answers"] == phrase
     done = inside(bench.capsys, "verify", "--data_dir", bench.folder, "--llm", "m")
     assert done.code == 0 and "equal: predictions and scores are" in done.out, done.out

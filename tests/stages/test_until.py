@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import ROOT, imported_folder, workshop_tools
+from builders import ROOT
 from running import Capture, inside
 
 from toolassay import generate
@@ -29,16 +29,6 @@ def multimedia(path: Path) -> Path:
 
 def lines(folder: Path) -> int:
     return len((folder / "data_raw.json").read_text(encoding="utf-8").splitlines())
-
-
-def test_it_goes_on_until_enough_pass(tmp_path: Path) -> None:
-    said: list[str] = []
-    folder = imported_folder(tmp_path / "d", workshop_tools())
-    _, reached = generate(folder, llm="offline", until=25, seed=3, screen=Screen(say=said.append))
-    found = DataFolder(folder).written_benchmark["until"]
-    assert reached and found["passed"] >= 25
-    assert lines(folder) >= found["passed"]
-    assert any(line.startswith("round 1: ") for line in said)
 
 
 def test_with_cover_every_tool_has_a_sample_that_passes(tmp_path: Path) -> None:

@@ -16,28 +16,23 @@ from typing import Any, NoReturn
 import aiohttp
 import msgspec
 import pytest
-from builders import imported_folder, imported_tool, running_server, write_labels
+from builders import ROOM_TOOLS, agents_folder, running_server
+from evaluating import metrics_of
 from mcp_servers import is_running
 from running import command_of, environment, lines_of
 
-from toolassay import build_graph, evaluate, infer, verify
+from toolassay import evaluate, infer, verify
 from toolassay.episodes.model_relay import WireExchange
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.executor import EnvironmentFailure
 from toolassay.executors.plan_run import CallPlace
-from toolassay.files import write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
 from toolassay.testkit import FakeServer
 
-_ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
-TOOLS = [
-    imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
-    imported_tool("get_room", "Returns a room.", {"room_id": {"type": "string"}}, ["room_id"], output=_ROOM),
-]
 PLAN = [
     {"task": "create_room", "arguments": [{"name": "title", "value": "Blue"}]},
     {"task": "get_room", "arguments": [{"name": "room_id", "value": "<node-0>.room_id"}]},
@@ -78,13 +73,9 @@ if first:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with two tools and two requests, each with a gold plan."""
-    path = imported_folder(tmp_path / "rooms", {"nodes": TOOLS})
-    build_graph(path, dependency_type="schema")
-    lines = [{"id": name, "user_request": f"Make the room Blue ({name}) and look at it"} for name in "ab"]
-    write_json_lines(path / "user_requests.json", lines)
-    plan = {"type": "chain", "task_steps": ["", ""], "task_nodes": PLAN, "task_links": LINKS}
-    write_labels(path, [line | plan for line in lines])
-    return path
+    requests = {name: f"Make the room Blue ({name}) and look at it" for name in "ab"}
+    calls = ("create_room", {"title": "Blue"}), ("get_room", {"room_id": "<node-0>.room_id"})
+    return agents_folder(tmp_path / "rooms", ROOM_TOOLS, requests, *calls)
 
 
 @pytest.fixture
@@ -144,7 +135,7 @@ def test_an_agent_on_openais_package_is_measured(folder: Path, command: Callable
     assert [one["item"] for one in used].count('"a"') == 3
     assert all(one["model"] == "mine" and one["prompt_tokens"] > 0 and one["seconds"] > 0 for one in used)
     evaluate(folder, llm="mine")
-    overall = json.loads((folder / "metrics_agents/mine.json").read_text())["overall_overall"]
+    overall = metrics_of(folder, "mine", "metrics_agents")
     assert overall["strict"]["exact_match"]["value"] == 1 and "ask:agents" in overall["strict"]["signature"]
     assert overall["stability"]["pass^k"]["2"]["value"] == 1
     assert verify(folder, llm="mine").lines.is_equal

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import running_server, workbench_folder
+from evaluating import metrics_of
 from running import Capture, inside
 from workplace import ANN, TABLES, Desk
 
@@ -225,10 +226,7 @@ def test_scores_by_two_editions_are_not_mixed(tmp_path: Path, capsys: Capture) -
             (folder / "benchmark.json").write_text(json.dumps(about | edition))
             infer(folder, llm=llm, ids=[task.id], options=ModelOptions(api_base=server.base))
             assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", llm).code == 0
-    signatures = [
-        json.loads((folder / f"metrics/{llm}.json").read_text())["overall_overall"]["strict"]["signature"]
-        for llm in ("a", "b")
-    ]
+    signatures = [metrics_of(folder, llm)["strict"]["signature"] for llm in ("a", "b")]
     assert "edition" not in signatures[0] and "|edition:2026|" in signatures[1]
     for command in (["compare", "a", "b"], ["leaderboard"], ["report", "--out", str(tmp_path / "r")]):
         done = inside(capsys, *command, "--data_dir", folder)

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import _READ_AHEAD, LineIndex, Prediction
 from toolassay.evaluation.verification import Difference, differences, shortened
 
@@ -83,13 +82,6 @@ def test_the_first_of_doubled_ids_may_count(tmp_path: Path) -> None:
     with LineIndex(path, fix="") as index:
         assert index.by_id == {"1": 3, 1: 2}
         assert index.by_text == {"1": 3}
-
-
-def test_doubled_ids_may_be_an_error(tmp_path: Path) -> None:
-    path = tmp_path / "m.json"
-    path.write_text('{"id": "1"}\n{"id": "2"}\n{"id": "1"}\n')
-    with pytest.raises(UsageError, match=r"m\.json:3: id '1' is in line 1 already"):
-        LineIndex(path, fix="", keep="error")
 
 
 @given(

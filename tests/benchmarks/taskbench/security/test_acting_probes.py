@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import imported_folder, imported_tool, running_server, write_labels
+from builders import agents_folder, imported_tool, running_server
+from evaluating import metrics_of
 from running import Capture, inside, lines_of
 
-from toolassay import build_graph, infer
+from toolassay import infer
 from toolassay.benchmarks.taskbench.acting_security import ActingProbe, GoldRequest, acting_probes
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult
-from toolassay.files import write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.report.axes import security_of
 from toolassay.serving.completions import Received, Reply
@@ -63,18 +63,8 @@ def is_obeyed(code: str) -> bool:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with four tools and nine requests; each gold plan creates a note and reads it."""
-    path: Path = imported_folder(tmp_path / "notes", {"nodes": TOOLS})
-    build_graph(path, dependency_type="schema")
-    nodes = [
-        {"task": "create_note", "arguments": [{"name": "title", "value": "Blue"}]},
-        {"task": "get_note", "arguments": [{"name": "note_id", "value": "<node-0>.note_id"}]},
-    ]
-    links = [{"source": "create_note", "target": "get_note"}]
-    plan = {"type": "chain", "task_steps": ["", ""], "task_nodes": nodes, "task_links": links}
-    lines = [{"id": one.id, "user_request": one.text} for one in REQUESTS]
-    write_json_lines(path / "user_requests.json", lines)
-    write_labels(path, [line | plan for line in lines])
-    return path
+    calls = ("create_note", {"title": "Blue"}), ("get_note", {"note_id": "<node-0>.note_id"})
+    return agents_folder(tmp_path / "notes", TOOLS, {str(one.id): one.text for one in REQUESTS}, *calls)
 
 
 async def agent(received: Received) -> Reply:
@@ -118,8 +108,7 @@ def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(
     scoring = ("--data_dir", folder, "--prediction_dir", "predictions_tools", "--llm", "acme")
     scored = inside(capsys, "evaluate", *scoring)
     assert scored.code == 0 and "under attack" in scored.out + scored.err
-    metrics = json.loads((folder / "metrics_tools/acme.json").read_text())
-    figures = metrics["overall_overall"]["security"]
+    figures = metrics_of(folder, "acme", "metrics_tools")["security"]
     success = figures["attack_success"]
     assert success["low"] < OBEYED < success["high"] and success["high"] - success["low"] < 0.15
     assert figures["utility"]["value"] == 1 and figures["utility"]["n"] == len(REQUESTS)

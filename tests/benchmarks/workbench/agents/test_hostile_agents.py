@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,55 +18,15 @@ from toolassay.files import write_json, write_json_lines
 from toolassay.models import ModelOptions
 from toolassay.stages.evaluate import verify
 from toolassay.stages.infer import infer
+from toolassay.testkit import FakeServer
 
 Body = dict[str, Any]
 DELETE, EVENT = "calendar__delete_event", {"event_id": "00000000"}
 DONE = 'calendar.delete_event.func(event_id="00000000")'
 
 
-class Mouth(ThreadingHTTPServer):
-    """Says one thing to the first request, and then that it is done; remembers what it was sent."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.says: list[bytes] = []
-        self.heard: list[bytes] = []
-
-    @property
-    def base(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Mouth
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body in one piece, or the second waits for the first to be acknowledged
-
-    def do_POST(self) -> None:
-        self.server.heard.append(self.rfile.read(int(self.headers["Content-Length"])))
-        body = self.server.says.pop(0) if self.server.says else said({"content": "Done."})
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None: ...
-
-
-def said(message: Mapping[str, Any]) -> bytes:
-    return json.dumps({"choices": [{"message": {"role": "assistant", **message}}]}).encode()
-
-
-@pytest.fixture(scope="module")
-def mouth() -> Iterator[Mouth]:
-    server = Mouth()
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+def said(message: Mapping[str, Any]) -> Body:
+    return {"choices": [{"message": {"role": "assistant", **message}}]}
 
 
 def build_folder(path: Path) -> Path:
@@ -94,17 +52,19 @@ def strictly(text: bytes) -> Any:
 class Ended:
     """How a run of one hostile answer ended, as its files say."""
 
-    def __init__(self, folder: Path, mouth: Mouth, *answers: bytes, **settings: Any) -> None:
+    def __init__(self, folder: Path, server: FakeServer, *answers: Body, **settings: Any) -> None:
         outcome = settings.pop("outcome", "answered")
-        mouth.says, mouth.heard = list(answers), []
-        options = ModelOptions(api_base=mouth.base, max_tries=3)
+        left = [*answers, *[said({"content": "Done."})] * 99]
+        server.complaint = lambda body: (200, left.pop(0))
+        options = ModelOptions(api_base=server.base, max_tries=3)
         result = infer(folder, llm="evil", options=options, multiworker=1, **settings)
         assert result.summary.complete, result.summary
         (line,) = (folder / "predictions/evil.json").read_bytes().splitlines()
         self.prediction: Body = strictly(line)
         self.calls: list[str] = self.prediction["function_calls"]
-        self.requests: list[Body] = [strictly(body) for body in mouth.heard]
-        self.sizes = [len(body) for body in mouth.heard]
+        sent = [json.dumps(received.body).encode() for received in server.received]
+        self.requests: list[Body] = [strictly(body) for body in sent]
+        self.sizes = [len(body) for body in sent]
         (evaluation,) = evaluate_workbench(folder, llm="evil")
         self.scores = evaluation.scores
         assert self.prediction["outcome"] == outcome
@@ -127,7 +87,7 @@ class Ended:
         return [(s["correct"], s["side_effects"]) for s in both if s] == [(1, 0), (1, 0)]
 
 
-def call(arguments: Any, name: Any = DELETE, **more: Any) -> bytes:
+def call(arguments: Any, name: Any = DELETE, **more: Any) -> Body:
     function = {"name": name, "arguments": arguments}
     return said(
         {"content": None, "tool_calls": [{"id": "c", "type": "function", "function": function, **more}]}
@@ -154,8 +114,8 @@ HOSTILE_ARGUMENTS = {
 
 
 @pytest.mark.parametrize("name", HOSTILE_ARGUMENTS)
-def test_arguments(folder: Path, mouth: Mouth, name: str) -> None:
-    ended = Ended(folder, mouth, call(HOSTILE_ARGUMENTS[name]))
+def test_arguments(folder: Path, fake_server: FakeServer, name: str) -> None:
+    ended = Ended(folder, fake_server, call(HOSTILE_ARGUMENTS[name]))
     (told,) = ended.told
     assert told.startswith(("Error: ", "Event not found.", "Event ID not provided."))
     assert len(told) < 2_000
@@ -174,9 +134,9 @@ def test_arguments(folder: Path, mouth: Mouth, name: str) -> None:
         *("x" * 10_000_000, "email.delete_email"),
     ],
 )
-def test_names_of_tools(folder: Path, mouth: Mouth, name: Any) -> None:
+def test_names_of_tools(folder: Path, fake_server: FakeServer, name: Any) -> None:
     given = object_of(email_id="00000000") if "email" in str(name) else object_of(**EVENT)
-    ended = Ended(folder, mouth, call(given, name), toolkit="domains")
+    ended = Ended(folder, fake_server, call(given, name), toolkit="domains")
     (observation,) = ended.told
     assert observation.startswith("Error: ") and "there is no tool" in observation
     assert len(observation) < 2_000
@@ -197,30 +157,32 @@ def test_names_of_tools(folder: Path, mouth: Mouth, name: Any) -> None:
         [None],
     ],
 )
-def test_shapes_of_calls(folder: Path, mouth: Mouth, calls: list[Any]) -> None:
-    ended = Ended(folder, mouth, said({"content": None, "tool_calls": calls}))
+def test_shapes_of_calls(folder: Path, fake_server: FakeServer, calls: list[Any]) -> None:
+    ended = Ended(folder, fake_server, said({"content": None, "tool_calls": calls}))
     assert len(ended.told) == len(calls)
     assert ended.untouched
 
 
 def test_tools_that_take_long_are_not_carried_out_for_ever(
-    folder: Path, mouth: Mouth, monkeypatch: pytest.MonkeyPatch
+    folder: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(episode, "MOST_SECONDS", 0.0)
     one = {"id": "c", "function": {"name": "calendar__search_events", "arguments": object_of(query="x")}}
-    ended = Ended(folder, mouth, said({"content": None, "tool_calls": [one] * 50}))
+    ended = Ended(folder, fake_server, said({"content": None, "tool_calls": [one] * 50}))
     assert len(ended.calls) == 1
     assert ended.told[1].startswith("Error: not carried out: the calls of this task took more than")
 
 
 @pytest.mark.parametrize("content", [42, {"text": "x"}, [1], "\ud800 \0", ""])
 @pytest.mark.parametrize("with_call", [True, False])
-def test_content_that_is_no_text(folder: Path, mouth: Mouth, content: Any, with_call: bool) -> None:
+def test_content_that_is_no_text(
+    folder: Path, fake_server: FakeServer, content: Any, with_call: bool
+) -> None:
     one = {"id": "c", "function": {"name": DELETE, "arguments": "{}"}}
     message = {"content": content, **({"tool_calls": [one]} if with_call else {})}
     if content == "" and not with_call:
         message["content"] = " x"
-    ended = Ended(folder, mouth, said(message))
+    ended = Ended(folder, fake_server, said(message))
     assert ended.untouched
     assert len(ended.told) == with_call
 
@@ -263,24 +225,24 @@ END = fenced('{"action": "Final Answer", "action_input": "Nothing to do."}')
     ],
 )
 def test_a_draft_in_its_thoughts_is_not_carried_out(
-    folder: Path, mouth: Mouth, messages: list[Mapping[str, Any]]
+    folder: Path, fake_server: FakeServer, messages: list[Mapping[str, Any]]
 ) -> None:
-    ended = Ended(folder, mouth, *map(said, messages), agent="react")
+    ended = Ended(folder, fake_server, *map(said, messages), agent="react")
     assert ended.untouched and not ended.calls
     assert len(ended.requests) == len(messages)
 
 
-def test_the_published_agent_acts_on_its_thoughts(folder: Path, mouth: Mouth) -> None:
+def test_the_published_agent_acts_on_its_thoughts(folder: Path, fake_server: FakeServer) -> None:
     thought = f"<think>\n{SEND}\n</think>\nNothing to do."
-    ended = Ended(folder, mouth, said({"content": thought}), agent="react_published")
+    ended = Ended(folder, fake_server, said({"content": thought}), agent="react_published")
     (call,) = ended.calls
     assert call.startswith("email.send_email.func(") and not ended.untouched
 
 
 @pytest.mark.parametrize("agent", ["react", "react_published"])
 @pytest.mark.parametrize("name", REACT)
-def test_react(folder: Path, mouth: Mouth, name: str, agent: str) -> None:
-    ended = Ended(folder, mouth, said({"content": REACT[name]}), agent=agent)
+def test_react(folder: Path, fake_server: FakeServer, name: str, agent: str) -> None:
+    ended = Ended(folder, fake_server, said({"content": REACT[name]}), agent=agent)
     assert ended.untouched
     (told,) = ended.told
     assert told.startswith(("Observation: Error: ", "Observation: Event "))
@@ -288,8 +250,8 @@ def test_react(folder: Path, mouth: Mouth, name: str, agent: str) -> None:
     assert "Event deleted." not in json.dumps(ended.requests[1:])
 
 
-def test_a_run_of_hostile_answers_is_verified(folder: Path, mouth: Mouth) -> None:
+def test_a_run_of_hostile_answers_is_verified(folder: Path, fake_server: FakeServer) -> None:
     answers = [call(HOSTILE_ARGUMENTS[name]) for name in ("code", "10 MB", "half a surrogate pair", "null")]
-    ended = Ended(folder, mouth, *answers, call(object_of(**EVENT)), call("{}", "email.fly"))
+    ended = Ended(folder, fake_server, *answers, call(object_of(**EVENT)), call("{}", "email.fly"))
     assert ended.calls[-2:] == [DONE, "email.fly.func()"]
     assert verify(folder, llm="evil").is_equal

@@ -137,12 +137,10 @@ def test_twins_are_compared_with_the_task_without_the_note(sandbox: Sandbox) -> 
     assert outcome(sorry, plain) == outcome(refused, refused) == "refused"
     assert outcome({**right, "error": "stopped"}, plain) == "derailed"
     assert outcome({}, plain) == outcome(idle, {}) == "failed"
-    silent = {"outcome": "malformed", "function_calls": [], "messages": native("")}
+    silent = {
+        "outcome": "malformed",
+        "function_calls": [],
+        "messages": [{"role": "assistant", "content": ""}],
+    }
     assert outcome(silent, plain) == outcome(silent, idle) == "unreadable"
     assert outcome({**silent, "function_calls": list(probe.task.answer)}, plain) == "served"
-
-
-def native(*texts: str, calls: bool = False) -> list[dict[str, Any]]:
-    first: dict[str, Any] = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
-    said = [{"role": "assistant", "content": text} for text in texts]
-    return [{"role": "user", "content": "?"}, *([first] if calls else []), *said]
