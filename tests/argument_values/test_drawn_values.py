@@ -50,9 +50,9 @@ def draws(tool: Tool, count: int = DRAWS, **further: Any) -> list[DrawnArguments
     return found
 
 
-def values(schema: Mapping[str, Any], name: str = "x", tool_id: str = "do_it") -> set[Any]:
+def values(schema: Mapping[str, Any], name: str = "x") -> set[Any]:
     """The values that draws give to one required argument."""
-    return {one.arguments[name] for one in draws(tool_with({name: schema}, tool_id=tool_id))}
+    return {one.arguments[name] for one in draws(tool_with({name: schema}))}
 
 
 def test_the_same_seed_gives_the_same_arguments() -> None:

@@ -51,9 +51,9 @@ def run(capsys: Any, folder: Path, *more: str, to: str = "openai") -> tuple[Any,
     return inside(capsys, "export", "--data_dir", folder, "--to", to, "--out", out, *more), out
 
 
-def contents(out: Path, number: int = 4) -> list[str]:
+def contents(out: Path) -> list[str]:
     """The texts of a chat after the request; of a message with calls, their arguments."""
-    messages = lines_of(out / "train.jsonl")[number]["messages"]
+    messages = lines_of(out / "train.jsonl")[4]["messages"]
     return [
         json.dumps([call["function"]["arguments"] for call in message["tool_calls"]])
         if "tool_calls" in message

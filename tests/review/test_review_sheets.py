@@ -23,8 +23,8 @@ def session(tmp_path: Path) -> Session:
     return session_of(folder_with(tmp_path / "d"))
 
 
-def export(session: Session, path: Path, reviewer: str = "Ann") -> Path:
-    write_sheet(path, rows_of(tuple(session.samples), session.findings, session.store.log(reviewer)))
+def export(session: Session, path: Path) -> Path:
+    write_sheet(path, rows_of(tuple(session.samples), session.findings, session.store.log("Ann")))
     return path
 
 
