@@ -162,24 +162,6 @@ def test_failed_requests_are_in_the_next_batch(
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_what_an_expired_batch_answered_is_kept(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 6)
-    fake_server.batches.ending = lambda number: "expired" if number == 0 else "completed"
-    fake_server.batches.answered = 4
-    done = batched(capsys, fake_server, folder)
-    assert done.code == 3
-    assert "batch_1 is expired: 4 of 6 requests are answered, the same command submits the rest" in done.err
-    assert len(lines_of(folder / "predictions/gpt-4.json")) == 4 and len(ledger_of(folder)) == 4
-    assert len(fake_server.batches.batches) == 1
-    done = batched(capsys, fake_server, folder)
-    assert done.code == 0, done.err
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [6, 2]
-    assert len(fake_server.received) == 6 and len(ledger_of(folder)) == 6
-    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
-
-
 def test_ctrl_c_leaves_the_batch_running(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data", 5)
     arguments = ("--data_dir", "data", "--batch", "openai", "--api_base", fake_server.base)
