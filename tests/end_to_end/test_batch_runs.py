@@ -88,19 +88,6 @@ def test_a_batch_gives_the_files_of_single_requests(
     assert verified.code == 0, verified.err
 
 
-def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    prices = tmp_path / "prices.csv"
-    prices.write_text(f"{HEAD}\ngpt-4,10,20,2026-01-01\n")
-    folders = data_folder(tmp_path / "single", 4), data_folder(tmp_path / "batch", 4)
-    assert infer(capsys, fake_server, folders[0], "--prices", prices).code == 0
-    done = batched(capsys, fake_server, folders[1], "--prices", prices)
-    assert done.code == 0
-    single, many = (sum(line["cost"] for line in ledger_of(folder)) for folder in folders)
-    assert single == pytest.approx(2 * many) and many > 0
-    price = "$5 input, $10 output per million tokens (--prices, half price in a batch, 2026-01-01)"
-    assert f"price of gpt-4: {price}" in done.err
-
-
 def test_a_budget_holds_before_anything_is_submitted(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
