@@ -67,8 +67,8 @@ def schemas(*, contradictory: bool = False) -> Schemas:
             st.builds(lambda one: {"allOf": [one, {"description": "Of a thing."}]}, inner),
         ]
         if contradictory:
-            for keyword in ("oneOf", "allOf"):
-                ways.append(st.lists(inner, min_size=2, max_size=2).map(lambda two, key=keyword: {key: two}))
+            ways.append(st.builds(lambda one, other: {"oneOf": [one, other]}, inner, inner))
+            ways.append(st.builds(lambda one, other: {"allOf": [one, other]}, inner, inner))
         return st.one_of(ways)
 
     return st.recursive(scalars, larger, max_leaves=10)

@@ -9,15 +9,11 @@ from typing import Any
 
 import pytest
 from executions import execution_of, plans_of, write_executions
-from gold_samples import TEMPORAL, label, write_folder
+from gold_samples import TEMPORAL, label, named, write_folder
 from msgspec.structs import replace
 from running import inside, lines_of
 
 from toolassay.calls.execution_record import ExecutedCall, Execution
-
-
-def named(**values: Any) -> list[Any]:
-    return [{"name": name.replace("_", " "), "value": value} for name, value in values.items()]
 
 
 @pytest.fixture
