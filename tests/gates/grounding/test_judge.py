@@ -50,6 +50,7 @@ KNOWN = [
     ("500 Swedish kronor", "SEK"),
     ("fifteen percent tip", "0.15"),
     ("choir from half six til nine pm", "21:00"),
+    ("reserve it for 20 February 2027, 19:00-21:30", "21:30"),
     ("write a poem on spring and mail it to Bo", "Hello Bo, <node-0> a poem on spring"[6:]),
     ("hi", ""),
     ("resize it to 512x512", "512 x 512"),
@@ -87,6 +88,7 @@ DOUBTED = [
     ("500 Swedish kronor", "NOK", "quarantine"),
     ("fifteen percent tip", "0.16", "quarantine"),
     ("choir from half six til nine pm", "20:00", "quarantine"),
+    ("reserve it for 20 February 2027, 19:00-21:30", "21:45", "quarantine"),
     ("", "Rome", "quarantine"),
     ("summarize it", "${step_1}", "quarantine"),
 ]
