@@ -10,7 +10,7 @@ import sys
 import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import pytest
 
@@ -78,7 +78,27 @@ class DaskWorkers:
                 self.kill(number)
 
 
-class KillsAWorker:
+class WrappedEngine:
+    """An engine that disturbs another one; subclasses say how in `map`."""
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+
+    @property
+    def workers(self) -> int:
+        return int(self.engine.workers)
+
+    def close(self) -> None:
+        self.engine.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class KillsAWorker(WrappedEngine):
     """A Dask engine that kills one of its workers with -9 when the first result has arrived.
 
     Args:
@@ -87,25 +107,13 @@ class KillsAWorker:
     """
 
     def __init__(self, cluster: Any, during: type[Any] | None = None) -> None:
-        self._cluster, self._during = cluster, during
+        super().__init__(cluster)
+        self._during = during
         self.killed: list[int] = []
 
-    @property
-    def workers(self) -> int:
-        return int(self._cluster.workers)
-
     def map(self, task: ShardTask[Any, Any], shards: Iterable[Any]) -> Iterator[Any]:
-        for result in self._cluster.map(task, shards):
+        for result in self.engine.map(task, shards):
             if not self.killed and isinstance(task, self._during or object):
-                self.killed.append(next(iter(self._cluster._client.run(os.getpid).values())))
+                self.killed.append(next(iter(self.engine._client.run(os.getpid).values())))
                 os.kill(self.killed[0], signal.SIGKILL)
             yield result
-
-    def close(self) -> None:
-        self._cluster.close()
-
-    def __enter__(self) -> KillsAWorker:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()

@@ -29,6 +29,11 @@ TEMPORAL = ToolLibrary(
 )
 
 
+def named(**values: Any) -> list[Any]:
+    """Arguments by name, with blanks for underscores."""
+    return [{"name": name.replace("_", " "), "value": value} for name, value in values.items()]
+
+
 def label(number: int, nodes: list[tuple[str, list[Any] | None]], **more: Any) -> dict[str, Any]:
     """A label of these calls; links are those of its references, and `links` of `more`."""
     links = [

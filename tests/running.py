@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -129,6 +130,17 @@ def started(name: str, *arguments: str | Path, cwd: Path, **more: str) -> subpro
         # A shell that starts a job in the background has it ignore Ctrl-C, and so would all it starts.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )
+
+
+def wait_until(
+    condition: Callable[[], object], process: subprocess.Popen[Any] | None = None, *, seconds: float = 60
+) -> None:
+    """Wait until a condition holds, while a process runs if one is given."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert process is None or process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
 
 
 def inside(capsys: Capture, stage: str, *arguments: str | Path) -> Finished:

@@ -63,9 +63,3 @@ def test_what_the_prompt_shows_is_never_gold(kind: DependencyType) -> None:
         found, answer = read_instruction(echo, kind)
         assert (found, answer.problem) == (None, ECHO)
         assert read_instruction(f"{echo}\n{json.dumps(RESULT)}", kind)[0] == RESULT
-
-
-def test_an_answer_cut_at_the_token_limit_is_no_instruction() -> None:
-    text = json.dumps(RESULT)
-    assert read_instruction(f"Here you are:\n```json\n{text}\n```", "resource")[0] == RESULT
-    assert read_instruction(text, "resource", "length")[0] is None

@@ -88,19 +88,6 @@ def test_a_batch_gives_the_files_of_single_requests(
     assert verified.code == 0, verified.err
 
 
-def test_a_batch_costs_half(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
-    prices = tmp_path / "prices.csv"
-    prices.write_text(f"{HEAD}\ngpt-4,10,20,2026-01-01\n")
-    folders = data_folder(tmp_path / "single", 4), data_folder(tmp_path / "batch", 4)
-    assert infer(capsys, fake_server, folders[0], "--prices", prices).code == 0
-    done = batched(capsys, fake_server, folders[1], "--prices", prices)
-    assert done.code == 0
-    single, many = (sum(line["cost"] for line in ledger_of(folder)) for folder in folders)
-    assert single == pytest.approx(2 * many) and many > 0
-    price = "$5 input, $10 output per million tokens (--prices, half price in a batch, 2026-01-01)"
-    assert f"price of gpt-4: {price}" in done.err
-
-
 def test_a_budget_holds_before_anything_is_submitted(
     tmp_path: Path, capsys: Capture, fake_server: FakeServer
 ) -> None:
@@ -160,24 +147,6 @@ def test_failed_requests_are_in_the_next_batch(
     infer(capsys, fake_server, undisturbed)
     files = [path / "predictions/gpt-4.json" for path in (folder, undisturbed)]
     assert files[0].read_bytes() == files[1].read_bytes()
-
-
-def test_what_an_expired_batch_answered_is_kept(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    folder = data_folder(tmp_path / "data", 6)
-    fake_server.batches.ending = lambda number: "expired" if number == 0 else "completed"
-    fake_server.batches.answered = 4
-    done = batched(capsys, fake_server, folder)
-    assert done.code == 3
-    assert "batch_1 is expired: 4 of 6 requests are answered, the same command submits the rest" in done.err
-    assert len(lines_of(folder / "predictions/gpt-4.json")) == 4 and len(ledger_of(folder)) == 4
-    assert len(fake_server.batches.batches) == 1
-    done = batched(capsys, fake_server, folder)
-    assert done.code == 0, done.err
-    assert [len(batch.lines) for batch in fake_server.batches.batches] == [6, 2]
-    assert len(fake_server.received) == 6 and len(ledger_of(folder)) == 6
-    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
 
 
 def test_ctrl_c_leaves_the_batch_running(tmp_path: Path, fake_server: FakeServer) -> None:

@@ -17,7 +17,7 @@ import pytest
 from builders import imported_folder, imported_tool, write_labels
 from mcp_servers import command_of, is_running, serving
 from running import command_of as command
-from running import environment, lines_of, shell, started
+from running import environment, lines_of, shell, started, wait_until
 
 KEY = {"key": {"type": "string"}}
 VALUE = {**KEY, "value": {"type": "string"}}
@@ -213,10 +213,7 @@ def test_nothing_is_lost_where_each_plan_has_a_copy(
     assert {one["outcome"] for one in results["disturbed"]} == {"ran"}
     assert results["disturbed"][7]["calls"][2]["result"] == {"key": "r007", "lines": 3}
     assert (source / "ledger.txt").read_text() == "first 1\n"
-    deadline = time.monotonic() + 10
-    while left := [pid for pid in pids if is_running(pid)]:
-        assert time.monotonic() < deadline, left
-        time.sleep(0.02)
+    wait_until(lambda: not any(map(is_running, pids)), seconds=10)
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
@@ -232,10 +229,7 @@ def test_an_interrupt_keeps_what_was_done_and_ends_the_servers(tmp_path: Path, h
         *("--workspace", str(source), "--allow_writes"),
     ]
     process = started("execute", *arguments, cwd=tmp_path, TMPDIR=str(temporary))
-    deadline = time.monotonic() + 60
-    while len(words_of(record)) < 8:
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: len(words_of(record)) >= 8, process)
     process.send_signal(how)
     _, err = process.communicate(timeout=30)
     assert process.returncode == 130, err
@@ -255,10 +249,7 @@ def test_an_interrupt_waits_for_a_write_that_must_not_be_repeated(tmp_path: Path
     with serving("recorder", str(record)) as address:
         arguments = ["--data_dir", "data", "--executor", "mcp", "--server", address, "--allow_writes"]
         process = started("execute", *arguments, cwd=tmp_path)
-        deadline = time.monotonic() + 60
-        while len(words_of(record)) < 5:
-            assert process.poll() is None and time.monotonic() < deadline
-            time.sleep(0.003)
+        wait_until(lambda: len(words_of(record)) >= 5, process)
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 130, err

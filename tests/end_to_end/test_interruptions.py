@@ -19,6 +19,15 @@ STAGES = {
 }
 
 
+def assert_interrupted(process: subprocess.Popen[str], output: Path, answers: int) -> None:
+    """The run ends as one that was interrupted, with this number of answers."""
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "interrupted; the same command continues the run" in err
+    assert "Traceback" not in err
+    assert len(lines_of(output)) == answers
+
+
 def interrupt_again(process: subprocess.Popen[str]) -> None:
     """The second Ctrl-C, when the first has been heard."""
     assert process.stderr is not None
@@ -38,11 +47,8 @@ def test_ctrl_c_lets_what_is_in_flight_finish(tmp_path: Path, fake_server: FakeS
     assert process.stderr is not None
     assert any("finishing the 3 requests in flight" in line for line in process.stderr)
     fake_server.release()
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted; the same command continues the run" in err
-    assert "Traceback" not in err
-    assert len(fake_server.received) == len(lines_of(tmp_path / "data" / name)) == 6
+    assert_interrupted(process, tmp_path / "data" / name, 6)
+    assert len(fake_server.received) == 6
     assert shell(script, *arguments, cwd=tmp_path).code == 0
     assert len(fake_server.received) == 9
 
@@ -66,11 +72,7 @@ def test_an_interrupted_run_does_not_wait_for_retries(
     process = started(script, *arguments, cwd=tmp_path)
     fake_server.wait_for(9)
     process.send_signal(how)
-    _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert "interrupted; the same command continues the run" in err
-    assert "Traceback" not in err
-    assert len(lines_of(tmp_path / "data" / name)) == 5
+    assert_interrupted(process, tmp_path / "data" / name, 5)
     fake_server.forget()
     fake_server.behaviour = lambda prompt, number: "whole"
     assert shell(script, *arguments, cwd=tmp_path).code == 0
@@ -102,13 +104,9 @@ def test_an_interrupted_run_is_completed_by_the_same_command(
     process.send_signal(how)
     if how == signal.SIGINT:
         interrupt_again(process)
-    _, err = process.communicate(timeout=60)
-    if how == signal.SIGINT:
-        assert process.returncode == 130
-        assert "interrupted; the same command continues the run" in err
-        assert "Traceback" not in err
-        assert len(lines_of(tmp_path / "disturbed/data" / name)) == 4
+        assert_interrupted(process, tmp_path / "disturbed/data" / name, 4)
     else:
+        process.communicate(timeout=60)
         assert process.returncode == -signal.SIGKILL
     fake_server.release()
 

@@ -76,6 +76,21 @@ def leaks(place: Path, said: str) -> list[str]:
     ]
 
 
+def ended(capsys: Capture, stage: str, *arguments: str | Path) -> tuple[str, int]:
+    """What a command says, tracebacks included, and its exit code."""
+    try:
+        done = inside(capsys, stage, *arguments)
+    except ToolassayError:
+        return traceback.format_exc(), 1
+    return done.out + done.err, done.code
+
+
+def logged(capsys: Capture, caplog: pytest.LogCaptureFixture) -> str:
+    """What is on the screen besides, and in the logs of this process."""
+    ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
+    return "".join(capsys.readouterr()) + "\n".join(f"{one.name}: {one.getMessage()}" for one in ours)
+
+
 @pytest.fixture
 def fake_server() -> Iterator[FakeServer]:
     """A server below a path that holds a key."""
@@ -118,17 +133,10 @@ def test_no_secret_gets_out(
     for behaviour in BEHAVIOURS:
         fake_server.behaviour = lambda prompt, _, kind=behaviour: kind  # type: ignore[misc]
         folder = data_folder(tmp_path / behaviour, 2)
-        try:
-            done = inside(capsys, stage, "--data_dir", folder, *arguments, *FLAGS[stage])
-        except ToolassayError:
-            said += traceback.format_exc()
-            codes.append(1)
-        else:
-            said += done.out + done.err
-            codes.append(done.code)
-    out, err = capsys.readouterr()
-    ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
-    said += out + err + "\n".join(f"log of {record.name}: {record.getMessage()}" for record in ours)
+        text, code = ended(capsys, stage, "--data_dir", folder, *arguments, *FLAGS[stage])
+        said += text
+        codes.append(code)
+    said += logged(capsys, caplog)
     sent = "".join(request.echo for request in fake_server.received)
     for name in ("header", "scheme", "query", "body", "path"):
         assert secret(name) in sent, said
@@ -250,19 +258,9 @@ def test_no_secret_gets_out_of_any_command(
         ("evaluate", "--llm", "gpt-4"),
         ("report", "--out", "report"),
     ]
-    said, codes = "", []
-    for stage, *more in commands:
-        try:
-            done = inside(capsys, stage, "--data_dir", folder, *more)
-        except ToolassayError:
-            said += traceback.format_exc()
-            codes.append(1)
-        else:
-            said += done.out + done.err
-            codes.append(done.code)
-    out, err = capsys.readouterr()
-    ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
-    said += out + err + "\n".join(record.getMessage() for record in ours)
+    ends = [ended(capsys, stage, "--data_dir", folder, *more) for stage, *more in commands]
+    codes = [code for _, code in ends]
+    said = "".join(text for text, _ in ends) + logged(capsys, caplog)
     assert secret("path") in "".join(request.echo for request in fake_server.received)
     assert f"http://127.0.0.1:{fake_server.port}/***/v1" in said
     assert not leaks(tmp_path, said)

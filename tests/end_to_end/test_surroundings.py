@@ -7,13 +7,11 @@ import os
 import pty
 import re
 import signal
-import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import command_of, environment, shell, started
+from running import command_of, environment, shell, started, wait_until
 
 from toolassay.testkit import FakeServer
 
@@ -124,19 +122,12 @@ def test_sigterm_ends_a_command_and_leaves_nothing(tmp_path: Path, engine: tuple
     more = ("--number_of_samples", "20000", "--seed", "1")
     arguments = ("--data_dir", "data", "--llm", "offline", *more, *engine)
     process = started("generate", *arguments, cwd=tmp_path, TMPDIR=str(temporary))
-    wait_for_file(process, tmp_path / "data", "journal.jsonl")
+    wait_until(lambda: [path for path in tmp_path.rglob("journal.jsonl") if path.stat().st_size], process)
     for _ in range(2):  # as `timeout` does
         process.send_signal(signal.SIGTERM)
     _, err = process.communicate(timeout=60)
     assert process.returncode in (130, 143) and "Traceback" not in err
     assert not list(temporary.iterdir()) and not list(tmp_path.rglob("*.unfinished"))
-
-
-def wait_for_file(process: subprocess.Popen[str], folder: Path, name: str) -> None:
-    """Wait until a running command has written to a file."""
-    while not any(path.stat().st_size for path in folder.rglob(name)):
-        assert process.poll() is None
-        time.sleep(0.05)
 
 
 def test_a_dotenv_file_sets_no_proxy(tmp_path: Path, fake_server: FakeServer) -> None:

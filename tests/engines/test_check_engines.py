@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from builders import labelled_folder
 from checking import NO, YES, label
-from dask_workers import DaskWorkers, KillsAWorker
+from dask_workers import DaskWorkers, KillsAWorker, WrappedEngine
 from running import files_below, write_lines
 
 from toolassay import check
@@ -100,25 +100,13 @@ def test_variety_has_the_same_bytes_on_every_engine(folder: Path, cluster: DaskW
 def test_a_file_that_changes_during_a_check_is_an_error(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Changes:
-        """An engine of two processes; the file changes before the gates run."""
-
-        def __init__(self, engine: Engine) -> None:
-            self._engine, self.workers = engine, engine.workers
+    class Changes(WrappedEngine):
+        """The file changes before the gates run."""
 
         def map(self, task: Any, shards: Any) -> Any:
             if isinstance(task, CheckTask):
                 write_lines(folder / "data.json", [label(number) for number in range(100, 140)])
-            return self._engine.map(task, shards)
-
-        def close(self) -> None:
-            self._engine.close()
-
-        def __enter__(self) -> Changes:
-            return self
-
-        def __exit__(self, *error: object) -> None:
-            self.close()
+            return self.engine.map(task, shards)
 
     monkeypatch.setattr(check_stage, "open_engine", lambda engine: Changes(open_engine(engine)))
     with pytest.raises(UsageError, match=r"data\.json: changed while it was being used"):

@@ -47,9 +47,7 @@ def unreadable(turn: AgentTurn) -> bool:
     [
         TEXT,
         f"Thought: so.\nAction:\n```\n{TEXT}\n```",
-        f"```JSON\n{TEXT}\n```",
         f"```python\n{ACTION}\n```",
-        TEXT.replace('"', "“").replace("“:", "”:"),
         "{'action': 'email.delete_email', 'action_input': {'email_id': '00000001'}} // so",
         f"{DRAFT}\nNo, rather:\n{TEXT}",
         f"{TEXT}\nObservation: done.\n{DRAFT}",

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from mcp_servers import is_running
 from plan_runs import LIMITS, WRITES, executed, library_of, opened, planned, run_with
-from running import environment, files_below
+from running import environment, files_below, wait_until
 
 from toolassay.calls.execution_record import Execution
 from toolassay.errors import UsageError
@@ -357,16 +357,12 @@ item = planned("r", ("endless", {{}}))
 asyncio.run(executed(EXECUTOR, Path({str(tmp_path)!r}), item, functions={str(functions)!r}))
 """
     process = subprocess.Popen([sys.executable, "-c", program], env=environment())
-    log, deadline = tmp_path / "log", time.monotonic() + 60
-    while not log.exists() or "endless" not in log.read_text():
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.02)
+    log = tmp_path / "log"
+    wait_until(lambda: log.exists() and "endless" in log.read_text(), process)
     process.kill()
     process.wait()
     pids = [int(line.split()[1]) for line in log.read_text().splitlines() if line.startswith("pid ")]
-    while [pid for pid in pids if is_running(pid)]:
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not any(map(is_running, pids)))
 
 
 async def test_children_of_functions_are_ended_with_them(functions: Path) -> None:

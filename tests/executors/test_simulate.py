@@ -11,6 +11,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from result_schemas import schemas
 
 from toolassay.argument_schemas import ArgumentValidator
 from toolassay.data_folder import DataFolder
@@ -202,57 +203,6 @@ async def test_where_the_type_of_a_result_is_open_it_is_that_which_arguments_tak
     async with world(tools) as call:
         for place in await call("list_places"):
             await call("show", **place)
-
-
-def schemas() -> st.SearchStrategy[dict[str, Any]]:
-    names = st.sampled_from(["id", "name", "count", "token", "items", "data", "start_date", "user"])
-    scalars = st.one_of(
-        st.builds(
-            lambda low, room: {"type": "integer", "minimum": low, "maximum": low + room},
-            st.integers(-9, 99),
-            st.integers(0, 9),
-        ),
-        st.builds(lambda low: {"type": "number", "minimum": low, "maximum": low + 0.5}, st.integers(-5, 5)),
-        st.builds(
-            lambda low, room: {"type": "string", "minLength": low, "maxLength": low + room},
-            st.integers(0, 30),
-            st.integers(0, 9),
-        ),
-        st.builds(
-            lambda form: {"type": "string", "format": form},
-            st.sampled_from(["date", "date-time", "email", "uri", "uuid", "ipv4", "time"]),
-        ),
-        st.builds(
-            lambda values: {"enum": values},
-            st.lists(st.sampled_from(["a", 1, None, 2.5]), min_size=1, unique=True),
-        ),
-        st.sampled_from([{"type": "boolean"}, {"type": "null"}, {}, {"type": ["string", "null"]}]),
-    )
-
-    def larger(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
-        properties = st.dictionaries(names, inner, max_size=4)
-        return st.one_of(
-            st.builds(
-                lambda items, least: {"type": "array", "items": items, "minItems": least},
-                inner,
-                st.integers(0, 4),
-            ),
-            st.builds(
-                lambda of, needs, is_open: {
-                    "type": "object",
-                    "properties": of,
-                    "required": sorted(of)[:needs],
-                    "additionalProperties": is_open,
-                },
-                properties,
-                st.integers(0, 4),
-                st.booleans(),
-            ),
-            st.builds(lambda one, other: {"anyOf": [one, other]}, inner, inner),
-            st.builds(lambda one: {"allOf": [one, {"description": "Of a thing."}]}, inner),
-        )
-
-    return st.recursive(scalars, larger, max_leaves=10)
 
 
 @settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from running import files_below
 
@@ -270,6 +270,7 @@ def copy(source: Path) -> Any:
     made.remove()
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     value=st.recursive(
         st.integers()
@@ -279,22 +280,8 @@ def copy(source: Path) -> Any:
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     )
 )
-def test_names_and_real_paths_are_each_others_opposite(tmp_path_factory: Any, value: Any) -> None:
-    copy = _COPIES.setdefault("one", None) or Workspace(tmp_path_factory.mktemp("source"))
-    _COPIES["one"] = copy
+def test_names_and_real_paths_are_each_others_opposite(copy: Workspace, value: Any) -> None:
     assert copy.with_names(copy.with_real_paths(value)) == value
-
-
-_COPIES: dict[str, Workspace | None] = {}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def end_of_copies() -> Any:
-    """Delete the copy that the examples of a property share."""
-    yield
-    for copy in _COPIES.values():
-        assert copy is not None
-        copy.remove()
 
 
 def test_a_result_of_one_call_is_an_argument_of_the_next(copy: Workspace) -> None:

@@ -9,15 +9,11 @@ from typing import Any
 
 import pytest
 from executions import execution_of, plans_of, write_executions
-from gold_samples import TEMPORAL, label, write_folder
+from gold_samples import TEMPORAL, label, named, write_folder
 from msgspec.structs import replace
 from running import inside, lines_of
 
 from toolassay.calls.execution_record import ExecutedCall, Execution
-
-
-def named(**values: Any) -> list[Any]:
-    return [{"name": name.replace("_", " "), "value": value} for name, value in values.items()]
 
 
 @pytest.fixture
@@ -51,9 +47,9 @@ def run(capsys: Any, folder: Path, *more: str, to: str = "openai") -> tuple[Any,
     return inside(capsys, "export", "--data_dir", folder, "--to", to, "--out", out, *more), out
 
 
-def contents(out: Path, number: int = 4) -> list[str]:
+def contents(out: Path) -> list[str]:
     """The texts of a chat after the request; of a message with calls, their arguments."""
-    messages = lines_of(out / "train.jsonl")[number]["messages"]
+    messages = lines_of(out / "train.jsonl")[4]["messages"]
     return [
         json.dumps([call["function"]["arguments"] for call in message["tool_calls"]])
         if "tool_calls" in message

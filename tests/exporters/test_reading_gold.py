@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from gold_samples import RESOURCE, TEMPORAL, label
+from gold_samples import RESOURCE, TEMPORAL, label, named
 
 from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, plan_of
 from toolassay.gold import Gold
@@ -17,10 +17,6 @@ def resource(value: dict[str, Any]) -> CallPlan:
 
 def temporal(value: dict[str, Any]) -> CallPlan:
     return plan_of(Gold.of(value), TEMPORAL, "temporal")
-
-
-def named(**values: Any) -> list[Any]:
-    return [{"name": name.replace("_", " "), "value": value} for name, value in values.items()]
 
 
 def test_texts_go_to_the_input_of_their_type() -> None:

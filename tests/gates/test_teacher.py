@@ -4,7 +4,7 @@ import pytest
 from checking import NO, YES, gold
 
 from toolassay.gates.critic import NOT_FOR_IT, CriticVerdict, TeacherGate
-from toolassay.gates.gate import Finding, state_of
+from toolassay.gates.gate import state_of
 
 
 @pytest.mark.parametrize(
@@ -22,16 +22,9 @@ def test_the_review_that_a_label_brings(review: object, state: str) -> None:
 
 
 def test_a_failure_quotes_the_review() -> None:
-    (found,) = TeacherGate().check(gold(check_by_teacher=NO))
-    assert found == Finding(
-        "llm critic",
-        "quarantine",
-        'the review concludes: "Executable: yes / Correct: no"',
-        "check_by_teacher",
-    )
     (found,) = TeacherGate(teacher="writer-1").check(gold(check_by_teacher=NO))
-    assert found.reason.startswith('the review by writer-1 concludes: "')
-    assert found.author == "writer-1"
+    assert "Executable: yes / Correct: no" in found.reason
+    assert (found.gate, found.where, found.author) == ("llm critic", "check_by_teacher", "writer-1")
 
 
 def test_a_critic_quarantines_and_an_answer_without_a_verdict_is_unknown() -> None:

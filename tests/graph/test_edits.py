@@ -59,10 +59,6 @@ def edited(*edits: Edit, links: tuple[Dependency, ...] = (DERIVED,)) -> list[Dep
     return result.dependencies
 
 
-def problems(*edits: Edit, links: tuple[Dependency, ...] = (DERIVED,)) -> list[str]:
-    return [reason for _, reason in apply(edits, links, LIBRARY).problems]
-
-
 def test_an_added_link_is_a_persons_and_certain() -> None:
     added = edit("add", "c", "d", fields=[{"from": "items[].id", "to": "y"}], note="seen it")
     assert edited(added)[1] == Dependency(

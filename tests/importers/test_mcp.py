@@ -222,13 +222,13 @@ live = pytest.mark.skipif(
 )
 
 
-def assert_shop(incoming: Incoming, server: str = "the_shop") -> None:
+def assert_shop(incoming: Incoming) -> None:
     find, buy = incoming.tools
     assert (find.name, find.description) == ("find", "Find goods by words in their names.")
     assert find.annotations == {"readOnlyHint": True, "title": "Find goods"}
     assert find.input_schema["required"] == ["words"]
     assert find.output_schema is not None
-    assert find.source == {"server": server}
+    assert find.source == {"server": "the_shop"}
     assert buy.input_schema["properties"]["address"]["type"] == "object"
     assert not incoming.notes
     assert incoming.service.endswith(": Ask before you buy.")

@@ -33,8 +33,8 @@ def desk() -> Started:
 
 
 def club() -> Started:
-    server, kept = clubhouse(None)
-    return server, lambda: dict(kept)
+    server, kept = clubhouse()
+    return server, lambda: {"items": {**kept["items"]}, "times": [*kept["times"]]}
 
 
 class InProcess(OpenExecutor):

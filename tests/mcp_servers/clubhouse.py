@@ -1,4 +1,4 @@
-"""A server of the SDK that keeps remarks on the items of a club: `clubhouse.py FILE`, a JSON file.
+"""A server of the SDK that keeps remarks on the items of a club in memory.
 
 Lists are named "items", an argument in a list has the name of the list around it, and forms of days and times
 are in descriptions only.
@@ -6,11 +6,7 @@ are in descriptions only.
 
 from __future__ import annotations
 
-import json
-import logging
-import sys
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -36,18 +32,10 @@ class Remarks(TypedDict):
     contents: Annotated[list[str], Field(description="The contents of the remarks")]
 
 
-def clubhouse(file: Path | None) -> tuple[MCPServer, dict[str, Any]]:
-    """The server, and what it keeps: in a file if there is one."""
+def clubhouse() -> tuple[MCPServer, dict[str, Any]]:
+    """The server, and what it keeps."""
     server = MCPServer("club")
     kept: dict[str, Any] = {"items": {**SEED}, "times": []}
-    if file is not None and file.exists():
-        kept = json.loads(file.read_text())
-
-    def save(**changed: Any) -> str:
-        kept.update(changed)
-        if file is not None:
-            file.write_text(json.dumps(kept))
-        return "done"
 
     @server.tool(annotations=READS)
     def read_register() -> dict[str, Any]:
@@ -62,7 +50,8 @@ def clubhouse(file: Path | None) -> tuple[MCPServer, dict[str, Any]]:
             if one["itemName"] not in items:
                 raise ToolError(f"Item with name {one['itemName']} not found")
             items[one["itemName"]] = [*items[one["itemName"]], *one["contents"]]
-        return save(items=items)
+        kept["items"] = items
+        return "done"
 
     @server.tool()
     def book_grill(day: Day, start: Clock) -> str:
@@ -71,16 +60,7 @@ def clubhouse(file: Path | None) -> tuple[MCPServer, dict[str, Any]]:
             when = datetime.strptime(f"{day} {start}", "%d.%m.%Y %H:%M")
         except ValueError as error:
             raise ToolError(f"it cannot be booked then: {error}") from None
-        return save(times=[*kept["times"], when.isoformat()])
+        kept["times"].append(when.isoformat())
+        return "done"
 
     return server, kept
-
-
-def main(file: str) -> None:
-    """Serve until the input ends."""
-    logging.disable(logging.CRITICAL)
-    clubhouse(Path(file))[0].run("stdio")
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -32,10 +32,6 @@ def serve(list_tools: Callable[[dict[str, Any]], dict[str, Any]], **about: Any) 
             send({"id": number, "result": result})
         elif method == "tools/list":
             send({"id": number, "result": list_tools(request.get("params") or {})})
-        elif method == "tools/call" and ARGUMENTS[1:] == ["slow-once"]:
-            del ARGUMENTS[1]
-        elif method == "tools/call":
-            send({"id": number, "result": {"content": [{"type": "text", "text": "x" * int(ARGUMENTS[0])}]}})
 
 
 def listing(*tools: Any) -> Callable[[dict[str, Any]], dict[str, Any]]:
@@ -129,12 +125,6 @@ def many_messages() -> None:
         send({"method": "notifications/message", "params": {"level": "info", "data": "x" * 2**20}})
 
 
-def banner() -> None:
-    """Greet on stdout before the first message, as careless servers do."""
-    print("Shop server 1.0\nlistening …", flush=True)
-    serve(listing(TOOL))
-
-
 def repeat_cursor() -> None:
     """Give the same page for ever."""
     serve(lambda params: {"tools": [TOOL], "nextCursor": "next"})
@@ -148,20 +138,6 @@ def endless_pages() -> None:
 def answer() -> None:
     """Give the result that the argument is as JSON."""
     serve(lambda params: json.loads(ARGUMENTS[0]), serverInfo="none", instructions=["a list"])
-
-
-def deep() -> None:
-    """Answer with brackets in brackets."""
-
-    def nested(params: dict[str, Any]) -> dict[str, Any]:
-        depth = int(ARGUMENTS[0])
-        sys.stdout.write(
-            '{"jsonrpc": "2.0", "id": 2, "result": ' + '{"tools": [' * depth + "]}" * depth + "}\n"
-        )
-        sys.stdout.flush()
-        return {}
-
-    serve(nested)
 
 
 def refuse() -> None:

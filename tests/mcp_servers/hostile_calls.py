@@ -53,12 +53,8 @@ def bad(arguments: dict[str, Any]) -> Any:
         return text("é" * 60_000)
     elif MODE == "wrong_schema":
         return text("{}", structuredContent={"id": "seven"})
-    elif MODE == "unstructured":
-        return text('{"id": 7}')
     elif MODE == "no_result":
         return {"answer": 7}
-    elif MODE == "no_object":
-        return "done"
     elif MODE == "flood_notifications":
         while True:
             send({"method": "notifications/message", "params": {"level": "info", "data": "hello"}})
@@ -70,8 +66,6 @@ def bad(arguments: dict[str, Any]) -> Any:
         return text(f"\x1b[31mdenied\x07\nfor {os.environ.get('PASSWORD')}\n" + "x" * 1000, isError=True)
     elif MODE == "rpc_error":
         return {"error": {"code": -32000, "message": f"no\nrights\x07 for {os.environ.get('PASSWORD')}"}}
-    elif MODE == "text_error":
-        return text("Error: no such note")
     elif MODE == "json_error":
         return text('{"error": "no such note", "id": 7}')
     elif MODE == "wrapped_text_error":
@@ -85,7 +79,7 @@ def main() -> None:
     tools: list[dict[str, Any]] = [
         {"name": name, "inputSchema": OBJECT, "annotations": READS} for name in ("good", "bad")
     ]
-    if MODE in ("wrong_schema", "unstructured", "json_error"):
+    if MODE in ("wrong_schema", "json_error"):
         tools[1]["outputSchema"] = SCHEMA
     for line in sys.stdin:
         request = json.loads(line)

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from measurements.planted_defects.checking import Check, toolassay_check
+from measurements.planted_defects.checking import Check
 from measurements.planted_defects.examination import examine
 from measurements.planted_defects.forms import EXPECTED
 from measurements.planted_defects.samples import read_lines, write_lines
-from measurements.planted_defects.scoring import Result, Share
+from measurements.planted_defects.scoring import Share
 from measurements.planted_defects.table import as_json, falls_short, markdown
 
 Verdict = Callable[[Any, dict[Any, str]], dict[str, Any]]
@@ -88,19 +88,6 @@ def test_a_clean_sample_counts_once_however_often_it_is_held_back(office: Path, 
     )
 
 
-def test_what_needs_understanding_is_counted_separately(office: Path, tmp_path: Path) -> None:
-    result = examine([office], [1, 2, 3], tmp_path, gates(perfect))
-    hard = [line for line in result.judged if line.planted.hard]
-    swapped = as_json(result)["kinds"]["swapped link"]["of"]
-    assert hard and swapped == sum(j.planted.kind == "swapped link" for j in result.judged) - len(hard)
-    assert "in the sampled links too" in markdown(result).partition("## Apart")[2]
-
-
-def test_a_sample_that_the_gates_forgot_is_an_error(office: Path) -> None:
-    with pytest.raises(ValueError, match="lacks the sample 7"):
-        Result().add("office", 1, [{"id": 7}], [], {})
-
-
 def test_unclean_samples_are_named_and_not_counted(office: Path, tmp_path: Path) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
@@ -112,16 +99,6 @@ def test_unclean_samples_are_named_and_not_counted(office: Path, tmp_path: Path)
     assert list(result.unclean["mine"]) == [lines[0]["id"]]
     assert lines[0]["id"] not in result.clean["mine"]
     assert "is not in the request" in markdown(result).partition("## Not counted")[2]
-
-
-def test_two_sets_of_one_name_are_refused(office: Path, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="one name"):
-        examine([office, office], [1], tmp_path, gates(perfect))
-
-
-def test_a_check_that_fails_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(RuntimeError, match="toolassay check ended with"):
-        toolassay_check()(tmp_path / "nowhere", tmp_path)
 
 
 def test_nothing_here_imports_the_gates(root: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.files import write_json_lines
 from toolassay.models import Attempt, ChatRequest
-from toolassay.runs import Budget, Ledger
+from toolassay.runs import Ledger
 from toolassay.runs.prices import Price
 from toolassay.runs.recorded_usage import (
     RecordedUsage,
@@ -25,8 +25,8 @@ PRICES = {"paid": Price(1.0, 10.0, "2026-01-01")}
 ANSWER = Attempt("paid", "agent", "a", 1, "answered", 200, 100, 20, 0.5)
 
 
-def ledger(path: Path, *attempts: Attempt, budget: Budget | None = None) -> Path:
-    with Ledger(path, prices=PRICES, budget=budget) as books:
+def ledger(path: Path, *attempts: Attempt) -> Path:
+    with Ledger(path, prices=PRICES) as books:
         for attempt in attempts:
             books.after(attempt)
     return path

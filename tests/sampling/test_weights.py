@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -25,16 +26,16 @@ def test_malformed_weights(text: str) -> None:
         parse_weights(text, flag="--shape_weights")
 
 
-@pytest.mark.parametrize("weights", [{}, {"tree": 1}, {"dag": 0}, {"dag": -1.0, "chain": 2.0}])
-def test_malformed_shape_weights(weights: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    ("read", "weights"),
+    [
+        *((shape_weights, one) for one in ({}, {"tree": 1}, {"dag": 0}, {"dag": -1.0, "chain": 2.0})),
+        *((size_weights, one) for one in ({}, {"x": 1}, {"0": 1}, {"2.5": 1}, {3: -1.0, 4: 2.0})),
+    ],
+)
+def test_malformed_weights_of_shapes_and_sizes(read: Any, weights: dict[Any, float]) -> None:
     with pytest.raises(UsageError):
-        shape_weights(weights)
-
-
-@pytest.mark.parametrize("weights", [{}, {"x": 1}, {"0": 1}, {"-2": 1}, {"2.5": 1}, {3: -1.0, 4: 2.0}])
-def test_malformed_size_weights(weights: dict[str, float]) -> None:
-    with pytest.raises(UsageError):
-        size_weights(weights)
+        read(weights)
 
 
 def test_weights_of_zero_are_left_out() -> None:

@@ -13,20 +13,16 @@ from toolassay.text_values.vocabulary import WEEKDAYS
 @pytest.mark.parametrize(
     ("text", "days"),
     [
-        ("2027/5/4", [(2027, 5, 4)]),
         ("3/4/26", [(2026, 3, 4), (2026, 4, 3)]),
         ("13/4/2026", [(2026, 4, 13)]),
-        ("4/4/2026", [(2026, 4, 4)]),
         ("4 may '27", [(2027, 5, 4)]),
         ("4 to 9 may", [(None, 5, 4), (None, 5, 9)]),
-        ("sept 4", [(None, 9, 4)]),
         ("may 2027", [(2027, 5, None)]),
         ("30 february", []),
         ("29 february 2027", [(2027, 2, None)]),
         ("29 february 2028", [(2028, 2, 29)]),
         ("2027-13-04", []),
         ("2027-00-04", []),
-        ("2027-12-04", [(2027, 12, 4)]),
         ("2027-01-31", [(2027, 1, 31)]),
     ],
 )
@@ -76,7 +72,6 @@ def test_days_that_only_a_request_states_so(text: str, days: list[Day]) -> None:
         (Day(2026, 10, None), Day(2026, 10, 17), True),
         (Day(2026, 10, 17), Day(2026, 10, None), False),
         (Day(2026, 10, 17), Day(2027, 10, 17), False),
-        (Day(2026, 10, 17), Day(2026, 11, 17), False),
     ],
 )
 def test_a_day_agrees_with_a_mention_that_states_it(day: Day, other: Day, agrees: bool) -> None:
@@ -91,7 +86,6 @@ def test_the_weekday_of_a_day() -> None:
 @pytest.mark.parametrize(
     ("text", "days"),
     [
-        ("december 4", ["2023-12-04"]),
         ("january 2", ["2024-01-02"]),
         ("june 1", ["2023-06-01"]),
         ("may 31", ["2023-05-31"]),

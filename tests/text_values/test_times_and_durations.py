@@ -21,7 +21,6 @@ def minutes(hour: int, minute: int = 0) -> float:
         ("12 pm", [(minutes(12),)]),
         ("10:30", [(minutes(10, 30),)]),
         ("9:30", [(minutes(9, 30), minutes(21, 30))]),
-        ("09:30", [(minutes(9, 30),)]),
         ("20 past 8 pm", [(minutes(20, 20),), (minutes(20),)]),
         ("7 o'clock", [(minutes(7), minutes(19))]),
         ("midnight", [(0.0, 1440.0)]),
@@ -49,7 +48,6 @@ def test_an_unmarked_time_may_be_in_the_evening_in_a_request_only() -> None:
     ("text", "lengths"),
     [
         ("2 hours and 30 minutes", [Duration(Decimal(9000))]),
-        ("an hour and a half", [Duration(Decimal(5400))]),
         ("3 quarters of an hour", [Duration(Decimal(2700))]),
         ("a fortnight", [Duration(Decimal(14 * 86_400))]),
         ("2 years", [Duration(Decimal(0), Decimal(24))]),

@@ -38,11 +38,6 @@ def test_a_reference_is_read_back(node: int, parts: tuple[Part, ...]) -> None:
     assert parse_reference(reference_text(Reference(node, parts))) == Reference(node, parts)
 
 
-def test_different_paths_have_different_texts() -> None:
-    some: list[tuple[Part, ...]] = [("a", "b"), ("a.b",), ("a", 0), ("a", "0"), ("a", EACH), ("a", "")]
-    assert len({path_text(parts) for parts in some}) == len(some)
-
-
 @pytest.mark.parametrize("quoted", ["['a']", '["a"]'])
 def test_a_wrong_text_of_many_quoted_names_is_no_reference(quoted: str) -> None:
     """It was once split at the quotes in every way, which takes hours for 60 names."""

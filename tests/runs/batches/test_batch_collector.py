@@ -93,11 +93,11 @@ def run(
         return run_coroutine(answered())
 
 
-def ended(folder: Path, *results: dict[str, Any], kind: str = "openai") -> None:
+def ended(folder: Path, *results: dict[str, Any]) -> None:
     """A batch that an earlier start has submitted and read, with these results."""
     state = BatchState(folder)
     requests = {line["custom_id"]: BatchRequest(LineAddress("x", "planner"), 100, 9) for line in results}
-    batch = state.submit(kind, "m", Endpoint("http://host/v1", None), requests)
+    batch = state.submit("openai", "m", Endpoint("http://host/v1", None), requests)
     state.result_file(batch).parent.mkdir(exist_ok=True)
     write_lines(state.result_file(batch), list(results))
     state.ended(batch, "completed")
@@ -194,12 +194,11 @@ def test_too_many_waiting_tokens_wait_for_another_batch(tmp_path: Path, fake_ser
     assert set(worked_on(fake_server).values()) == {1} and len(fake_server.received) == 4
 
 
-@pytest.mark.parametrize("fault", ["reset-after"])
 @pytest.mark.parametrize("step", ["upload", "create"])
 def test_a_lost_answer_of_the_server_makes_no_second_batch(
-    tmp_path: Path, fake_server: FakeServer, step: str, fault: str
+    tmp_path: Path, fake_server: FakeServer, step: str
 ) -> None:
-    fake_server.batches.fault = lambda done, number: fault if (done, number) == (step, 0) else "whole"
+    fake_server.batches.fault = lambda done, number: "reset-after" if (done, number) == (step, 0) else "whole"
     assert run(fake_server, tmp_path, ["a", "b"]).complete
     assert sizes(fake_server) == [2]
     assert len([file for file in fake_server.batches.files if file.facts["purpose"] == "batch"]) == 1

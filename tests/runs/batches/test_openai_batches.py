@@ -59,9 +59,8 @@ async def test_without_its_data_and_its_file_nothing_is_created(
     await service.close()
 
 
-@pytest.mark.parametrize("prefix", ["/tenant"])
-async def test_an_address_without_a_version(tmp_path: Path, prefix: str) -> None:
-    server = FakeServer(prefix=prefix)
+async def test_an_address_without_a_version(tmp_path: Path) -> None:
+    server = FakeServer(prefix="/tenant")
     server.start()
     state, batch = batch_of(tmp_path)
     options = ModelOptions(api_base=server.base.removesuffix("/v1"), api_key="sk-secret-of-16-letters")
