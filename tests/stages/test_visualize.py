@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from builders import imported_folder, imported_tool, text_tools
+from builders import text_tools
 from film_graphs import film_library
 
 from toolassay import build_graph, visualize
@@ -23,14 +23,6 @@ def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:
     assert [str(path) for path in made] == shown
     assert made[0].read_bytes().startswith(b"\x89PNG")
     assert made[1].read_bytes().startswith(b"%PDF")
-
-
-def test_a_graph_too_large_for_a_picture_still_has_its_page(tmp_path: Path) -> None:
-    imported_folder(tmp_path, {"nodes": [imported_tool(f"t{number}", "", {}) for number in range(201)]})
-    said: list[str] = []
-    made = visualize(tmp_path, screen=Screen(say=said.append))
-    assert [path.name for path in made] == ["graph_desc.html"]
-    assert len([line for line in said if "no picture" in line and "too large to draw" in line]) == 1
 
 
 def film_folder(path: Path) -> Path:

@@ -8,7 +8,7 @@ than two inputs; and no argument is silently replaced by a reference to its own 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from toolassay.dataset import (
     renumbered,
     shape_of,
 )
+from toolassay.files import map_texts
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
@@ -147,22 +148,11 @@ def in_order(
     moved = [
         LabelNode(
             nodes[place].task,
-            with_texts(nodes[place].arguments, lambda text: renumbered(text, position)),
+            map_texts(nodes[place].arguments, lambda text: renumbered(text, position), key=str),
         )
         for place in order
     ]
     return moved, steps_in_order(steps, order, position)
-
-
-def with_texts(value: Any, change: Callable[[str], str]) -> Any:
-    """A JSON value with its texts replaced by what `change` returns, at any depth."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, list):
-        return [with_texts(item, change) for item in value]
-    if isinstance(value, Mapping):
-        return {key: with_texts(item, change) for key, item in value.items()}
-    return value
 
 
 def steps_in_order(steps: list[str], order: list[int], position: Mapping[int, int]) -> list[str]:

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import networkx as nx
 
-from toolassay.backinstruct.labels import steps_in_order, with_texts
+from toolassay.backinstruct.labels import steps_in_order
 from toolassay.dataset import renumbered, repository_form
+from toolassay.files import map_texts
 from toolassay.gates.gate import Background, tool_spellings
 from toolassay.gates.graph_gate import leads_to, order_of_steps
 from toolassay.gates.references import (
@@ -183,9 +184,9 @@ def _with_texts(node: Any, respell: Callable[[str], str]) -> Any:
     if not isinstance(node, Mapping) or not isinstance(node.get("arguments"), list):
         return node
     arguments = [
-        {**one, "value": with_texts(one["value"], respell)}
+        {**one, "value": map_texts(one["value"], respell, key=str)}
         if isinstance(one, Mapping) and "value" in one
-        else with_texts(one, respell)
+        else map_texts(one, respell, key=str)
         for one in node["arguments"]
     ]
     return {**node, "arguments": arguments}

@@ -222,7 +222,7 @@ def visualize(
         graph is too large for a picture or for the page.
 
     Raises:
-        UsageError: There is no graph, it is too large for both, or `graph_edits.json` is malformed.
+        UsageError: There is no graph, or `graph_edits.json` is malformed.
     """
     from toolassay.report.graph_page import write_graph_page
     from toolassay.report.graph_picture import draw_graph
@@ -233,23 +233,14 @@ def visualize(
     file = path.parent / EDITS
     edits = [edit.to_json() for edit in read_edits(file)] if file.exists() else []
     with screen.progress(f"draw {path}", 2) as advance:
-        made: list[Path] = []
-        refused: UsageError | None = None
-        try:
-            made += draw_graph(graph, path.parent)
-        except UsageError as error:
-            refused = error
+        made = draw_graph(graph, path.parent)
         advance()
         try:
             page = path.parent / "graph_desc.html"
             made.append(write_graph_page(graph, page, edits=edits, folder=str(data_dir)))
         except UsageError as error:
-            if refused is not None:
-                raise refused from None
             screen.say(f"{WARNING}no page: {error}")
         advance()
-    if refused is not None:
-        screen.say(f"{WARNING}no picture: {refused}")
     for picture in made:
         screen.show(str(picture))
     return made
