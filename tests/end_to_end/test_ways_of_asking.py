@@ -275,6 +275,7 @@ def test_imported_tools_are_asked_for_calls_and_every_command_finds_them(
         infer(**{**asked, "llm": "planner"}, ask="plan")
         places = [evaluate(folder, llm=llm)[0].path.parent.name for llm in ("acme", "planner")]
         assert places == ["metrics_tools", "metrics"]
+        assert infer(**asked, **live(imported)).already == 1, "the same command goes on"
         infer(**asked, use_demos=1)  # an option of plans
         assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics"
         with pytest.raises(UsageError, match="--ask plan"):

@@ -23,7 +23,9 @@ def with_way(folder: DataFolder, run: RunSettings, own: PlanOptions) -> PlanOpti
     if own.ask is not None or kind != "schema" or not is_served(run.model.llm):
         return replace(own, ask=own.ask or "plan")
     asks_plans = own.given() or run.model.structured or run.endpoint.batch
-    way = "plan" if asks_plans or default_predictions(folder.path) == PREDICTIONS else "tools"
+    by_tools = default_predictions(folder.path, run.model.llm) == f"{PREDICTIONS}_tools"
+    has_plans = (folder.path / PREDICTIONS).is_dir() and not by_tools
+    way = "plan" if asks_plans or has_plans else "tools"
     place = folder.path / (run.choices.prediction_dir or PREDICTIONS)
     if (recorded := recorded_settings(Trial(place, run.model.llm).run_folder)) is not None:
         way = str(recorded.get("ask", "plan"))
