@@ -383,6 +383,15 @@ async def test_the_second_interrupt_cancels() -> None:
     assert told == [True]
 
 
+async def test_an_interrupt_that_does_not_wake_the_waiting_thread_is_found() -> None:
+    async def wait() -> None:
+        signal.raise_signal(signal.SIGINT)  # in this thread: the lock of the main thread goes on waiting
+        await asyncio.Event().wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_coroutine(wait())
+
+
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="the platform has no SIGHUP")
 def test_a_closed_terminal_interrupts_once_though_it_signals_twice() -> None:
     told = []

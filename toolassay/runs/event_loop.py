@@ -10,12 +10,16 @@ import contextlib
 import signal
 import threading
 from collections.abc import Callable, Coroutine, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from contextvars import ContextVar, copy_context
 from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 Result = TypeVar("Result")
+
+# Seconds after which the waiting thread looks for a signal that came just before it began to wait for a lock:
+# Python handles it only when the lock is had, or the next signal comes.
+LOST_INTERRUPT = 0.5
 
 
 def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
@@ -86,6 +90,8 @@ class _Worker(Generic[Result]):
         thread = threading.Thread(target=copy_context().run, args=(self._run,), daemon=True)
         with _at_interrupt(self._interrupted):
             thread.start()
+            while not wait([self._future], LOST_INTERRUPT).done:
+                pass
             return self._future.result()
 
     def _interrupted(self) -> None:
