@@ -199,6 +199,16 @@ class ToolLibrary:
         """The tool ids in file order."""
         return tuple(tool.id for tool in self._tools)
 
+    def with_tools(self, tools: Sequence[Tool]) -> ToolLibrary:
+        """The library with other tools; what its file and the service say stays."""
+        return ToolLibrary(
+            tools,
+            normalised=self.normalised,
+            path=self.path,
+            list_name=self.list_name,
+            service=self.service,
+        )
+
     @property
     def has_types(self) -> bool:
         """Whether any tool declares resource types."""

@@ -19,7 +19,7 @@ from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines
+from toolassay.files import read_json_lines, write_json
 from toolassay.gates.rubric import CRITERIA
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
@@ -84,7 +84,7 @@ def written(
 ) -> list[dict[str, Any]]:
     """The records that a scripted writer makes."""
     path.mkdir(exist_ok=True)
-    if not (path / "data_raw.json").exists():
+    if not (path / "tool_desc.json").exists():
         bookings_folder(path)
     models = {"writer": writer, "critic": critic}
     given = {"seed": 3, "number_of_samples": 1, "dependency_type": "schema", "structured": "off", **more}
@@ -111,6 +111,17 @@ def test_a_plan_of_its_own_then_the_words(tmp_path: Path) -> None:
     assert [node["task"] for node in label.record["sampled_nodes"]] == list(sample.nodes), "of the seed"
     shown = writer.last(0)
     assert all(name in shown for name in offered_tools(GRAPH, sample))
+
+
+def test_the_writer_is_told_what_the_service_says_of_itself(tmp_path: Path) -> None:
+    folder = bookings_folder(tmp_path)
+    write_json(
+        folder / "tool_desc.json",
+        {**GRAPH.library.to_json(), "service": "Hires out workbenches by the hour."},
+    )
+    writer = Scripted(PLAN, WORDS)
+    written(folder, writer)
+    assert "# THE SERVICE #\nHires out workbenches by the hour." in writer.last(0)
 
 
 def test_an_order_without_a_reference_is_of_calls_about_one_thing() -> None:

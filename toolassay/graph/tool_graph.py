@@ -66,7 +66,7 @@ def agreed_tools(
     if edited:
         named = some_of([f"'{name}'" for name in edited], _MOST_NAMED)
         say(f"using the descriptions of {tools.path}; {nodes.path} has others for {named}")
-    return ToolLibrary(merged, normalised=tools.normalised, path=tools.path, list_name=tools.list_name)
+    return tools.with_tools(merged)
 
 
 def tools_agree(tools: ToolLibrary, nodes: ToolLibrary, *, schemas: bool = False) -> bool:
@@ -203,7 +203,7 @@ class ToolGraph:
     def within(self, tools: Container[str]) -> ToolGraph:
         """The graph of some of the tools, with the links between them."""
         kept = [number for number, tool in enumerate(self.library) if tool.id in tools]
-        library = ToolLibrary([self.library.tools[number] for number in kept])
+        library = self.library.with_tools([self.library.tools[number] for number in kept])
         if self.is_implied:
             return ToolGraph.build(library, self.dependency_type)
         if self.dependency_type == "schema":

@@ -170,11 +170,6 @@ def write_shapes(path: Path, library: ToolLibrary) -> None:
     write_json(path, content)
 
 
-def library_of(library: ToolLibrary, tools: Iterable[Tool]) -> ToolLibrary:
-    """The library with other tools."""
-    return ToolLibrary([*tools], path=library.path, list_name=library.list_name)
-
-
 def apply_proposals(
     dependencies: Iterable[Dependency], proposals: Sequence[Proposal], library: ToolLibrary
 ) -> WithProposals:
@@ -195,8 +190,8 @@ def apply_proposals(
         for one in proposals
         if one.tool in library and is_unknown(library[one.tool]) and (shape := shape_of(one.fields))
     }
-    shaped = library_of(
-        library, (with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library)
+    shaped = library.with_tools(
+        [with_shape(tool, shapes[tool.id]) if tool.id in shapes else tool for tool in library]
     )
     subjects = {one.thing[-1] for tool in library for one in things_of_tool(tool, route_of(tool))}
     found: dict[tuple[str, str], dict[str, tuple[ProposedLink, str]]] = defaultdict(dict)

@@ -25,7 +25,7 @@ from toolassay.graph.edits import (
     write_edits,
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
-from toolassay.link_proposals import ProposeOptions, library_of, propose, proposed, without_shape
+from toolassay.link_proposals import ProposeOptions, propose, proposed, without_shape
 from toolassay.screen import WARNING, Screen
 from toolassay.text_formatting import count_of
 from toolassay.tools import ToolLibrary
@@ -126,7 +126,7 @@ class SchemaLinks:
     """
 
     def __init__(self, library: ToolLibrary, folder: Path, options: LinkOptions, screen: Screen) -> None:
-        library = library_of(library, map(without_shape, library))
+        library = library.with_tools([*map(without_shape, library)])
         self.library, self.folder, self.options, self.screen = library, folder, options, screen
         pairs = [edit.pair for edit in options.changes]
         for pair in [*pairs, *([options.explain] if options.explain else [])]:

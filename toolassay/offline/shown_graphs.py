@@ -72,4 +72,4 @@ def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
         else replace(tool, description=text, raw={**tool.raw, "desc": text})
         for tool in graph.library
     ]
-    return graph if tools == list(graph.library) else replace(graph, library=ToolLibrary(tools))
+    return graph if tools == list(graph.library) else replace(graph, library=graph.library.with_tools(tools))

@@ -109,7 +109,7 @@ class ActingProbe:
         tools = (
             with_description(tool, self.text) if tool.id == self.carrier else tool for tool in graph.library
         )
-        return replace(graph, library=ToolLibrary(list(tools)))
+        return replace(graph, library=graph.library.with_tools(list(tools)))
 
     def result(self, tool: str, result: CallResult) -> CallResult:
         """A result of a tool, with what is planted in it."""

@@ -81,7 +81,7 @@ class PlanProbe:
             with_description(tool, self.planted) if tool.id == self.carrier else tool
             for tool in graph.library
         ]
-        return replace(graph, library=ToolLibrary(tools))
+        return replace(graph, library=graph.library.with_tools(tools))
 
     def demos(self, demos: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         """The demonstrations with the planted text."""
