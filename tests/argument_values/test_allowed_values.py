@@ -62,6 +62,34 @@ def test_other_words_restrict_nothing(description: str) -> None:
     assert allowed_range(parameter) is None
 
 
+@pytest.mark.parametrize(
+    "description",
+    [
+        "What to look for. It may be narrowed by filters. The filters are `artist`, `year` and `label`.",
+        "Owner of the shelf (required for 'add' or 'reply')",
+        "Keys to show, e.g. just 'key' and 'title'. Others are left out.",
+        "Examples: 'colour:red', 'size:10'",
+        "Cannot be combined with 'until' or 'limit'",
+    ],
+)
+def test_texts_in_quotation_marks_with_another_role_restrict_nothing(description: str) -> None:
+    assert allowed_values(Parameter("thing", "string", description)) == []
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "[Enum]: ['up', 'down']",
+        "Where it goes. Valid values are: `up` and `down`.",
+        "Way (either 'up' or 'down')",
+        "Way: 'up' or 'down'",
+        "It must be 'up' or 'down'.",
+    ],
+)
+def test_texts_in_quotation_marks_that_are_announced_are_the_values(description: str) -> None:
+    assert allowed_values(Parameter("way", "string", description)) == ["up", "down"]
+
+
 @pytest.mark.parametrize("kind", ["string | null", "str|None", "Optional[str]"])
 def test_a_union_of_types_lists_no_values(kind: str) -> None:
     assert allowed_values(Parameter("thing", kind)) == []

@@ -321,13 +321,21 @@ _MOST = 24
 _ITEM = re.compile(r"[^|{}\n]{1,60}")
 # "one of: red, blue" and "options: a, b", but not "optional: a".
 _CHOICE = re.compile(
-    r"(?:\bone of(?: the following)?(?: values)?\s*:?|\beither\b|\b(?:options?|choices|values?)\s*:)"
+    r"(?:\bone of(?: the following)?(?: values)?\s*:?|(?<!use )(?<!provide )\beither\b"
+    r"|\b(?:options?|choices|values?)\s*:)"
     r"\s*(?P<list>(?:[^.;()\n]|\.(?=\d))+)",
     re.IGNORECASE,
 )
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 # "'metric' or 'imperial'", but not "'metric'" alone.
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
+# What stands before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role: "required
+# for 'add' or 'reply'", "the filters are 'artist' and 'year'", "e.g. 'a', 'b'".
+_ANNOUNCED = re.compile(
+    r"(?:^|\b(?:values?|types?|options?|choices?|enum)\]?(?:\s+(?:are|is|include))?\s*:?|\beither"
+    r"|\bone of(?: the following)?\s*:?|\b(?:must|can|may|should) be|^(?!examples?)[^.,:(]{1,40}:)\s*[\[(]?\s*$",
+    re.IGNORECASE,
+)
 # "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
 _SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
 # "LOCK" and "IN_STOCK"; not "ID", "Lock" or the parts of "YYYY-MM-DD".
@@ -440,7 +448,7 @@ def _described(description: str) -> list[str]:
             first = items[0] if len(items[0].split()) <= 3 else items[0].split()[-1]
             if values := _clean([first, *items[1:]]):
                 return values
-    if match := _QUOTES.search(description):
+    if (match := _QUOTES.search(description)) and _ANNOUNCED.search(description[: match.start()]):
         return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
     if match := _CAPITAL_LIST.search(description):
         return _clean(_CAPITALS.findall(match["list"]))

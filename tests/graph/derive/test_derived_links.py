@@ -152,6 +152,23 @@ def test_an_object_is_recognised_by_its_fields() -> None:
     assert "it has the fields of a person" in link.reasons[0]
 
 
+def test_the_items_of_one_thing_are_not_that_thing() -> None:
+    rename = operation("PUT /playlists/{playlist_id}", needs={"name": TEXT})
+    page = record("next", items=many(record(item=record("title", id=NUMBER))))
+    one = operation("GET /playlists/{playlist_id}", record("name", id=NUMBER, items=page))
+    several = operation("GET /playlists", record("next", items=many(record("name", id=NUMBER))))
+    found = links_of(one, several, rename)
+    assert pairs_of(found[several["id"], rename["id"]]) == [("items[].id", "playlist_id")]
+    assert (one["id"], rename["id"]) not in found
+
+
+def test_items_whose_schema_has_a_name_are_not_whatever_the_list_is_called() -> None:
+    artist = {**record("name", "uri"), "title": "Artist"}
+    top = operation("GET /me/top/artists", record("next", items=many(artist)))
+    add = operation("POST /playlists/{playlist_id}/items", needs={"uris": many(TEXT)})
+    assert (top["id"], add["id"]) not in links_of(top, add)
+
+
 def test_an_argument_that_every_tool_takes_counts_little() -> None:
     teams = operation("GET /teams", many(record("id")))
     target = operation("GET /a0", needs={"team_id": TEXT})

@@ -20,12 +20,16 @@ from toolassay.output_paths import parse_reference
 # Scripts without blanks between words: there a word may start anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
+_SHORTEST_IDENTIFIER = 8  # characters; the parts of dates, times and numbers are shorter
+
 
 def stands_in(text: str, inside: str) -> bool:
     """Whether a text occurs in another one, and not only as a part of words or numbers.
 
     >>> stands_in("art", "a work of art."), stands_in("art", "an article"), stands_in("10", "at 10:15")
     (True, False, False)
+    >>> stands_in("1h0CEZCm6IbF", "https://music.org/list/1h0CEZCm6IbF, please"), stands_in("30-11", "1:30-11")
+    (True, False)
     """
     start = inside.find(text)
     for _ in range(50):
@@ -43,6 +47,8 @@ def _ends_before(text: str, inside: str, start: int) -> bool:
     before, first = inside[start - 1], text[0]
     if _is_word(before) and _is_word(first):
         return False
+    if before in "/:" and _is_identifier(text):
+        return True
     beyond = inside[start - 2] if start > 1 else " "
     if first.isdigit() and before in ".,:-/+":
         # A part of a larger number, date or time; or a negative number.
@@ -56,6 +62,8 @@ def _ends_after(text: str, inside: str, end: int) -> bool:
     after, last = inside[end], text[-1]
     if _is_word(after) and _is_word(last):
         return False
+    if after in "/:" and _is_identifier(text):
+        return True
     beyond = inside[end + 1] if end + 1 < len(inside) else " "
     if last.isdigit() and after in ".,:-/":
         return not beyond.isalnum()
@@ -64,6 +72,11 @@ def _ends_after(text: str, inside: str, end: int) -> bool:
 
 def _is_word(character: str) -> bool:
     return (character.isalnum() or character == "_") and not _UNSPACED.match(character)
+
+
+def _is_identifier(text: str) -> bool:
+    """Whether a text is a long code, which stands whole in an address: "…/1h0CEZCm6IbF", "track:1h0CEZCm6IbF"."""
+    return len(text) >= _SHORTEST_IDENTIFIER and text.isalnum() and not text.isalpha()
 
 
 def _is_exact(text: str) -> bool:

@@ -229,7 +229,9 @@ class _Result:
             return place._replace(path=path, schema=schema, level=level, shape=around)
         if not thing_of(name):
             owners = self.about if place.level == 0 and place.top else place.owners
-            if words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
+            if is_list and self.is_single and self._identifies(self.schema):
+                owners = ()  # "items" of one playlist are no playlists
+            if not _has_name(names) and words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
                 # "entities" may be just a list, or the entities that `entity_name` names.
                 owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
             owners = self._named(names, owners)
