@@ -329,11 +329,12 @@ _CHOICE = re.compile(
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 # "'metric' or 'imperial'", but not "'metric'" alone.
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
-# What stands before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role: "required
-# for 'add' or 'reply'", "the filters are 'artist' and 'year'", "e.g. 'a', 'b'".
+# What stands before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role:
+# "required for 'add' or 'reply'", "the filters are 'artist' and 'year'", "e.g. 'a', 'b'".
 _ANNOUNCED = re.compile(
     r"(?:^|\b(?:values?|types?|options?|choices?|enum)\]?(?:\s+(?:are|is|include))?\s*:?|\beither"
-    r"|\bone of(?: the following)?\s*:?|\b(?:must|can|may|should) be|^(?!examples?)[^.,:(]{1,40}:)\s*[\[(]?\s*$",
+    r"|\bone of(?: the following)?\s*:?|\b(?:must|can|may|should) be|^(?!examples?)[^.,:(]{1,40}:)"
+    r"\s*[\[(]?\s*$",
     re.IGNORECASE,
 )
 # "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple
@@ -49,7 +50,7 @@ from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettin
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.signatures import shown_tool
+from toolassay.signatures import argument_descriptions, shown_tool
 from toolassay.text_formatting import count_of, some_of
 from toolassay.tools import Tool, ToolLibrary
 
@@ -63,7 +64,8 @@ PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens":
 CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
 _MOST_FIELDS, _MOST_LINKS = 40, 30  # of one answer
 _DEEPEST = 8  # parts of a path
-_MOST_DESCRIPTION = 900  # characters of the description of another tool
+_MOST_DESCRIPTION = 900  # characters of the description of a tool
+_MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 160, 20  # characters of what an argument means, described arguments
 _MOST_REASON = 200  # characters
 _MOST_NAMED = 5  # refused links in a message
 _SCALARS = frozenset({"string", "integer", "number"})
@@ -296,14 +298,9 @@ def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:
         if is_unknown(tool)
         else "its result is declared: give an empty list."
     )
-    shown = []
-    for one in map(shown_tool, others):
-        text = one["desc"]
-        cut = text if len(text) <= _MOST_DESCRIPTION else f"{text[: _MOST_DESCRIPTION - 1]}…"
-        shown.append(json.dumps({**one, "desc": cut}, ensure_ascii=False))
     return Template(template()).substitute(
-        tool=json.dumps(shown_tool(tool), ensure_ascii=False),
-        others="\n".join(shown),
+        tool=_line(tool, with_paths=True),
+        others="\n".join(map(_line, others)),
         fields=fields,
         most_fields=_MOST_FIELDS,
         most_links=_MOST_LINKS,
@@ -343,6 +340,19 @@ def read_proposal(text: str, finish_reason: str | None = None) -> Proposal | Non
         return msgspec.convert({key: answer.value[key] for key in _KEYS}, Proposal)
     except (KeyError, msgspec.ValidationError):
         return None
+
+
+def _line(tool: Tool, *, with_paths: bool = False) -> str:
+    """A tool with what its arguments mean."""
+
+    def cut(text: str, most: int) -> str:
+        return text if len(text) <= most else f"{text[: most - 1]}…"
+
+    shown = shown_tool(tool, with_paths=with_paths)
+    described = argument_descriptions(tool.input_schema or {})
+    said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in islice(described.items(), _MOST_ARGUMENTS)}
+    more = {"arguments": said} if said else {}
+    return json.dumps({**shown, "desc": cut(shown["desc"], _MOST_DESCRIPTION), **more}, ensure_ascii=False)
 
 
 def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> dict[str, list[Tool]]:

@@ -28,7 +28,7 @@ def stands_in(text: str, inside: str) -> bool:
 
     >>> stands_in("art", "a work of art."), stands_in("art", "an article"), stands_in("10", "at 10:15")
     (True, False, False)
-    >>> stands_in("1h0CEZCm6IbF", "https://music.org/list/1h0CEZCm6IbF, please"), stands_in("30-11", "1:30-11")
+    >>> stands_in("1h0CEZCm6Ib", "https://music.org/list/1h0CEZCm6Ib, please"), stands_in("30-11", "1:30-11")
     (True, False)
     """
     start = inside.find(text)
@@ -75,7 +75,7 @@ def _is_word(character: str) -> bool:
 
 
 def _is_identifier(text: str) -> bool:
-    """Whether a text is a long code, which stands whole in an address: "…/1h0CEZCm6IbF", "track:1h0CEZCm6IbF"."""
+    """Whether a text is a long code, whole in an address: "…/1h0CEZCm6Ib", "song:1h0CEZCm6Ib"."""
     return len(text) >= _SHORTEST_IDENTIFIER and text.isalnum() and not text.isalpha()
 
 
