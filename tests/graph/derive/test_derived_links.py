@@ -169,6 +169,17 @@ def test_items_whose_schema_has_a_name_are_not_whatever_the_list_is_called() -> 
     assert (top["id"], add["id"]) not in links_of(top, add)
 
 
+def test_what_only_calls_that_write_need_is_not_the_same_in_both() -> None:
+    needs = {"topic_id": NUMBER, "raw": TEXT}
+    read = mcp_tool("read_topic", record("title"), needs={"topic_id": NUMBER})
+    topic = mcp_tool("create_topic", record(topic_id=NUMBER), needs={"raw": TEXT})
+    post = mcp_tool("create_post", record(topic_id=NUMBER), needs=needs)
+    change = mcp_tool("update_topic", record("state"), needs=needs)
+    found = links_of(read, topic, post, change)
+    assert [pair.target for pair in found["read_topic", "update_topic"].shared] == ["topic_id"]
+    assert found["create_topic", "create_post"].shared == ()
+
+
 def test_an_argument_that_every_tool_takes_counts_little() -> None:
     teams = operation("GET /teams", many(record("id")))
     target = operation("GET /a0", needs={"team_id": TEXT})

@@ -14,6 +14,7 @@ from toolassay.graph.derive.evidence import (
     Shapes,
     Similarity,
     ToolFields,
+    addresses,
     described_fields,
     link_score,
     match,
@@ -106,6 +107,7 @@ class Derivation:
             for thing in one.about if one.route is None and not one.lists else ():
                 self._about[thing].append(number)
         self._mentions = mentions(self.tools)
+        self._addresses = addresses(self.tools)
         self._similarity = Similarity(
             [" ".join((*name_words(tool), tool.description[:_LONGEST])) for tool in library]
         )
@@ -211,7 +213,7 @@ class Derivation:
             reasons=(reason,),
             kind="observed",
             origin="description",
-            shared=shared_arguments(first, second, ()),
+            shared=shared_arguments(first, second, (), self._addresses),
         )
 
     def _matches(
@@ -266,17 +268,19 @@ class Derivation:
         ]
 
     def _link(self, source: int, target: int, score: float, matches: Sequence[Match]) -> Dependency:
+        giver, taker = self.tools[source], self.tools[target]
         fields = [FieldPair(one.given.path, one.taken.path) for one in matches if one.flows]
+        shared = shared_arguments(giver, taker, matches, self._addresses)
         return Dependency(
-            self.tools[source].tool.id,
-            self.tools[target].tool.id,
+            giver.tool.id,
+            taker.tool.id,
             fields[0].target if fields else ORDER,
             min(1.0, score),
             tuple(fields),
-            tuple(reasons(self.tools[source], self.tools[target], matches)),
+            tuple(reasons(giver, taker, matches, shared)),
             kind="dependency" if fields else "observed",
             origin="description" if matches[0].given.is_described else "schema",
-            shared=shared_arguments(self.tools[source], self.tools[target], matches),
+            shared=shared,
         )
 
     def between(self, source: str, target: str) -> Dependency | None:

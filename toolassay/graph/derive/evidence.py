@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -317,16 +317,27 @@ def covered(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
     return 1 - len(_missing(source, target, matches)) / len(target.needs) if target.needs else 1.0
 
 
+def addresses(tools: Iterable[ToolFields]) -> frozenset[Words]:
+    """The names of what calls need that read or remove: they say which thing a call is about."""
+    return frozenset(
+        words_of(one.path) for tool in tools if tool.verb in ("find", "remove") for one in tool.needs
+    )
+
+
 def shared_arguments(
-    source: ToolFields, target: ToolFields, matches: Sequence[Match]
+    source: ToolFields, target: ToolFields, matches: Sequence[Match], about: Container[Words]
 ) -> tuple[FieldPair, ...]:
-    """The required arguments of the target with which the source was asked, too; no choices or defaults."""
+    """The required arguments of the target with which the source was asked, too; no choices or defaults.
+
+    `about` are `addresses`: two messages that are sent do not have the same text.
+    """
     fed = {one.taken.path for one in matches if one.flows}
     fed |= {one.name for one in target.tool.parameters if "default" in one.declaration}  # a version
     return tuple(
         FieldPair(path, one.path)
         for one in target.needs
-        if one.path not in fed and not one.values and (path := source.known(one))
+        if one.path not in fed and not one.values and words_of(one.path) in about
+        if (path := source.known(one))
     )
 
 
@@ -334,7 +345,9 @@ def _listed(paths: Iterable[str]) -> str:
     return ", ".join(f"`{path}`" for path in paths)
 
 
-def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) -> list[str]:
+def reasons(
+    source: ToolFields, target: ToolFields, matches: Sequence[Match], common: Sequence[FieldPair]
+) -> list[str]:
     """Why there is a link, one clause each, the most important first."""
     found = []
     for one in matches:
@@ -352,7 +365,7 @@ def reasons(source: ToolFields, target: ToolFields, matches: Sequence[Match]) ->
         found.append(f"the source {'finds' if source.verb == 'search' else 'lists'} what the target works on")
     if best.taken.required:
         found.append(f"`{best.taken.path}` is required")
-    if common := shared_arguments(source, target, matches):
+    if common:
         found.append(f"{_listed(pair.target for pair in common)}: the one that the source was asked with")
     if missing := _missing(source, target, matches):
         found.append(f"{_listed(missing)} must come from elsewhere")
