@@ -9,6 +9,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from toolassay.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at, properties_of
@@ -219,6 +220,7 @@ _LONGEST = 4_000  # characters that a schema may demand of a text
 _REPAIRS = 4  # rounds in which invalid properties are dropped
 
 _ITEM = "item"  # the name of an item of a list
+_SAID = frozenset({"enum", "minimum", "maximum"})
 _BOUNDS = frozenset({"format", "pattern", "minLength", "maxLength"})
 
 Path = tuple[str, ...]
@@ -229,18 +231,19 @@ class UnmakeableError(Exception):
 
 
 class Types(NamedTuple):
-    """The JSON types and the formats of arguments."""
+    """The JSON types and the formats of arguments whose names end alike, and what the first of them says."""
 
     kinds: frozenset[str] = frozenset()
     formats: frozenset[str] = frozenset()
+    said: Mapping[Words, Schema] = MappingProxyType({})  # by the whole name
 
 
 def types_of_arguments(library: ToolLibrary) -> dict[str, Types]:
     """The types of arguments by the last word of their names; they decide where those of a result are open.
 
     >>> show = Tool("show", input_schema={"properties": {"start_time": {"type": ["number", "null"]}}})
-    >>> types_of_arguments(ToolLibrary([show]))
-    {'time': Types(kinds=frozenset({'number'}), formats=frozenset())}
+    >>> [(name, sorted(one.kinds)) for name, one in types_of_arguments(ToolLibrary([show])).items()]
+    [('time', ['number'])]
     """
     found: dict[str, Types] = {}
     for schema in (tool.input_schema or {} for tool in library):
@@ -249,7 +252,8 @@ def types_of_arguments(library: ToolLibrary) -> dict[str, Types]:
             form = one.schema.get("format")
             before = found.get(word, Types())
             formats = before.formats | ({form} if isinstance(form, str) else set())
-            found[word] = Types(before.kinds | kinds, formats)
+            said = {words_of(one.name): one.schema, **before.said}
+            found[word] = Types(before.kinds | kinds, formats, said)
     return found
 
 
@@ -365,8 +369,13 @@ class _Draw:
             return self._list(schema, path)
         if kinds == {"null"}:
             return None
-        # A description may quote what a failed call says.
-        schema = {**schema, "description": ""}
+        # A description may quote what a failed call says; that of an argument says what it may be.
+        argument = wanted.said.get(words_of(path[-1]), {}) if path else {}
+        if kinds == kinds_of(argument, {}):
+            schema = {**{key: argument[key] for key in _SAID & argument.keys()}, **schema}
+        if isinstance(values := schema.get("enum"), list) and values:
+            return copy.deepcopy(self.rng.choice(values))
+        schema = {**schema, "description": str(argument.get("description") or "")}
         if len(wanted.formats) == 1 and schema.keys().isdisjoint(_BOUNDS):
             (schema["format"],) = wanted.formats
         place = self.walk.place(schema, path)
