@@ -163,7 +163,7 @@ def test_the_prompt_says_what_arguments_mean() -> None:
     for tool, others in ((tools["measure"], [tools["invite"]]), (tools["invite"], [tools["measure"]])):
         one, rest = shown(proposal_prompt(tool, others))
         (said,) = (line["arguments"]["from"] for line in (one, *rest) if line["id"] == "measure")
-        assert said.startswith("Its postcode.") and len(said) <= 160
+        assert said.startswith("Its postcode.") and len(said) <= 120
 
 
 def test_a_description_cannot_add_a_tool_or_end_its_section() -> None:

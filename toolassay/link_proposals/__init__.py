@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
 from pathlib import Path
 from string import Template
 from typing import Any, Literal, NamedTuple
@@ -65,7 +64,7 @@ CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks
 _MOST_FIELDS, _MOST_LINKS = 40, 30  # of one answer
 _DEEPEST = 8  # parts of a path
 _MOST_DESCRIPTION = 900  # characters of the description of a tool
-_MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 160, 20  # characters of what an argument means, described arguments
+_MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 120, 8  # characters of what an argument means; described arguments
 _MOST_REASON = 200  # characters
 _MOST_NAMED = 5  # refused links in a message
 _SCALARS = frozenset({"string", "integer", "number"})
@@ -349,8 +348,10 @@ def _line(tool: Tool, *, with_paths: bool = False) -> str:
         return text if len(text) <= most else f"{text[: most - 1]}…"
 
     shown = shown_tool(tool, with_paths=with_paths)
-    described = argument_descriptions(tool.input_schema or {})
-    said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in islice(described.items(), _MOST_ARGUMENTS)}
+    needs = {one.name for one in tool.parameters if one.required}
+    described = argument_descriptions(tool.input_schema or {}).items()
+    first = sorted(described, key=lambda one: one[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
+    said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
     more = {"arguments": said} if said else {}
     return json.dumps({**shown, "desc": cut(shown["desc"], _MOST_DESCRIPTION), **more}, ensure_ascii=False)
 
