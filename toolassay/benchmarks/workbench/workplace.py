@@ -20,7 +20,7 @@ import msgspec
 from toolassay.benchmarks.benchmark import FolderFacts
 from toolassay.benchmarks.workbench.own import typed_tool
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace, layouts_of, read_database
-from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, tool_of
+from toolassay.benchmarks.workbench.own.typed_tool import OwnTool, mark_of, tool_of
 from toolassay.benchmarks.workbench.sandbox import FILE, Moment, Sandbox, read_facts
 from toolassay.benchmarks.workbench.tasks import fingerprint, holds_tasks, read_tasks
 from toolassay.benchmarks.workbench.tools import Toolset
@@ -154,8 +154,6 @@ def load_tools(path: Path) -> Toolset:
     except (Exception, SystemExit) as error:
         frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         line = frames[-1] if frames else None
-        if isinstance(error, NoDomain):
-            raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
         absent = isinstance(error, ImportError)
         fix = (
             "install the package, or move your module's code into this file" if absent else "correct the code"

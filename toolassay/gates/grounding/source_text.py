@@ -8,19 +8,9 @@ from decimal import Decimal
 from functools import cached_property
 
 from toolassay.gates.grounding import identifiers
-from toolassay.gates.grounding.normalization import (
-    key_of,
-    lemma_key,
-    stands_in,
-    words_in,
-)
+from toolassay.gates.grounding.normalization import key_of, lemma_key, stands_in, words_in
 from toolassay.text_values.dates import Day, find_days
-from toolassay.text_values.numbers import (
-    amounts_in,
-    has_article,
-    numbers_in,
-    shares_in,
-)
+from toolassay.text_values.numbers import amounts_in, has_article, numbers_in, shares_in
 from toolassay.text_values.times import Duration, find_durations, find_times
 from toolassay.text_values.vocabulary import plain, with_digits
 
