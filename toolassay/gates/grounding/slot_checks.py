@@ -20,7 +20,6 @@ from toolassay.gates.grounding.normalization import (
     key_of,
     lists,
     literals_of,
-    other_names,
     words_in,
 )
 from toolassay.gates.grounding.source_text import SourceText
@@ -163,14 +162,13 @@ def _is_behind(value: str, before: re.Pattern[str], source: SourceText) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _names(value: str) -> tuple[str, ...]:
-    """A value as it may be spelled: itself, the words of a code, its only content word."""
+    """A value as it may be spelled: itself, or the names of a currency."""
     text = plain(value).strip()
     if not text or len(text) > 80:
         return ()
-    spaced = text.replace("_", " ")
     money = currency_names(text)
     nouns = [name.split()[-1] for name in money]  # "dollars" for US dollars
-    return tuple(dict.fromkeys([text, spaced, *other_names(text), *money, *nouns]))
+    return tuple(dict.fromkeys([text, *money, *nouns]))
 
 
 def _text(one: PlanLiteral) -> str:
@@ -202,9 +200,7 @@ def _unit(one: PlanLiteral, source: SourceText) -> Iterator[SlotFault]:
         return
     said = {
         _UNITS[match[1]]
-        for match in re.finditer(
-            rf"(?<![\d.,:]){_with_commas(number)}[ -]?(?:full )?([a-z]+)\b", source.digits
-        )
+        for match in re.finditer(rf"(?<![\d.,:]){_with_commas(number)}[ -]?([a-z]+)\b", source.digits)
         if match[1] in _UNITS and _UNITS[match[1]][0] == declared[0]
     }
     if said and declared not in said:
@@ -222,7 +218,6 @@ def _with_commas(number: str) -> str:
 def _unit_of(one: PlanLiteral) -> tuple[str, ...] | None:
     words = _words(one.parameter)
     named = {_UNITS[word] for word in words if word in _UNITS and word not in _SHORT}
-    named = named or {_UNITS[word] for word in words[-1:] if word in _UNITS}
     return next(iter(named)) if len(named) == 1 else None
 
 

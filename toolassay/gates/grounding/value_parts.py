@@ -91,9 +91,7 @@ def _file(found: str, source: SourceText) -> ValuePart:
 def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     for match, days in find_days(text):
         stated = [
-            any(day.agrees_with(other) for other in source.days)
-            or _is_stated_apart(day, source)
-            or match.group() in source.codes
+            any(day.agrees_with(other) for other in source.days) or _is_stated_apart(day, source)
             for day in days
         ]
         known = all(stated) if match.groupdict().get("last") else any(stated)
@@ -147,24 +145,17 @@ def _code(found: str, source: SourceText) -> ValuePart | None:
     if measure is None:
         return ValuePart(found, False)
     number, unit = parse_number(measure[1]), measure[2]
-    if unit in ("st", "nd", "rd", "th") and number == {1}:
-        return ValuePart(found, False)
-    factor = {"k": 1000, "m": 1_000_000}.get(unit, 1)
-    is_unit = unit in ("st", "nd", "rd", "th", "x", "k", "m") or source.has_word(key_of(unit))
-    known = is_unit and bool(({n * factor for n in number} | number) & set(source.numbers))
-    return ValuePart(found, known)
+    is_unit = unit in ("st", "nd", "rd", "th", "x") or source.has_word(key_of(unit))
+    return ValuePart(found, is_unit and not number.isdisjoint(source.numbers))
 
 
 def _number(match: re.Match[str], values: set[Decimal], source: SourceText, alone: bool) -> ValuePart:
     known = not values.isdisjoint(source.numbers)
-    if not known and values == {1} and (noun := re.match(r"\W{0,3}([^\W\d]+)", match.string[match.end() :])):
-        known = re.search(rf"\b(?:an?|single|per)\s{re.escape(noun[1])}", source.digits) is not None
     if not known and alone:
         digits = match["body"].replace(",", "")
         known = (
             not values.isdisjoint(source.all_numbers)
             or not values.isdisjoint(source.duration_numbers)
-            or (identifiers.is_phone(digits) and is_phone_of(digits, source.phones))
             or _is_code_of_digits(digits, values, source)
             or (values == {0} and source.states_none)
         )
