@@ -9,7 +9,7 @@ import pytest
 from running import files_below
 
 from toolassay.errors import UsageError
-from toolassay.stages.export import Destination
+from toolassay.exporters.destination import Destination
 
 
 def put(path: Path, *, force: bool = False, **files: str) -> Destination:

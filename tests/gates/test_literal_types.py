@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.declared_types import content_of, literal_fit
+from toolassay.gates.declared_types import literal_fit
+from toolassay.gates.text_kinds import content_of
 
 
 @pytest.mark.parametrize(

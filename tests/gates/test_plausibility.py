@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from toolassay.gates.declared_types import may_be_date, may_be_time
+from toolassay.gates.text_kinds import may_be_date, may_be_time
 from toolassay.text_values.dates import is_impossible_day
 
 

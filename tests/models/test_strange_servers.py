@@ -336,6 +336,19 @@ async def test_silence_ends_an_attempt_and_the_next_is_answered(client: ClientNa
         assert (answer.text, answer.attempts, len(server.heads)) == ("yes", 2, 2)
 
 
+async def test_no_request_is_sent_on_a_connection_that_a_server_closes_after_a_stream(
+    client: ClientName,
+) -> None:
+    async def answer(writer: asyncio.StreamWriter, number: int) -> None:
+        if number >= server.connections:
+            writer.transport.abort()
+        echo = b"\r\nConnection: close" if "connection: close" in server.heads[number].lower() else b""
+        writer.write(STREAM_HEAD.replace(b"\r\n\r\n", echo + b"\r\n\r\n") + chunk(END) + chunk(b""))
+
+    async with RawServer(answer) as server:
+        assert len(await ask(server.base, client, count=3, stream=True, max_tries=1)) == 3
+
+
 async def stalled(writer: asyncio.StreamWriter, number: int) -> None:
     writer.write(STREAM_HEAD + chunk(event(delta("so "))))
     await writer.drain()

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sampling.graphs import check, listed, longest_chain, plain_library, seeds, tool_graphs
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.sampling import Sampler
-from toolassay.sampling import sampler as chains
+from toolassay.sampling import Sampler, chains
 from toolassay.sampling.search import Neighbours
 
 

@@ -19,8 +19,8 @@ from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, TypedLinks
 from toolassay.sampling import Sampler, dags
+from toolassay.sampling.chains import cut_down, find_chain
 from toolassay.sampling.dags import find_dag
-from toolassay.sampling.sampler import cut_down, find_chain
 from toolassay.sampling.search import Neighbours
 from toolassay.tools import Tool, ToolLibrary
 

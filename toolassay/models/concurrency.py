@@ -300,11 +300,7 @@ class QueueTurn:
         sent: Called once, when the first request of the item is sent.
     """
 
-    def __init__(
-        self,
-        ordinal: int,
-        sent: Callable[[], None] = lambda: None,
-    ) -> None:
+    def __init__(self, ordinal: int, sent: Callable[[], None] = lambda: None) -> None:
         self.ordinal = ordinal
         self._sent: Callable[[], None] | None = sent
 

@@ -222,6 +222,16 @@ class ModelOptions:
         return {name: text for name, text in headers.items() if text and name.lower() not in own}
 
     @property
+    def headers(self) -> dict[str, str]:
+        """The headers of every request besides those with the key.
+
+        Streams close their connection: llama.cpp does so after each, though it announces `Keep-Alive`, and
+        the next request would be lost.
+        """
+        closing = {"Connection": "close"} if self.stream else {}
+        return closing | {name: str(value) for name, value in self.extra_headers.items()}
+
+    @property
     def credentials(self) -> tuple[str, ...]:
         """Every credential, longest first.
 

@@ -17,7 +17,7 @@ MAX_ERROR = 2**20
 """Bytes that are read of an error's body; the rest is ignored."""
 EVENT_STREAM = "text/event-stream"
 GRACE = 0.5
-"""Seconds to wait for the rest of a stream (token counts, end of the connection) after its finish reason."""
+"""Seconds to wait for the rest of a stream (token counts) after its finish reason."""
 
 
 async def read_error(chunks: AsyncIterator[bytes], charset: str | None) -> str:
@@ -85,7 +85,6 @@ async def _read_stream(chunks: AsyncIterator[bytes], answer: EventStream) -> Cha
                     answer.line(rest.decode(errors="replace"))
                     rest = bytearray(part)
                 if answer.is_complete and timer.when() is None:
-                    # A connection can be reused only if it was read to its end.
                     timer.reschedule(asyncio.get_running_loop().time() + GRACE)
                 await asyncio.sleep(0)
             answer.line(rest.decode(errors="replace"))

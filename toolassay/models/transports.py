@@ -108,12 +108,11 @@ class AiohttpTransport:
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
-            headers = {"Content-Type": "application/json", **self._options.key_headers}
-            headers |= {name: str(value) for name, value in self._options.extra_headers.items()}
+            options = self._options
             self._session = aiohttp.ClientSession(
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP),  # `Limiter` sets the limit
                 cookie_jar=aiohttp.DummyCookieJar(),
-                headers=headers,
+                headers={"Content-Type": "application/json", **options.key_headers, **options.headers},
                 read_bufsize=2**18,  # aiohttp's 64 KiB pauses reading of long answers
             )
         return self._session
@@ -221,7 +220,7 @@ class OpenAITransport:
         common: dict[str, Any] = {
             "max_retries": 0,
             "http_client": self._sdk.DefaultAioHttpClient(follow_redirects=False, event_hooks=_HOOKS),
-            "default_headers": {name: str(value) for name, value in options.extra_headers.items()},
+            "default_headers": options.headers,
             "default_query": address.parameters,
         }
         authorization = address.authorization if self._azure else options.authorization

@@ -262,14 +262,6 @@ def _start(
     return None
 
 
-def _fork(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
-    return more_after(plan, plan.nodes[0], rng, budget) and more_after(plan, plan.nodes[0], rng, budget)
-
-
-def _join(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
-    return more_before(plan, plan.nodes[0], rng, budget) and more_before(plan, plan.nodes[0], rng, budget)
-
-
 def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> bool:
     """Start a diamond: two paths from one tool to another, over two tools, or over one and directly."""
     last = plan.nodes[0]
@@ -291,8 +283,8 @@ def _diamond(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> 
 
 
 _MOTIFS: dict[str, Callable[[GrowingDag, int, Random, SearchBudget], bool]] = {
-    "fork": _fork,
-    "join": _join,
+    "fork": lambda plan, _, *more: all(more_after(plan, plan.nodes[0], *more) for _ in range(2)),
+    "join": lambda plan, _, *more: all(more_before(plan, plan.nodes[0], *more) for _ in range(2)),
     "diamond": _diamond,
 }
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import pairwise
 from random import Random
 
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
 from toolassay.graph.links import FieldPair, NumberedLink
+from toolassay.sampling.chains import cut_down, find_chain
 from toolassay.sampling.cover import Cover, find_around
 from toolassay.sampling.dags import find_dag
 from toolassay.sampling.search import (
@@ -21,166 +20,13 @@ from toolassay.sampling.search import (
     SMALLEST,
     FoundSubgraph,
     Neighbours,
-    SearchBudget,
     count_of_tools,
     draw,
     free_fields,
-    pick,
     shape_weights,
     size_weights,
     smallest,
-    weight_at,
 )
-
-_WALKS = 12  # random walks per sample
-_WALK_UNITS = 2_000_000  # budget of the walks
-_SEARCH_UNITS = 200_000  # budget of the depth-first search
-_SEARCH_STARTS = 1_000  # tools from which the search starts
-
-
-def find_chain(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
-    """Sample a chain of `size` tools, or the longest one found.
-
-    Args:
-        neighbours: The graph.
-        size: Number of tools, 2 or more.
-        rng: Random generator.
-    """
-    if neighbours.is_complete:
-        best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
-        return _found(neighbours, best, len(best) < size)
-    best = ()
-    budget = SearchBudget(_WALK_UNITS)
-    for _ in range(_WALKS):
-        walk = _walk(neighbours, size, rng, budget)
-        if len(walk) > len(best):
-            best = walk
-        if len(best) == size or budget.left <= 0:
-            break
-    exact = False
-    if len(best) < size:
-        deeper, exact = _search(neighbours, size, rng, SearchBudget(_SEARCH_UNITS))
-        best = max(best, deeper, key=len)
-        exact = exact or len(best) == neighbours.size
-    return _found(neighbours, best, exact and len(best) < size)
-
-
-def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSubgraph:
-    links = tuple(
-        NumberedLink(source, target, neighbours.types(source, target)[0]) for source, target in pairwise(best)
-    )
-    return FoundSubgraph(tuple(best), links, exact)
-
-
-def _walk(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) -> Sequence[int]:
-    """Grow a path at both ends until it is long enough or stuck."""
-    start = int(rng.random() * neighbours.size)
-    backward, forward, inside = [start], [start], {start}
-    while len(inside) < size and budget.spend(1):
-        grow_front = rng.random() < 0.5
-        for front in (grow_front, not grow_front):
-            end = backward if front else forward
-            candidates = neighbours.before(end[-1]) if front else neighbours.after(end[-1])
-            weight = weight_at(neighbours, end[-1], after=not front)
-            tool = pick(rng, candidates, inside, budget, weight=weight)
-            if tool is not None:
-                end.append(tool)
-                inside.add(tool)
-                break
-        else:
-            break
-    return [*reversed(backward), *forward[1:]]
-
-
-def _search(
-    neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget
-) -> tuple[Sequence[int], bool]:
-    """Search depth-first for a path of `size` tools.
-
-    Returns:
-        The longest one found, and whether the whole graph was searched.
-    """
-    starts = rng.sample(neighbours.givers, min(len(neighbours.givers), _SEARCH_STARTS))
-    best: Sequence[int] = ()
-    for start in starts:
-        path, inside = [start], {start}
-        choices = [_ways_on(neighbours, start, inside, rng, budget)]
-        while choices:
-            if len(path) > len(best):
-                best = tuple(path)
-            if len(best) == size or budget.left <= 0:
-                return best, False
-            if choices[-1]:
-                tool = choices[-1].pop()
-                path.append(tool)
-                inside.add(tool)
-                choices.append(_ways_on(neighbours, tool, inside, rng, budget))
-            else:
-                choices.pop()
-                inside.discard(path.pop())
-    return best, (len(starts) == len(neighbours.givers) and budget.left > 0)
-
-
-def _ways_on(
-    neighbours: Neighbours, tool: int, inside: set[int], rng: Random, budget: SearchBudget
-) -> list[int]:
-    """The tools that can follow `tool`, the one with the fewest successors last, which is tried first."""
-    after = neighbours.after(tool)
-    if not budget.spend(len(after) + 1):
-        return []
-    ways = [other for other in after if other not in inside]
-    rng.shuffle(ways)
-    ways.sort(key=lambda other: -len(neighbours.after(other)))
-    return ways
-
-
-def cut_down(example: FoundSubgraph, size: int, rng: Random) -> FoundSubgraph:
-    """Cut a subgraph of `size` tools and the same shape out of a chain or dag.
-
-    Args:
-        example: A chain or dag of at least `size` tools.
-        size: Number of tools: 2 or more of a chain, 3 or more of a dag.
-        rng: Random generator.
-    """
-    branches = _branches(example.links)
-    if not branches:
-        first = rng.randrange(len(example.nodes) - size + 1)
-        return _restricted(example, example.nodes[first : first + size])
-    # A connected part with a fork or a join is a dag: keep one of these and grow along the links from there.
-    centre, *others = rng.choice(branches)
-    kept = [centre, *rng.sample(others, 2)]
-    around: dict[int, list[int]] = {tool: [] for tool in example.nodes}
-    for link in example.links:
-        around[link.source].append(link.target)
-        around[link.target].append(link.source)
-    while len(kept) < size:
-        inside = set(kept)
-        fringe = sorted({other for tool in kept for other in around[tool]} - inside)
-        kept.append(rng.choice(fringe))
-    return _restricted(example, kept)
-
-
-def _branches(links: Sequence[NumberedLink]) -> list[list[int]]:
-    """For each tool with two or more links on one side: the tool, then the tools on that side."""
-    outward, inward = Counter(link.source for link in links), Counter(link.target for link in links)
-    forks = [
-        [tool, *(link.target for link in links if link.source == tool)]
-        for tool in outward
-        if outward[tool] > 1
-    ]
-    joins = [
-        [tool, *(link.source for link in links if link.target == tool)] for tool in inward if inward[tool] > 1
-    ]
-    return [*forks, *joins]
-
-
-def _restricted(example: FoundSubgraph, kept: Sequence[int]) -> FoundSubgraph:
-    inside = set(kept)
-    return FoundSubgraph(
-        tuple(tool for tool in example.nodes if tool in inside),
-        tuple(link for link in example.links if link.source in inside and link.target in inside),
-        False,
-    )
 
 
 class Sampler:

@@ -67,11 +67,14 @@ class Neighbours:
         self.graph = graph
         self.weights = weights
         self.size = len(graph)
-        self.is_small = self.size <= _SMALL
         self.is_complete = isinstance(graph.numbered, CompleteLinks)
-        self.after = lru_cache(None)(self._after) if self.is_small else graph.numbered.successors
-        self.before = lru_cache(None)(self._before) if self.is_small else graph.numbered.predecessors
-        self.types = lru_cache(None)(graph.numbered.types) if self.is_small else graph.numbered.types
+        self.after, self.before = graph.numbered.successors, graph.numbered.predecessors
+        self.types = graph.numbered.types
+        if self.size <= _SMALL:
+            successors, predecessors = self.after, self.before
+            self.after = lru_cache(None)(lambda tool: sorted(successors(tool)))
+            self.before = lru_cache(None)(lambda tool: sorted(predecessors(tool)))
+            self.types = lru_cache(None)(self.types)
         self.limits = graph.dependency_type == "resource"
         self._slots = [Counter(tool.inputs) for tool in graph.library] if self.limits else []
         numbered = graph.numbered
@@ -167,12 +170,6 @@ class Neighbours:
             return range(self.size if self.size > least else 0)
         neighbours = self.graph.numbered.successors if forward else self.graph.numbered.predecessors
         return [tool for tool in range(self.size) if len(neighbours(tool)) >= least]
-
-    def _after(self, tool: int) -> Sequence[int]:
-        return sorted(self.graph.numbered.successors(tool))
-
-    def _before(self, tool: int) -> Sequence[int]:
-        return sorted(self.graph.numbered.predecessors(tool))
 
 
 def free_fields(pairs: Iterable[FieldPair], filled: Collection[str]) -> tuple[FieldPair, ...]:

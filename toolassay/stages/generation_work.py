@@ -67,7 +67,8 @@ from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import Collected, read_results, read_values
 from toolassay.tables import printable
 from toolassay.text_formatting import count_of
-from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems, seed_wording
+from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems
+from toolassay.writing.turns import seed_wording
 
 _EVERY = 100  # samples per line of progress
 _MOST_OF_REASON = 300  # characters of why a sample was declined

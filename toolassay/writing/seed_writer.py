@@ -12,13 +12,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
-from random import Random
-from string import Template
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
-import msgspec
-
-from toolassay.answers import read_answer
 from toolassay.backinstruct.generator import (
     DECLINED,
     PARAMETERS,
@@ -32,14 +27,13 @@ from toolassay.backinstruct.generator import (
 )
 from toolassay.backinstruct.records import raw_record
 from toolassay.dataset import Sample, references_in
-from toolassay.files import package_data, values_in
+from toolassay.files import values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.live_values.results import SeenCall
-from toolassay.models import ChatRequest, ChatResponse, ModelError
+from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
-from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask
 from toolassay.schemas import call_list_schema, object_schema
@@ -53,26 +47,15 @@ from toolassay.writing.shown import (
     shown_service,
     shown_whole,
 )
-
-
-class Situation(NamedTuple):
-    """Who asks for something, on which occasion, in which register, at which length."""
-
-    person: str
-    occasion: str
-    register: str
-    length: str
-
-    @classmethod
-    def drawn(cls, seed: int, index: int) -> Situation:
-        """The situation of sample `index`.
-
-        >>> Situation.drawn(7, 12) == Situation.drawn(7, 12)
-        True
-        """
-        rng = Random(f"situation {seed} {index}")
-        return cls(*(rng.choice(choices) for choices in package_data(__package__, "situations.json")))
-
+from toolassay.writing.turns import (
+    NOT_CARRIED_OUT,
+    SIMULATED,
+    PlanAnswer,
+    RequestAnswer,
+    Situation,
+    read_turn,
+    template,
+)
 
 REWRITES = 3
 """How often something goes back to the model by default."""
@@ -82,77 +65,6 @@ ROUND = 50
 
 Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[Judgement]]
 """Judges a record; without `Ask`, its plan alone."""
-
-
-class _Argument(msgspec.Struct):
-    name: str
-    value: Any = None
-
-
-class _Call(msgspec.Struct):
-    tool: str
-    arguments: list[_Argument]
-
-
-class PlanAnswer(msgspec.Struct):
-    """The answer to the first prompt."""
-
-    goal: str
-    calls: list[_Call]
-    declined: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no call is planned."""
-        return not self.calls
-
-
-class RequestAnswer(msgspec.Struct):
-    """The answer to the second prompt."""
-
-    user_request: str
-    task_steps: list[str]
-    declined: str = ""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether no request is written."""
-        return not self.user_request.strip()
-
-
-_Answer = TypeVar("_Answer", PlanAnswer, RequestAnswer)
-
-
-def read_turn(response: ChatResponse, form: type[_Answer]) -> _Answer | str:
-    """The answer of a turn, or what is wrong with it."""
-    keys = [name for name in form.__struct_fields__ if name != DECLINED]
-    answer = read_answer(response.text, keys=keys, finish_reason=response.finish_reason)
-    if answer.value is None or answer.problem:
-        return answer.problem or "the answer is not the requested JSON object"
-    value = dict(answer.value)
-    value[DECLINED] = value.get(DECLINED) or ""
-    calls = value.get("calls")
-    for call in calls if isinstance(calls, list) else ():
-        arguments: Any = call.get("arguments") if isinstance(call, dict) else None
-        if isinstance(arguments, dict):
-            call["arguments"] = [{"name": name, "value": one} for name, one in arguments.items()]
-    try:
-        found = msgspec.convert(value, form)
-    except msgspec.ValidationError as error:
-        return str(error).replace("`", "'")
-    if found.is_empty and not found.declined.strip():
-        return "nothing was written, and nothing declined"
-    return found
-
-
-def template(name: str) -> Template:
-    """A template of this folder: "plan", "request" or "again"."""
-    return Template(package_template("writing", name).strip())
-
-
-def seed_wording() -> str:
-    """The texts of all prompts."""
-    return "\n".join(template(name).template for name in ("plan", "request", "again"))
 
 
 def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
@@ -358,13 +270,6 @@ class SeedItems(SampleWriter):
                     written.update(parts if outcome == "answered" else ())
             weights = {part: (written[part] + 1) / (often + 1) for part, often in asked.items()}
             current = replace(self, sampler=self.sampler.weighted(weights))
-
-
-SIMULATED = (
-    ", but only simulated: the results are made up. Their shape says something; values, counts, states and "
-    "lengths of lists do not, and they need not fit together"
-)
-NOT_CARRIED_OUT = "(they could not be carried out)"
 
 
 OF_PLAN = frozenset(("schema", "graph", "wiring", "plan"))

@@ -32,14 +32,11 @@ _HINTS = ("readOnlyHint", "destructiveHint")
 def tools_to_judge(graph: ToolGraph | None, library: ToolLibrary, used: Collection[str]) -> tuple[str, ...]:
     """The tools of a plan, and others that a better plan might use, linked ones first: eight, or more."""
     known = [name for name in dict.fromkeys(used) if name in library]
-    near = [other for name in known for other in _near(graph, name)]
+    near: list[str] = []
+    if graph is not None and graph.dependency_type == "schema":
+        near = [other for name in known for other in (*graph.predecessors(name), *graph.successors(name))]
     chosen = dict.fromkeys([*known, *near[:_LINKED], *library.ids[:_FEWEST]])
     return tuple(list(chosen)[: max(_FEWEST, len(known) + _LINKED)])
-
-
-def _near(graph: ToolGraph | None, name: str) -> list[str]:
-    is_listed = graph is not None and graph.dependency_type == "schema"
-    return [*graph.predecessors(name), *graph.successors(name)] if graph is not None and is_listed else []
 
 
 def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:

@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,7 @@ import msgspec
 from toolassay.benchmarks.benchmark import FolderFacts
 from toolassay.benchmarks.workbench.own import typed_tool
 from toolassay.benchmarks.workbench.own.own_sandbox import OwnSandbox, OwnWorkplace, layouts_of, read_database
-from toolassay.benchmarks.workbench.own.typed_tool import NoDomain, OwnTool, mark_of, tool_of
+from toolassay.benchmarks.workbench.own.typed_tool import OwnTool, mark_of, tool_of
 from toolassay.benchmarks.workbench.sandbox import FILE, Moment, Sandbox, read_facts
 from toolassay.benchmarks.workbench.tasks import fingerprint, holds_tasks, read_tasks
 from toolassay.benchmarks.workbench.tools import Toolset
@@ -143,7 +145,8 @@ def load_tools(path: Path) -> Toolset:
     try:
         if _OLD_PACKAGE in text:
             _offer_old_import()
-        exec(compile(text, str(path), "exec"), module.__dict__)
+        tree = ast.parse(text, str(path))
+        exec(compile(tree, str(path), "exec"), module.__dict__)
     except SyntaxError as error:
         raise UsageError(
             f"is not valid Python: {error.msg}", file=path, line=error.lineno, fix="correct the syntax"
@@ -151,8 +154,6 @@ def load_tools(path: Path) -> Toolset:
     except (Exception, SystemExit) as error:
         frames = [f.lineno for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
         line = frames[-1] if frames else None
-        if isinstance(error, NoDomain):
-            raise UsageError(str(error), file=path, line=line, fix='write @tool("some_domain")') from None
         absent = isinstance(error, ImportError)
         fix = (
             "install the package, or move your module's code into this file" if absent else "correct the code"
@@ -160,6 +161,7 @@ def load_tools(path: Path) -> Toolset:
         raise UsageError(
             f"cannot be executed: {type(error).__name__}: {error}", file=path, line=line, fix=fix
         ) from error
+    defined = Counter(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
     tools: dict[str, OwnTool] = {}
     for value in {id(value): value for value in vars(module).values()}.values():
         if (mark := mark_of(value)) is None:
@@ -170,8 +172,10 @@ def load_tools(path: Path) -> Toolset:
             tool = tool_of(value, mark)
         except (ValueError, NameError) as error:
             raise UsageError(str(error), file=path, line=line, fix="change that function") from None
-        if tool.name in tools:
-            raise UsageError(f"defines the tool {tool.name} twice", file=path, fix="rename one of the two")
+        name = tool.function.__name__
+        if tool.name in tools or defined[name] > 1:  # the module has only the second
+            wrong, fix = f"defines the function {name} twice", "rename one of the two"
+            raise UsageError(wrong, file=path, line=line, fix=fix)
         tools[tool.name] = tool
     if not tools:
         raise UsageError("defines no tools", file=path, fix='mark functions with @tool("some_domain")')

@@ -9,16 +9,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import permutations
 from typing import Any, Literal, NamedTuple
 
-from toolassay.gates.grounding.normalization import key_of, lists, other_names, words_in
+from toolassay.gates.grounding.normalization import (
+    PlanLiteral,
+    key_of,
+    lists,
+    literals_of,
+    words_in,
+)
 from toolassay.gates.grounding.source_text import SourceText
-from toolassay.gold import Gold, GoldNode
-from toolassay.output_paths import parse_reference
+from toolassay.gold import Gold
 from toolassay.text_values.numbers import currency_names
 from toolassay.text_values.vocabulary import plain, word_set
 
@@ -40,15 +45,6 @@ class SlotFault(NamedTuple):
     where: str
 
 
-class _Argument(NamedTuple):
-    """An argument and the words of its name."""
-
-    name: str
-    value: Any
-    where: str
-    words: tuple[str, ...]
-
-
 def slot_faults(gold: Gold, source: SourceText) -> Iterator[SlotFault]:
     """What is wrong with the slots of a plan whose arguments have names.
 
@@ -57,28 +53,17 @@ def slot_faults(gold: Gold, source: SourceText) -> Iterator[SlotFault]:
         source: The request.
     """
     calls = Counter(node.tool for node in gold.nodes)
-    listed = {node.place: list(_arguments(node)) for node in gold.nodes}
+    slots = [one for one in literals_of(gold) if one.parameter and not one.place]
     for node in gold.nodes:
-        arguments = listed[node.place]
-        others = {str(one.value) for place, row in listed.items() if place != node.place for one in row}
+        arguments = [one for one in slots if one.node.place == node.place][:_MOST_ARGUMENTS]
+        others = {str(one.value) for one in slots if one.node.place != node.place}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
-        for start, end, word in _end_pairs(tuple(one.words for one in arguments)):
+        for start, end, word in _end_pairs(tuple(_words(one.parameter) for one in arguments)):
             yield from _ends(arguments[start], arguments[end], word, source, is_only=is_only)
         for one in arguments:
             yield from _unit(one, source)
         yield from _counts(arguments, others, source)
-
-
-def _arguments(node: GoldNode) -> Iterator[_Argument]:
-    for place, argument in enumerate((node.arguments or ())[:_MOST_ARGUMENTS]):
-        if not isinstance(argument, Mapping) or "value" not in argument or "name" not in argument:
-            continue
-        name, value = str(argument["name"]), argument["value"]
-        if isinstance(value, str) and parse_reference(value) is not None:
-            continue
-        where = f"{node.where}.arguments[{place}]"
-        yield _Argument(name, value, where, _words(name))
 
 
 @lru_cache(maxsize=16_384)
@@ -123,16 +108,15 @@ def _end_pairs(names: tuple[tuple[str, ...], ...]) -> list[tuple[int, int, str]]
 
 
 def _ends(
-    first: _Argument, second: _Argument, word: str, source: SourceText, *, is_only: bool
+    first: PlanLiteral, second: PlanLiteral, word: str, source: SourceText, *, is_only: bool
 ) -> Iterator[SlotFault]:
     order, are_numbers = _order(first.value, second.value), isinstance(first.value, int | float)
+    start, end = (f"'{one.parameter}' {_said(one)}" for one in (first, second))
     if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
-        yield SlotFault(
-            "reject", f"'{first.name}' {_said(first)} is after '{second.name}' {_said(second)}", second.where
-        )
+        yield SlotFault("reject", f"{start} is after {end}", second.where)
         return
     if order == "late":
-        reason = f"the time of '{first.name}' {_said(first)} is after that of '{second.name}' {_said(second)}"
+        reason = f"the time of {start} is after that of {end}"
         yield SlotFault("quarantine", reason, second.where)
         return
     if not is_only or word not in _WAYS or isinstance(first.value, bool | list | dict):
@@ -146,8 +130,7 @@ def _ends(
         return
     says = f"'to' before {_said(first)}" if start_before_to else f"'from' before {_said(second)}"
     state: Literal["quarantine", "reject"] = "reject" if start_before_to and end_before_from else "quarantine"
-    reason = f"'{first.name}' is {_said(first)} and '{second.name}' is {_said(second)}, but it says {says}"
-    yield SlotFault(state, reason.replace("it says", "the request says"), first.where)
+    yield SlotFault(state, f"{start} and {end}, but the request says {says}", first.where)
 
 
 def _order(first: Any, second: Any) -> Literal["", "before", "after", "late"]:
@@ -158,20 +141,13 @@ def _order(first: Any, second: Any) -> Literal["", "before", "after", "late"]:
         return "after" if first > second else "before"
     if not isinstance(first, str) or not isinstance(second, str):
         return ""
-    start, end = _moment(first), _moment(second)
-    if start is not None and end is not None and (start.tzinfo is None) == (end.tzinfo is None):
-        return "after" if start > end else "before"
     clock = re.compile(r"([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
     if clock.fullmatch(first) and clock.fullmatch(second):
         return "late" if first > second else "before"
-    return ""
-
-
-def _moment(text: str) -> datetime | None:
     try:
-        return datetime.fromisoformat(text) if re.match(r"\d{4}-\d\d-\d\d", text) else None
-    except ValueError:
-        return None
+        return "after" if datetime.fromisoformat(first) > datetime.fromisoformat(second) else "before"
+    except (ValueError, TypeError):  # no moments, or only one has a time zone
+        return ""
 
 
 def _is_behind(value: str, before: re.Pattern[str], source: SourceText) -> bool:
@@ -186,21 +162,20 @@ def _is_behind(value: str, before: re.Pattern[str], source: SourceText) -> bool:
 
 @lru_cache(maxsize=16_384)
 def _names(value: str) -> tuple[str, ...]:
-    """A value as it may be spelled: itself, the words of a code, its only content word."""
+    """A value as it may be spelled: itself, or the names of a currency."""
     text = plain(value).strip()
     if not text or len(text) > 80:
         return ()
-    spaced = text.replace("_", " ")
     money = currency_names(text)
     nouns = [name.split()[-1] for name in money]  # "dollars" for US dollars
-    return tuple(dict.fromkeys([text, spaced, *other_names(text), *money, *nouns]))
+    return tuple(dict.fromkeys([text, *money, *nouns]))
 
 
-def _text(one: _Argument) -> str:
+def _text(one: PlanLiteral) -> str:
     return f"{one.value:.15g}" if isinstance(one.value, float) else plain(str(one.value))
 
 
-def _said(one: _Argument) -> str:
+def _said(one: PlanLiteral) -> str:
     text = str(one.value)
     return f"'{text if len(text) <= 60 else text[:57] + '…'}'"
 
@@ -214,7 +189,7 @@ _UNITS: dict[str, tuple[str, ...]] = {
 _SHORT = word_set("s h m g l c f mi min")
 
 
-def _unit(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
+def _unit(one: PlanLiteral, source: SourceText) -> Iterator[SlotFault]:
     if isinstance(one.value, bool) or not isinstance(one.value, int | float | str):
         return
     number = f"{one.value:.15g}" if isinstance(one.value, float) else str(one.value).strip()
@@ -225,14 +200,12 @@ def _unit(one: _Argument, source: SourceText) -> Iterator[SlotFault]:
         return
     said = {
         _UNITS[match[1]]
-        for match in re.finditer(
-            rf"(?<![\d.,:]){_with_commas(number)}[ -]?(?:full )?([a-z]+)\b", source.digits
-        )
+        for match in re.finditer(rf"(?<![\d.,:]){_with_commas(number)}[ -]?([a-z]+)\b", source.digits)
         if match[1] in _UNITS and _UNITS[match[1]][0] == declared[0]
     }
     if said and declared not in said:
         unit = sorted(said)[0][1]
-        reason = f"'{one.name}' counts {declared[1]}s and is {number}, but the request says {number} {unit}s"
+        reason = f"'{one.parameter}' counts {declared[1]}s, but the request says {number} {unit}s"
         yield SlotFault("reject" if len(said) == 1 else "quarantine", reason, one.where)
 
 
@@ -242,9 +215,9 @@ def _with_commas(number: str) -> str:
     return f"{int(whole):,}".replace(",", ",?") + (rf"\.{rest}" if point else "")
 
 
-def _unit_of(one: _Argument) -> tuple[str, ...] | None:
-    named = {_UNITS[word] for word in one.words if word in _UNITS and word not in _SHORT}
-    named = named or ({_UNITS[one.words[-1]]} if one.words[-1:] and one.words[-1] in _UNITS else set())
+def _unit_of(one: PlanLiteral) -> tuple[str, ...] | None:
+    words = _words(one.parameter)
+    named = {_UNITS[word] for word in words if word in _UNITS and word not in _SHORT}
     return next(iter(named)) if len(named) == 1 else None
 
 
@@ -254,7 +227,7 @@ _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "w
 
 
 def _counts(
-    arguments: Sequence[_Argument], others: Collection[str], source: SourceText
+    arguments: Sequence[PlanLiteral], others: Collection[str], source: SourceText
 ) -> Iterator[SlotFault]:
     """Numbers of two slots that the request states for each other: "2 adults and 3 children".
 
@@ -281,12 +254,12 @@ def _counts(
             state: Literal["quarantine", "reject"] = "reject" if crossed[0] and crossed[1] else "quarantine"
             noun = sorted(crossed[0] or crossed[1])[0]
             number, slot = (one, second) if crossed[0] else (other, first)
-            reason = f"the request says {number} for '{noun}', but '{slot.name}' is {slot.value}"
+            reason = f"the request says {number} for '{noun}', but '{slot.parameter}' is {slot.value}"
             yield SlotFault(state, reason, slot.where)
 
 
-def _noun_keys(one: _Argument) -> set[str]:
-    return {key_of(_IRREGULAR.get(word, word)) for word in one.words if len(word) > 2}
+def _noun_keys(one: PlanLiteral) -> set[str]:
+    return {key_of(_IRREGULAR.get(word, word)) for word in _words(one.parameter) if len(word) > 2}
 
 
 # Behind it another value is spoken of: "5 rooms and year 1990".

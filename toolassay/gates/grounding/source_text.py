@@ -8,19 +8,9 @@ from decimal import Decimal
 from functools import cached_property
 
 from toolassay.gates.grounding import identifiers
-from toolassay.gates.grounding.normalization import (
-    key_of,
-    lemma_key,
-    stands_in,
-    words_in,
-)
+from toolassay.gates.grounding.normalization import key_of, lemma_key, stands_in, words_in
 from toolassay.text_values.dates import Day, find_days
-from toolassay.text_values.numbers import (
-    amounts_in,
-    has_article,
-    numbers_in,
-    shares_in,
-)
+from toolassay.text_values.numbers import amounts_in, has_article, numbers_in, shares_in
 from toolassay.text_values.times import Duration, find_durations, find_times
 from toolassay.text_values.vocabulary import plain, with_digits
 
@@ -146,8 +136,8 @@ class SourceText:
         return found | {key_of(match[2]) for match in matches if match}
 
     def has_word(self, key: str) -> bool:
-        """Whether a word occurs in any form, or in what a file name or a code stands for."""
-        return key in self.keys or key in self._media
+        """Whether a word occurs in any form."""
+        return key in self.keys
 
     def has_lemma(self, word: str) -> bool:
         """Whether another form of a word occurs, irregular ones included ("swam" for "swimming")."""
@@ -156,12 +146,6 @@ class SourceText:
     @cached_property
     def _lemmas(self) -> Collection[str]:
         return {lemma_key(word) for word in set(self._words[:5000])} | set(self.keys)
-
-    @cached_property
-    def _media(self) -> Collection[str]:
-        """The kinds of the files that are named: "the picture" may be portrait.png."""
-        kinds = {identifiers.media_of(file) for file in self.files}
-        return {key_of(kind) for kind in kinds}
 
 
 def _looks_like_phone(text: str) -> bool:

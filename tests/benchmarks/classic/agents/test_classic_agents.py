@@ -23,7 +23,7 @@ from toolassay.benchmarks.classic.agents.inference import (
     ordered,
     split_into_groups,
 )
-from toolassay.benchmarks.classic.work import RecordedAnswers
+from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
 

@@ -95,9 +95,13 @@ def test_values_that_do_not_fit_are_reported(tmp_path: Path, arguments: dict[str
         ('@tool("notes")\ndef act(): "Act."', "act takes no positional argument"),
         (
             '\n@tool\ndef act(db): "Act."',
-            r'tools.py:6: .* without a domain. Fix: write @tool\("some_domain"\)',
+            r'tools.py:6: .* without a domain: write @tool\("some_domain"\)',
         ),
         ('@tool("notes")\nasync def act(db): "Act."', "act is a coroutine or generator function"),
+        (
+            '@tool("notes")\ndef act(db): "Act."\n@tool("books")\ndef act(db): "Act."',
+            "tools.py:7: defines the function act twice. Fix: rename one",
+        ),
         ('@tool("no tes")\ndef act(db): "Act."', "'no tes' cannot be a tool's name"),
     ],
 )

@@ -32,10 +32,6 @@ class ToolError(ToolFailure):
     """Raised by a tool to fail a call. The agent gets the message, and the call's changes are undone."""
 
 
-class NoDomain(TypeError):
-    """`@tool` was used without a domain."""
-
-
 @dataclass(frozen=True)
 class ToolMark:
     """The record that `@tool` leaves on a function.
@@ -61,7 +57,7 @@ def tool(domain: str = "", *, reads_only: bool = False) -> Callable[[Function], 
         reads_only: the tool cannot write, and its calls are not compared with those of the ground truth.
 
     Raises:
-        NoDomain: no domain is given.
+        TypeError: no domain is given.
 
     >>> @tool("loans", reads_only=True)
     ... def due(db: sqlite3.Connection, member: str) -> list[str]:
@@ -69,7 +65,7 @@ def tool(domain: str = "", *, reads_only: bool = False) -> Callable[[Function], 
     ...     return [row["title"] for row in db.execute("SELECT title FROM loans WHERE member = ?", [member])]
     """
     if callable(domain) or not domain:  # `@tool` without parentheses passes the function itself
-        raise NoDomain("a tool without a domain")
+        raise TypeError('a tool without a domain: write @tool("some_domain")')
 
     def mark(function: Function) -> Function:
         setattr(function, _MARK, ToolMark(domain, not reads_only))

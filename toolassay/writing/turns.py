@@ -1,0 +1,112 @@
+"""The turns of the conversation about a sample: who asks for what, the prompts, and the answers."""
+
+from __future__ import annotations
+
+from random import Random
+from string import Template
+from typing import Any, NamedTuple, TypeVar
+
+import msgspec
+
+from toolassay.answers import read_answer
+from toolassay.backinstruct.generator import DECLINED
+from toolassay.files import package_data
+from toolassay.models import ChatResponse
+from toolassay.prompt_templates import package_template
+
+
+class Situation(NamedTuple):
+    """Who asks for something, on which occasion, in which register, at which length."""
+
+    person: str
+    occasion: str
+    register: str
+    length: str
+
+    @classmethod
+    def drawn(cls, seed: int, index: int) -> Situation:
+        """The situation of sample `index`.
+
+        >>> Situation.drawn(7, 12) == Situation.drawn(7, 12)
+        True
+        """
+        rng = Random(f"situation {seed} {index}")
+        return cls(*(rng.choice(choices) for choices in package_data(__package__, "situations.json")))
+
+
+class _Argument(msgspec.Struct):
+    name: str
+    value: Any = None
+
+
+class _Call(msgspec.Struct):
+    tool: str
+    arguments: list[_Argument]
+
+
+class PlanAnswer(msgspec.Struct):
+    """The answer to the first prompt."""
+
+    goal: str
+    calls: list[_Call]
+    declined: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no call is planned."""
+        return not self.calls
+
+
+class RequestAnswer(msgspec.Struct):
+    """The answer to the second prompt."""
+
+    user_request: str
+    task_steps: list[str]
+    declined: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no request is written."""
+        return not self.user_request.strip()
+
+
+_Answer = TypeVar("_Answer", PlanAnswer, RequestAnswer)
+
+
+def read_turn(response: ChatResponse, form: type[_Answer]) -> _Answer | str:
+    """The answer of a turn, or what is wrong with it."""
+    keys = [name for name in form.__struct_fields__ if name != DECLINED]
+    answer = read_answer(response.text, keys=keys, finish_reason=response.finish_reason)
+    if answer.value is None or answer.problem:
+        return answer.problem or "the answer is not the requested JSON object"
+    value = dict(answer.value)
+    value[DECLINED] = value.get(DECLINED) or ""
+    calls = value.get("calls")
+    for call in calls if isinstance(calls, list) else ():
+        arguments: Any = call.get("arguments") if isinstance(call, dict) else None
+        if isinstance(arguments, dict):
+            call["arguments"] = [{"name": name, "value": one} for name, one in arguments.items()]
+    try:
+        found = msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        return str(error).replace("`", "'")
+    if found.is_empty and not found.declined.strip():
+        return "nothing was written, and nothing declined"
+    return found
+
+
+def template(name: str) -> Template:
+    """A template of this folder: "plan", "request" or "again"."""
+    return Template(package_template("writing", name).strip())
+
+
+def seed_wording() -> str:
+    """The texts of all prompts."""
+    return "\n".join(template(name).template for name in ("plan", "request", "again"))
+
+
+SIMULATED = (
+    ", but only simulated: the results are made up. Their shape says something; values, counts, states and "
+    "lengths of lists do not, and they need not fit together"
+)
+NOT_CARRIED_OUT = "(they could not be carried out)"
