@@ -225,10 +225,10 @@ class ModelOptions:
     def headers(self) -> dict[str, str]:
         """The headers of every request besides those with the key.
 
-        Streams close their connection: llama.cpp does so after each, though it announces `Keep-Alive`, and
-        the next request would be lost.
+        Streams without TLS close their connection: llama.cpp does so after each, though it announces
+        `Keep-Alive`, and the next request would be lost.
         """
-        closing = {"Connection": "close"} if self.stream else {}
+        closing = {"Connection": "close"} if self.stream and self.base_url.startswith("http:") else {}
         return closing | {name: str(value) for name, value in self.extra_headers.items()}
 
     @property

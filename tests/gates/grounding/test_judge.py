@@ -34,6 +34,8 @@ KNOWN = [
     ("write to Anna.Smith@Example.com.", "anna.smith@example.com"),
     ("print report.pdf", "/home/me/report.pdf"),
     ("order AB-1234", "AB1234"),
+    ("play https://music.org/list/1h0CEZCm6Ib, please", "1h0CEZCm6Ib"),
+    ("play https://music.org/list/1h0CEZCm6Ib, please", "music:list:1h0CEZCm6Ib"),
     # in other words
     ("a picture of a car: change its color to blue", "Change the car's color to blue"),
     ("translate it into French", "fr"),

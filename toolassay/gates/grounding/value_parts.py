@@ -125,6 +125,8 @@ def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
 def _durations(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     end_of_last = -1
     for start, end, length in sorted(find_durations(text), key=lambda found: (found[0], -found[1]))[:100]:
+        if text[end : end + 1].isalnum():
+            continue  # "1h" of the code "1h0CEZCm6Ib"
         if start >= end_of_last and any(length.is_same(other) for other in source.durations):
             end_of_last = end
             yield start, end, ValuePart(text[start:end].strip(), True)
