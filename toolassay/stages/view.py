@@ -61,15 +61,11 @@ def view(
     """
     folder = DataFolder(Path(data_dir)).require()
     benchmark_of(folder)
-    try:
-        predictions = prediction_folder(folder.path, Path(prediction_dir))
-    except UsageError:  # the first run has not started yet
-        predictions = folder.path / prediction_dir
 
     async def run(place: Path) -> None:
         from toolassay.serving.loopback import PageServer
 
-        server = PageServer(LivePage(folder, predictions, llm, place).current)
+        server = PageServer(LivePage(folder, prediction_dir, llm, place).current)
         advice = "open that address in a browser on this machine; Ctrl-C ends"
         await server.show(port, screen, advice, open_browser=open_browser)
 
@@ -82,18 +78,30 @@ class LivePage:
 
     Args:
         folder: Data folder.
-        predictions: Prediction folder.
+        prediction_dir: Prediction folder, below the data folder or as a path; may not exist yet.
         llm: Models to show.
         place: Folder for the page and the scores.
     """
 
-    def __init__(self, folder: DataFolder, predictions: Path, llm: str | Sequence[str], place: Path) -> None:
+    def __init__(
+        self, folder: DataFolder, prediction_dir: str | Path, llm: str | Sequence[str], place: Path
+    ) -> None:
         self._folder = folder
-        self._predictions = predictions
+        self._prediction_dir = Path(prediction_dir)
         self._llm = llm
         self._place = place
-        self._outcomes = metrics_folder(folder.path, predictions) / "outcomes"
         self._shown: object = None
+
+    @property
+    def _predictions(self) -> Path:
+        try:
+            return prediction_folder(self._folder.path, self._prediction_dir)
+        except UsageError:  # the first run has not started yet
+            return self._folder.path / self._prediction_dir
+
+    @property
+    def _outcomes(self) -> Path:
+        return metrics_folder(self._folder.path, self._predictions) / "outcomes"
 
     def current(self) -> Path:
         """The file of the page, up to date.
