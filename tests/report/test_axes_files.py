@@ -14,7 +14,7 @@ from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_
 from toolassay.report.decision import FolderReport, Verdict
 from toolassay.report.pictures import draw_scoreboard
 from toolassay.report.requirements import quantities
-from toolassay.report.scoreboard import ModelReport, cells, score_table
+from toolassay.report.scoreboard import ModelReport, cells, scoreboard_table
 from toolassay.runs.outcomes import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 
@@ -68,7 +68,7 @@ def shown(runs: Sequence[Axes]) -> str:
 
     console = Console(width=250, color_system=None)
     with console.capture() as captured:
-        console.print(score_table([(one.title, report(one)) for one in runs]).terminal())
+        console.print(scoreboard_table([(one.title, report(one)) for one in runs]).terminal())
     return captured.get()
 
 

@@ -199,7 +199,7 @@ def report_command(
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes import mark_lines
     from toolassay.report.decision import folder_table
-    from toolassay.report.scoreboard import score_table
+    from toolassay.report.scoreboard import scoreboard_table
     from toolassay.stages.report import write_report
     from toolassay.tables import printable
 
@@ -223,7 +223,7 @@ def report_command(
         for models in found.decision.models.values()
         for one in models.values()
     ]
-    print_table(score_table(rows).terminal())
+    print_table(scoreboard_table(rows).terminal())
     for folder in found.decision.folders:
         if folder.ways:
             print_table(folder.ways.terminal())

@@ -463,7 +463,7 @@ def _folder(folder: PageFolder) -> dict[str, Any]:
         "report": folder.report,
         "about": folder.about,
         "summary": folder.summary,
-        "headings": measured_headings(shown)[2:] if shown else [],
+        "headings": [name for name in measured_headings(shown) if name not in ("accuracy", "to the leader")],
         "rows": list(zip(models, shown, strict=True)),
         "warnings": [
             *folder.report.warnings,

@@ -43,7 +43,6 @@ from toolassay.report.decision import (
     FolderReport,
     Regression,
     Verdict,
-    facts_of,
     junit,
     sentences,
     summary,
@@ -135,7 +134,7 @@ def decide(
     folders: Sequence[ScoredFolder],
     requirements: Sequence[Requirement] = (),
     *,
-    harmful_tools: Mapping[tuple[str, str], Mapping[str, int]] | None = None,
+    pages: Sequence[FolderPage],
     seed: int = 0,
     resamples: int = 10_000,
 ) -> Decision:
@@ -144,14 +143,17 @@ def decide(
     Args:
         folders: At least one, each with at least one model.
         requirements: What a model must meet.
-        harmful_tools: Number of items with unwanted changes by tool, for each (folder name, model).
+        pages: The items of each folder.
         seed: Random seed of intervals and tests.
         resamples: Number of their resamples.
 
     Raises:
         UsageError: A file of items is malformed.
     """
-    reports = [_folder_report(one, requirements, harmful_tools or {}, resamples, seed) for one in folders]
+    reports = [
+        _folder_report(one, page, requirements, resamples, seed)
+        for one, page in zip(folders, pages, strict=True)
+    ]
     verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, resamples, seed)
     return Decision(reports, verdict, bool(requirements))
 
@@ -192,11 +194,7 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
 
 
 def _folder_report(
-    folder: ScoredFolder,
-    requirements: Sequence[Requirement],
-    harmful_tools: Mapping[tuple[str, str], Mapping[str, int]],
-    resamples: int,
-    seed: int,
+    folder: ScoredFolder, page: FolderPage, requirements: Sequence[Requirement], resamples: int, seed: int
 ) -> FolderReport:
     contenders = list(folder.contenders.values())
     score = choose_score(folder.ranked_by, contenders)
@@ -214,7 +212,8 @@ def _folder_report(
         nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
         checks = [check(one, nothing or measured[one.name]) for one in requirements if not run.is_baseline]
         warnings = list(_warnings(folder, run, places))
-        reports.append(ModelReport(run, by_model.get(run.model), measured, checks, warnings))
+        harmful = page.models[run.model].harmful_tools
+        reports.append(ModelReport(run, by_model.get(run.model), measured, checks, warnings, harmful))
     order = {place.name: number for number, place in enumerate(places)}
     reports.sort(key=lambda one: (one.axes.is_baseline, order.get(one.name, len(order))))
     noun = folder.benchmark.about.item
@@ -222,8 +221,7 @@ def _folder_report(
     instead = "" if score == folder.ranked_by[0] else score.replace("_f1", " F1").replace("_", " ")
     if instead:
         measure = f"mean {instead} (no {noun} is entirely right)"
-    facts = {one.name: facts_of(one, harmful_tools.get((folder.name, one.name), {})) for one in reports}
-    said = sentences(places, facts, noun=noun, measure=measure)
+    said = sentences(places, {one.name: one for one in reports}, noun=noun, measure=measure)
     if not places:
         said = ["No model has a file of items: run evaluate.py."]
     verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
@@ -516,12 +514,7 @@ def build_report(
             remarks += lacking
             for _ in folder.runs:
                 advance()
-    harmful = {
-        (folder.name, model): items.harmful_tools
-        for folder, content in zip(folders, contents, strict=True)
-        for model, items in content.models.items()
-    }
-    decision = replace(decide(folders, requirements, harmful_tools=harmful, seed=seed), warnings=remarks)
+    decision = replace(decide(folders, requirements, pages=contents, seed=seed), warnings=remarks)
     if settings.baseline is not None:
         base = str(settings.baseline)
         found = [one for folder in folders for one in regressions(folder, base, seed=seed)]
