@@ -131,7 +131,7 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
     Scores are in percent, as published.
     """
     from toolassay.files import write_text
-    from toolassay.stages.leaderboard import format_of, leaderboard, render
+    from toolassay.stages.leaderboard import format_of, leaderboard
 
     wanted = format or (format_of(save) if save else "terminal")
     board = leaderboard(data_dir, **settings)
@@ -142,17 +142,15 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
         for remark in board.remarks:
             say(f"{WARNING}{printable(remark.removeprefix(WARNING))}")
     if save is not None:
-        write_text(save, render(board, wanted))
+        write_text(save, board.text(wanted))
         show(str(save))
     elif wanted == "terminal":
         from toolassay.cli.score_tables import print_table
-        from toolassay.report.leaderboard import terminal_table
 
-        print_table(terminal_table(board))
-        if board.ways:
-            print_table(board.ways.terminal())
+        for table in board.tables:
+            print_table(table.terminal())
     else:
-        click.echo(render(board, wanted), nl=False)
+        click.echo(board.text(wanted), nl=False)
 
 
 @click.command("report")
@@ -198,8 +196,7 @@ def report_command(
     """
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes import mark_lines
-    from toolassay.report.decision import folder_table
-    from toolassay.report.scoreboard import scoreboard_table
+    from toolassay.report.decision import folder_table, scoreboard
     from toolassay.stages.report import write_report
     from toolassay.tables import printable
 
@@ -218,12 +215,7 @@ def report_command(
         for folder in found.decision.folders:
             show(printable(f"{folder.title}: {' '.join(folder.verdict.sentences)}"))
     several = len(found.decision.folders) > 1
-    rows = [
-        (one.axes.title * several, one)
-        for models in found.decision.models.values()
-        for one in models.values()
-    ]
-    print_table(scoreboard_table(rows).terminal())
+    print_table(scoreboard(found.decision.folders, with_data=several).terminal())
     for folder in found.decision.folders:
         if folder.ways:
             print_table(folder.ways.terminal())

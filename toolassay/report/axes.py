@@ -74,12 +74,14 @@ class Cost:
         per_right: Cost per correct item; None if there is none.
         is_at_least: Whether requests with unknown cost are left out.
         thinking: Share of reasoning tokens in the written tokens; None if the server does not report it.
+        usd: Cost of the whole run, all trials; None without a ledger.
     """
 
     per_1000: float
     per_right: float | None
     is_at_least: bool = False
     thinking: float | None = None
+    usd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -478,7 +480,8 @@ def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None
         thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
         share = thinking / written if thinking and written else None
         unknown = bool(found["requests_of_unknown_cost"])
-        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share)
+        whole = found.get("usd")
+        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share, whole)
     elif not found and rows.get("usd_per_1000_messages") is not None:
         unknown = bool(rows["messages_of_unknown_cost"])
         cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)

@@ -410,6 +410,11 @@ def _without_a_run(folder: FolderReport, rules: set[str]) -> Iterator[Check]:
         yield Check(rule, "not measured", NOTHING, 0, None, text, possible.get(rule, True))
 
 
+def scoreboard(folders: Sequence[FolderReport], *, with_data: bool = True) -> Table:
+    """The rankings of all data folders below each other, with a column for the data."""
+    return scoreboard_table([(one.title * with_data, model) for one in folders for model in one.models])
+
+
 def folder_table(decision: Decision) -> Table:
     """The accuracy of each model on every data folder, and over all of them where there is a verdict."""
     places = {place.name: place for place in decision.verdict.places}

@@ -279,15 +279,16 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     """
     axes, place = model.axes, model.place
     stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
-    gap = Cell(UNKNOWN)
+    gap, p = Cell(UNKNOWN), Cell(UNKNOWN)
     if place is not None and place.difference.value is not None:
-        meaning = "significant" if place.differs else "may be chance"
-        p = "" if place.p is None else f"{meaning}, p {p_value(place.p, sign=True)}"
         interval = percent_interval(place.difference.low, place.difference.high)
-        gap = _noted(points(place.difference.value), interval, p)
+        gap = Cell(points(place.difference.value), interval)
+    if place is not None and place.p is not None:
+        p = Cell(p_value(place.p), "significant" if place.differs else "may be chance")
     found = {
         "accuracy": share_cell(model.measured["accuracy"].interval),
         "to the leader": gap,
+        "p": p,
         "gold plan": share_cell(axes.plan_accuracy),
         "side effects": share_cell(model.measured["side_effects"].interval),
         **dict.fromkeys(("tools shown", "pass^k", "attacks that succeed"), Cell(UNKNOWN)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +17,6 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
-    RETRIEVAL,
     ColumnScores,
     Standing,
     changed_parts,
@@ -31,19 +30,10 @@ from toolassay.files import safe_name, write_text
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.models.registry import BASELINES
 from toolassay.report.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
-from toolassay.report.leaderboard import (
-    OTHER_SORTS,
-    Board,
-    LeaderboardRow,
-    csv_table,
-    latex_table,
-    markdown_table,
-    ordered_rows,
-    terminal_text,
-)
+from toolassay.report.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
-from toolassay.runs.recorded_usage import ItemUsage, recorded_usage, usage_by_item
+from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial
 from toolassay.tables import Table, percent
 
@@ -296,12 +286,6 @@ def data_title(folder: DataFolder, name: str) -> str:
 Mode = Literal["both", "strict", "compat"]
 MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FILE = "leaderboard.md"
-_FORMATS: dict[str, Callable[[Board], str]] = {
-    "terminal": terminal_text,
-    "markdown": markdown_table,
-    "csv": csv_table,
-    "latex": latex_table,
-}
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
@@ -352,6 +336,7 @@ def leaderboard(
     standings: dict[str, Standing] = {}
     models: dict[str, list[LeaderboardRow]] = {}
     outcomes: dict[str, Outcomes] = {}
+    runs: list[Axes] = []
     part = ScoreGroup(*group.partition("_")[::2])
     for file in files:
         try:
@@ -359,7 +344,10 @@ def leaderboard(
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
-        usage = None
+        axes: Axes | None = None
+        with suppress(UsageError):  # a file of the published evaluator has no axes
+            axes = place.read(name)
+            runs.append(axes)
         if place.predictions is not None:
             if standing.strict is None:
                 remarks.append(f"{name} has no strict scores: evaluate it again")
@@ -367,26 +355,28 @@ def leaderboard(
                 remarks.append(
                     f"warning: {name} was scored with other {changed} than {what} has: evaluate it again"
                 )
-            try:
-                usage = recorded_usage(place.predictions / "runs" / file.stem)
-            except UsageError as error:
-                remarks.append(f"cost and time of {name} are unknown: {error}")
         if standing.strict is not None and standing.strict.asked:
             why = f" ({standing.excluded})" if standing.excluded else ""
             remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
-        if retrieval := read_groups(file).get(group, {}).get(RETRIEVAL):
-            recall = f"recall@{retrieval['k']} {percent(retrieval['value'])}"
-            remarks.append(f"{name}: {recall} (tools of the gold that its requests showed)")
+        if axes and axes.recall:
+            (recall, *_), k = axes.recall
+            remarks.append(
+                f"{name}: recall@{k} {percent(recall)} (tools of the gold that its requests showed)"
+            )
         standings[name] = standing
         if (found := outcomes_of(items_path(file), part)) is not None:
             outcomes[name] = found
         mark = mark_of(recorded_model(place.predictions, file.stem), standing.parts)
-        strict, compat = standing.strict, standing.compat
-        rows = [
-            LeaderboardRow(name, "strict", strict, usage, standing.signature, mark) if strict else None,
-            LeaderboardRow(name, "compat", compat, usage, "", mark) if compat else None,
+        used = (axes.cost, axes.latency) if axes else (None, None)
+        kinds: list[tuple[Kind, ColumnScores | None, str]] = [
+            ("strict", standing.strict, standing.signature),
+            ("compat", standing.compat, ""),
         ]
-        models[name] = [row for row in rows if row is not None and mode in ("both", row.kind)]
+        models[name] = [
+            LeaderboardRow(name, kind, counted, *used, signature, mark)
+            for kind, counted, signature in kinds
+            if counted is not None and mode in ("both", kind)
+        ]
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
     check_editions({name: standing.parts for name, standing in standings.items()})
@@ -402,51 +392,20 @@ def leaderboard(
         models = {name: [_judged(row, outcomes.get(name)) for row in rows] for name, rows in models.items()}
     remarks += _not_ranked(standings, outcomes)
     _check("column to sort by", sort_by or column, (*headings, *OTHER_SORTS))
-    published_rows = [
-        [
-            LeaderboardRow(
-                name,
-                "published",
-                ColumnScores(
-                    None, None, {heading: Interval(value, None, None) for heading, value in row.items()}
-                ),
-            )
-        ]
+    models |= {
+        f"{name} (published)": [LeaderboardRow(name, "published", ColumnScores(None, None, known))]
         for name, row in others.items()
-    ]
-    rows_in_order = ordered_rows(
-        [*models.values(), *published_rows],
-        sort_by or column,
-        {} if sort_by else _ranking(place, standings, part),
-    )
+        for known in [{heading: Interval(value, None, None) for heading, value in row.items()}]
+    }
+    ranking: dict[str, int] = {}
+    if not sort_by and len(standings) > 1:
+        with suppress(UsageError):  # not all models can be ranked together
+            ranking = place.having(runs).positions(part)
+    rows_in_order = ordered_rows([*models.values()], sort_by or column, ranking)
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
     ways = ways_of(place.folder)
     return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks, ways)
-
-
-def _ranking(place: ScoredFolder, models: Mapping[str, Standing], part: ScoreGroup) -> dict[str, int]:
-    """The positions in the report's ranking; empty if no models can be ranked together."""
-    if len(models) < 2:
-        return {}
-    runs = []
-    for model in models:
-        with suppress(UsageError):
-            runs.append(place.read(model))
-    try:
-        return place.having(runs).positions(part)
-    except UsageError:
-        return {}
-
-
-def render(board: Board, format: str) -> str:
-    """The leaderboard as text: "terminal", "markdown", "csv" or "latex".
-
-    Raises:
-        UsageError: The format is unknown.
-    """
-    _check("format", format, tuple(_FORMATS))
-    return _FORMATS[format](board)
 
 
 def format_of(path: Path) -> str:
@@ -472,7 +431,7 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
         return None
     if len({row.model for row in board.rows}) < 2:
         return None
-    write_text(metrics / FILE, markdown_table(board))
+    write_text(metrics / FILE, board.text("markdown"))
     return metrics / FILE
 
 
@@ -480,11 +439,9 @@ def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
     """A strict row with its outcomes, in percent."""
     if row.kind != "strict" or found is None or found.problem:
         return row
-    shares = {
-        heading: Interval(*(None if value is None else 100 * value for value in share))
-        for heading, share in zip(_OUTCOMES, (found.right, found.harm), strict=True)
-    }
-    return replace(row, counted=replace(row.counted, scores={**shares, **row.counted.scores}))
+    shares = dict(zip(_OUTCOMES, (found.right, found.harm), strict=True))
+    judged = ColumnScores(None, None, shares).times_100("").scores
+    return replace(row, counted=replace(row.counted, scores={**judged, **row.counted.scores}))
 
 
 def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcomes]) -> Iterator[str]:

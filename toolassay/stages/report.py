@@ -44,6 +44,7 @@ from toolassay.report.decision import (
     Regression,
     Verdict,
     junit,
+    scoreboard,
     sentences,
     summary,
 )
@@ -62,7 +63,7 @@ from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
-from toolassay.tables import Cell, Result, Table, csv_line
+from toolassay.tables import Result
 from toolassay.variety.measures import VarietyPart, measure_variety
 from toolassay.version import __version__
 
@@ -591,19 +592,10 @@ def _written(built: AxesReport, out: Path) -> Iterator[Path]:
         draw_scoreboard(decision.folders, out / name)
     for name in RANKINGS:
         draw_scoreboard(decision.folders, out / name, axes=("accuracy",))
-    tables = [folder.table for folder in decision.folders]
-    write_text(out / TABLES[0], "".join(_csv_lines(tables)))
-    write_text(out / TABLES[1], "\n".join(table.latex() for table in tables))
+    write_text(out / TABLES[0], scoreboard(decision.folders).csv())
+    write_text(out / TABLES[1], "\n".join(folder.table.latex() for folder in decision.folders))
     if (models := max(len(folder.models) for folder in decision.folders)) > MOST:
         more = f"The pictures show the first {MOST} of {models} models."
         decision = replace(decision, warnings=[*decision.warnings, more])
     write_report_page(decision, built.pages, out / PAGE)
     yield from (out / name for name in FILES)
-
-
-def _csv_lines(tables: Sequence[Table]) -> Iterator[str]:
-    """The tables below one header, with a column for the data."""
-    yield csv_line(["data", *tables[0].headings])
-    for table in tables:
-        for row in table.rows:
-            yield csv_line([table.title, *(cell.text if isinstance(cell, Cell) else cell for cell in row)])

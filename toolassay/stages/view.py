@@ -20,7 +20,7 @@ from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import AppendOnlyLines
 from toolassay.runs.manifest import LEDGER
-from toolassay.runs.recorded_usage import recorded_usage
+from toolassay.runs.recorded_usage import spending
 from toolassay.screen import DEFAULT, SILENT, Screen
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import ReportSettings, build_report
@@ -133,9 +133,8 @@ class LivePage:
             elif rate := _rate(journal.with_name(LEDGER)):
                 left = f", about {(total - done) / rate:.0f} min left" if total else ""
                 parts.append(f"{rate:.0f} a minute{left}")
-            used = recorded_usage(journal.parent)
-            if used is not None and used.cost:
-                parts.append(f"{used.cost:.2f} USD so far")
+            if cost := spending([journal.with_name(LEDGER)]).totals.known_cost:
+                parts.append(f"{cost:.2f} USD so far")
             failed = Counter(one for one in outcomes.values() if one != "answered")
             parts += [f"{count:,} {name}" for name, count in failed.most_common()]
             yield "; ".join(parts)
