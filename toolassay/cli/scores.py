@@ -11,7 +11,7 @@ from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, evaluate_options, shown_options, verify_options
 from toolassay.cli.screen import SCREEN, say, show
-from toolassay.screen import WARNING, console
+from toolassay.screen import WARNING
 
 
 @click.command("evaluate")
@@ -77,14 +77,10 @@ def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings
     metrics file; the first is the baseline.
     """
     from toolassay.cli.score_tables import print_table
-    from toolassay.evaluation.comparison import WIDE, comparison_tables
     from toolassay.stages.evaluate import compare
 
-    comparison = compare(*models, metrics=metric, screen=SCREEN, **settings)
-    terminal = console()
-    width = terminal.width if terminal.is_terminal else max(terminal.width, WIDE)
-    for table in comparison_tables(comparison, width=width):
-        print_table(table, terminal)
+    for table in compare(*models, metrics=metric, screen=SCREEN, **settings).tables:
+        print_table(table.terminal(padding=0))
 
 
 @click.command("verify")

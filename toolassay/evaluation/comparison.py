@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
@@ -31,9 +31,6 @@ from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.text_formatting import count_of
-
-if TYPE_CHECKING:
-    import rich.table
 
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
@@ -238,7 +235,12 @@ class Comparison(Result):
 
     def table(self) -> Table:
         """Each score of each model beside that of the first."""
-        return comparison_table(self)
+        return comparison_table(self, self.models)
+
+    @property
+    def tables(self) -> list[Table]:
+        """A table for each model against the first."""
+        return [comparison_table(self, [model]) for model in self.models]
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file of `compare --save`."""
@@ -355,74 +357,47 @@ def _shared_metrics(
     return shared
 
 
-_COLOURS = {"better": "green", "worse": "red"}
-WIDE = 96
-"""Characters of a screen on which every column has room."""
-
-
-_NARROW_VERDICT = len("no difference")  # a narrow screen folds the longest verdict behind these words
-
-
-def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[rich.table.Table]:
-    """A table for each model against the baseline; the last says below what the words mean.
-
-    Args:
-        comparison: what was found.
-        width: of the screen, in characters; narrow ones lose the uncorrected p.
-    """
-    for model in comparison.models:
-        captions = _captions(comparison) if model is comparison.models[-1] else []
-        yield _table(comparison, model, captions, is_wide=width >= WIDE)
-
-
-def comparison_table(comparison: Comparison) -> Table:
-    """All models in one table, for a notebook."""
-    columns = ("A", "B", "difference", "p", "Holm p", "verdict", "MDE")
-    rows = [
-        [comparison.shown(model.model), cells["score"], *(cells[column] for column in columns)]
-        for model in comparison.models
-        for cells in map(_cells, model.scores)
-    ]
-    title = f"each model (B) against {comparison.shown(comparison.models[0].baseline)} (A)"
-    return Table(("model", "score", *columns), rows, "nnttttttt", title, _captions(comparison))
-
-
-def _table(
-    comparison: Comparison, model: ModelComparison, captions: list[str], *, is_wide: bool
-) -> rich.table.Table:
-    clusters = max((score.n_clusters for score in model.scores), default=0)
-    items = f"{model.n_compared:,} items"
-    if model.n_compared != model.n_labels:
-        items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
+def comparison_table(comparison: Comparison, models: Sequence[ModelComparison]) -> Table:
+    """Some models against the baseline; with the last one of the comparison, captions say what words mean."""
+    base, (model, *others) = comparison.shown(models[0].baseline), models
+    title = f"each model (B) against {base} (A)"
+    if not others:
+        clusters = max((score.n_clusters for score in model.scores), default=0)
+        items = f"{model.n_compared:,} items"
+        if model.n_compared != model.n_labels:
+            items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
+        title = f"{comparison.shown(model.model)} (B) against {base} (A): {comparison.group}, "
+        title += f"{items} in {count_of(clusters, 'cluster')}"
     # Where the scores do not all rest on the same items, each says on how many.
-    with_n = any(score.n != model.n_compared for score in model.scores)
-    numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
-    headings = ["score", *numbers, "verdict", "MDE"]
-    cells = map(_cells, model.scores)
-    table = Table(
-        headings,
-        [[score[heading] for heading in headings] for score in cells],
-        align="l" + "r" * len(numbers) + "n",
-        title=f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
-        f"{comparison.group}, {items} in {count_of(clusters, 'cluster')}",
-        captions=captions,
-    ).terminal(padding=1 if is_wide else 0)
-    if not is_wide:
-        table.columns[headings.index("verdict")].min_width = _NARROW_VERDICT
-    return table
+    with_n = any(score.n != one.n_compared for one in models for score in one.scores)
+    headings = [*["model"] * bool(others), "score", *["n"] * with_n]
+    headings += ["A", "B", "difference", "Holm p", "verdict", "MDE"]
+    rows = [
+        [{"model": comparison.shown(one.model), **_cells(score)}[heading] for heading in headings]
+        for one in models
+        for score in one.scores
+    ]
+    align = "".join({"model": "n", "score": "n", "verdict": "n"}.get(heading, "t") for heading in headings)
+    captions = _captions(comparison) if models[-1] is comparison.models[-1] else []
+    return Table(headings, rows, align, title, captions)
+
+
+_VERDICTS = {"better": ("better", "green"), "worse": ("worse", "red")}
 
 
 def _cells(score: ScoreComparison) -> dict[str, str | Cell]:
     """The cell below each heading."""
+    value, low, high = score.difference
+    interval = "" if low is None or high is None else f"[{_percent(low)}, {_percent(high)}]"
+    verdict, colour = _VERDICTS.get(score.verdict, ("none found", ""))
     return {
         "score": score.metric,
         "n": f"{score.n:,}",
         "A": _percent(score.baseline),
         "B": _percent(score.value),
-        "difference": _difference(score.difference),
-        "p": _p_value(score.p),
-        "Holm p": _p_value(score.p_holm),
-        "verdict": Cell(score.verdict, colour=_COLOURS.get(score.verdict, "")),
+        "difference": Cell(f"{'+' * ((value or 0) > 0)}{_percent(value)}", interval),
+        "Holm p": Cell(_p_value(score.p_holm), "" if score.p is None else f"p {_p_value(score.p)}"),
+        "verdict": Cell(verdict, colour=colour),
         "MDE": _percent(score.smallest_detectable),
     }
 
@@ -443,17 +418,6 @@ def _captions(comparison: Comparison) -> list[str]:
         f"seed {comparison.seed}."
     )
     return [legend, *dict.fromkeys(mark.line for mark in comparison.marks.values())]
-
-
-def _difference(difference: Interval) -> str:
-    if difference.value is None:
-        return UNKNOWN
-    text = _percent(difference.value)
-    if difference.value > 0:
-        text = f"+{text}"
-    if difference.low is None or difference.high is None:
-        return text
-    return f"{text} [{_percent(difference.low)}, {_percent(difference.high)}]"
 
 
 def _percent(share: float | None) -> str:

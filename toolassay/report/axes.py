@@ -5,7 +5,7 @@ Read from metrics (`read_axes`), by outcome where plans were executed (`by_outco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -593,48 +593,30 @@ def mark_lines(runs: Iterable[Axes]) -> list[str]:
 
 
 def csv_table(runs: Sequence[Axes]) -> str:
-    """A line a run; shares of 1, US dollars, seconds."""
-    rows = [_csv_row(run) for run in runs]
-    return Table(list(rows[0]), [list(row.values()) for row in rows]).csv()
+    """A line a run, with a column for each number and text of `Axes.to_json`: "cost_usd_per_1000_items".
+
+    An interval has three: "accuracy", "accuracy_low", "accuracy_high".
+    """
+    full = replace(
+        runs[0],
+        stability=(repeated := Stability(0, NOTHING, NOTHING, 0)),
+        cost=Cost(0, None),
+        latency=Latency(0, 0),
+        security=Security(NOTHING, 0, 0, NOTHING),
+        notes=dict.fromkeys(AXES, ""),
+        mark=BASELINE,
+        outcomes=Outcomes(NOTHING, NOTHING, 0, 0, "", stability=repeated),
+        is_by_outcome=True,
+        recall=(NOTHING, 0),
+    )
+    headings = list(dict(_columns(full.to_json())))
+    rows = [dict(_columns(one.to_json())) for one in runs]
+    return Table(headings, [[row.get(heading) for heading in headings] for row in rows]).csv()
 
 
-def _csv_row(axes: Axes) -> dict[str, Any]:
-    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
-
-    def interval(name: str, found: Interval) -> dict[str, float | None]:
-        return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
-
-    return {
-        "benchmark": axes.about.name,
-        "data": printable(axes.data),
-        "model": printable(axes.model),
-        "items": axes.items,
-        **{name: getattr(axes.counts, name, None) for name in ("n_labels", "n_asked", "n_scored", "partial")},
-        **interval("accuracy", axes.accuracy),
-        "stability_k": stability and stability.k,
-        **interval("stability", stability.pass_hat_k if stability else NOTHING),
-        **interval("answer_agreement", stability.agreement if stability else NOTHING),
-        "trials": stability and stability.trials,
-        "usd_per_1000_items": cost and cost.per_1000,
-        "usd_per_right_item": cost and cost.per_right,
-        "usd_is_at_least": cost and cost.is_at_least,
-        "thinking_share_of_tokens_written": cost and cost.thinking,
-        "seconds_p50": latency and latency.p50,
-        "seconds_p95": latency and latency.p95,
-        "seconds_are_local": latency and latency.is_local,
-        **(latency or Latency(0, 0)).parts,
-        **interval("security", security.score if security else NOTHING),
-        "attempts": security and security.attempts,
-        "excluded": security and security.excluded,
-        "unreadable": security and security.unreadable,
-        **interval("harmless_served", security.harmless if security else NOTHING),
-        **interval("utility", security.utility if security else NOTHING),
-        **interval("utility_under_attack", security.under_attack if security else NOTHING),
-        **{f"{axis}_note": axes.notes.get(axis) for axis in AXES},
-        "signature": axes.signature,
-        "title": printable(axes.title),
-        "is_baseline": axes.is_baseline,
-        "note": axes.mark.line if axes.mark else None,
-        "is_by_outcome": axes.is_by_outcome,
-        "plan_accuracy": axes.plan_accuracy.value,
-    }
+def _columns(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield from _columns(inside, name if key == "value" else f"{name}_{key}".removeprefix("_"))
+    else:
+        yield name, printable(value) if isinstance(value, str) else value

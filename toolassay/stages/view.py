@@ -5,10 +5,9 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
@@ -19,6 +18,7 @@ from toolassay.report.decision import Decision, Verdict
 from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import AppendOnlyLines
+from toolassay.runs.ledger import booked
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.recorded_usage import spending
 from toolassay.screen import DEFAULT, SILENT, Screen
@@ -29,7 +29,6 @@ ACTIVE = 60.0
 """Seconds since the last answer within which a run counts as in progress."""
 REFRESH = 10
 """Seconds after which a browser loads the page of a run in progress again."""
-Value = TypeVar("Value")
 _RATE = 60.0  # seconds over which the rate of answers is measured
 
 
@@ -120,7 +119,8 @@ class LivePage:
         """A line for each run that is in progress or has stopped before its end."""
         total = sum(1 for _ in self._golds())
         for journal in sorted(self._predictions.glob("runs/*/journal.jsonl")):
-            found = _scanned(journal, lambda line: (str(line["key"]), line.get("outcome")))
+            with AppendOnlyLines(journal, what="journal", read_only=True) as lines:
+                found = [one for _, one in lines.scan(lambda line: (line["key"], line.get("outcome")))]
             outcomes = {key: str(outcome) for key, outcome in found if outcome}  # the others are answers
             done = sum(one in ("answered", "malformed", "refused") for one in outcomes.values())
             idle = time.time() - journal.stat().st_mtime
@@ -180,20 +180,9 @@ class LivePage:
         write_report_page(decision, pages, path, refresh=REFRESH if running else 0, live=lines)
 
 
-def _scanned(path: Path, read: Callable[[dict[str, Any]], Value]) -> list[Value]:
-    """What is read of each line of a journal or ledger that may be growing."""
-    if not path.is_file():
-        return []
-    lines = AppendOnlyLines(path, what=path.stem, read_only=True)
-    try:
-        return [value for _, value in lines.scan(read)]
-    finally:
-        lines.close()
-
-
 def _rate(ledger: Path) -> float:
     """Answers per minute over the last `_RATE` seconds; 0.0 if unknown."""
-    times = _scanned(ledger, lambda line: float(line.get("time", 0.0)))
+    times = [line.time for line in booked(ledger)]
     if not times:
         return 0.0
     recent = [time for time in times if time >= times[-1] - _RATE]
