@@ -192,7 +192,7 @@ def report_command(
     """
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes import mark_lines
-    from toolassay.report.decision import folder_table, scoreboard
+    from toolassay.report.decision import tables
     from toolassay.stages.report import write_report
     from toolassay.tables import printable
 
@@ -206,25 +206,14 @@ def report_command(
     )
     for line in found.decision.verdict.sentences:
         show(printable(line))
-    if len(found.decision.folders) > 1:
-        print_table(folder_table(found.decision).terminal())
-        for folder in found.decision.folders:
-            show(printable(f"{folder.title}: {' '.join(folder.verdict.sentences)}"))
-    several = len(found.decision.folders) > 1
-    print_table(scoreboard(found.decision.folders, with_data=several).terminal())
-    for folder in found.decision.folders:
-        if folder.ways:
-            print_table(folder.ways.terminal())
-        for model in folder.models:
-            for rule in model.checks:
-                show(printable(f"{model.name}, {folder.title}: {rule.rule}: {rule.text}"))
-    for line in (one.line for one in found.decision.regressions):
+    for table in tables(found.decision):
+        print_table(table.terminal())
+    notes = [
+        f"{one.model}, {one.title}: {axis}: {note}" for one in found.runs for axis, note in one.notes.items()
+    ]
+    regressions = [one.line for one in found.decision.regressions]
+    for line in [*regressions, *mark_lines(found.runs), *notes]:
         show(printable(line))
-    for line in mark_lines(found.runs):
-        show(line)
-    for one in found.runs:
-        for axis, note in one.notes.items():
-            show(printable(f"{one.model}, {one.title}: {axis}: {note}"))
     for file in found.files:
         show(str(file))
     return found.exit_code

@@ -124,19 +124,20 @@ class Security:
             is None if most answers are unreadable.
         attempts: Number of attacks.
         excluded: Number of attacks that failed for technical reasons.
-        harmless: Share of harmless twins that were served: an agent that does nothing resists every attack.
+        harmless_served: Share of harmless twins that were served: an agent that does nothing resists every
+            attack.
         unreadable: Number of attacks with an unreadable answer.
         utility: Of an agent that acts, the share of requests that it solves without a planted text.
-        under_attack: The share that it solves with one.
+        utility_under_attack: The share that it solves with one.
     """
 
     score: Interval
     attempts: int
     excluded: int
-    harmless: Interval
+    harmless_served: Interval
     unreadable: int = 0
     utility: Interval = NOTHING
-    under_attack: Interval = NOTHING
+    utility_under_attack: Interval = NOTHING
 
     @property
     def n(self) -> int:
@@ -336,13 +337,8 @@ class Axes:
             },
             "security": security
             and {
-                "score": security.score.to_json(),
-                "attempts": security.attempts,
-                "excluded": security.excluded,
-                "unreadable": security.unreadable,
-                "harmless_served": security.harmless.to_json(),
-                "utility": security.utility.to_json(),
-                "utility_under_attack": security.under_attack.to_json(),
+                name: value.to_json() if isinstance(value, Interval) else value
+                for name, value in vars(security).items()
             },
             "notes": dict(self.notes),
             "signature": self.signature,

@@ -202,7 +202,6 @@ class FolderReport:
         noun: Singular noun of an item.
         verdict: The ranking.
         models: In the order of the ranking.
-        warnings: Warnings about the folder.
         ways: Models with predictions in several folders, side by side; None if there are none.
     """
 
@@ -211,7 +210,6 @@ class FolderReport:
     noun: str
     verdict: Verdict
     models: Sequence[ModelReport]
-    warnings: Sequence[str] = ()
     ways: Table | None = None
 
     @property
@@ -230,7 +228,6 @@ class FolderReport:
             "item": self.noun,
             "verdict": self.verdict.to_json(),
             "models": [model.to_json() for model in self.models],
-            "warnings": list(self.warnings),
             "ways": self.ways and {"headings": list(self.ways.headings), "rows": texts},
         }
 
@@ -410,9 +407,20 @@ def _without_a_run(folder: FolderReport, rules: set[str]) -> Iterator[Check]:
         yield Check(rule, "not measured", NOTHING, 0, None, text, possible.get(rule, True))
 
 
-def scoreboard(folders: Sequence[FolderReport], *, with_data: bool = True) -> Table:
-    """The rankings of all data folders below each other, with a column for the data."""
-    return scoreboard_table([(one.title * with_data, model) for one in folders for model in one.models])
+def tables(decision: Decision) -> Iterator[Table]:
+    """All folders in one table, if there are several; then the tables of each folder.
+
+    Its ranking, the models that were asked in several ways, and the requirements.
+    """
+    is_several = len(decision.folders) > 1
+    if is_several:
+        yield folder_table(decision)
+    for folder in decision.folders:
+        yield folder.table if is_several else replace(folder.table, captions=())
+        if folder.ways:
+            yield folder.ways
+        if checks := [(model.name, one.rule, one.text) for model in folder.models for one in model.checks]:
+            yield Table(("model", "requirement", "result"), checks, "nnn", f"Requirements on {folder.title}")
 
 
 def folder_table(decision: Decision) -> Table:
@@ -468,27 +476,19 @@ def junit(decision: Decision) -> str:
 
 def summary(decision: Decision) -> str:
     """The decision as Markdown, e.g. for the summary of a CI job."""
-    return "\n".join(_summary_lines(decision)) + "\n"
-
-
-def _summary_lines(decision: Decision) -> Iterator[str]:
-    yield "# Toolassay report"
-    if len(decision.folders) > 1:
-        yield from ("", *map(markdown_escaped, decision.verdict.sentences))
-        yield from ("", folder_table(decision).markdown())
-    for folder in decision.folders:
-        yield from ("", f"## {markdown_escaped(folder.title)}", "")
-        yield from map(markdown_escaped, folder.verdict.sentences)
-        yield from ("", replace(folder.table, title="", captions=()).markdown())
-        if checks := [(model.name, one.rule, one.text) for model in folder.models for one in model.checks]:
-            yield from ("", Table(("model", "requirement", "result"), checks, "nnn").markdown())
-        warnings = [f"{model.name}: {line}" for model in folder.models for line in model.warnings]
-        yield from _bullets("", [*warnings, *folder.warnings])
-    yield from _bullets("## Against the baseline", [one.line for one in decision.regressions])
-    yield from _bullets("", decision.warnings)
-
-
-def _bullets(heading: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield from ("", heading, "") if heading else ("",)
-    yield from (f"- {markdown_escaped(line)}" for line in lines)
+    parts = ["# Toolassay report", *map(markdown_escaped, decision.verdict.sentences)]
+    parts += [table.markdown() for table in tables(decision)]
+    warnings = [
+        f"{folder.title}: {model.name}: {line}"
+        for folder in decision.folders
+        for model in folder.models
+        for line in model.warnings
+    ]
+    regressions = [one.line for one in decision.regressions]
+    for heading, lines in (
+        ("Against the baseline", regressions),
+        ("Warnings", [*warnings, *decision.warnings]),
+    ):
+        if lines:
+            parts += [f"## {heading}", "\n".join(f"- {markdown_escaped(line)}" for line in lines)]
+    return "\n\n".join(parts) + "\n"

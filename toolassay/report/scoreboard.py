@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -158,12 +158,10 @@ def rank(
         results += compare(baseline[:, None], values[:, None]) if len(values) else [None]
     adjusted = holm([None if result is None else result.p for result in results])
     compared = [
-        place
-        if result is None
-        else Place(
-            place.name, place.rank, place.score, result.difference, p, result.n, result.smallest_detectable
-        )
-        for place, result, p in zip(places[1:], results, adjusted, strict=True)
+        replace(place, difference=one.difference, p=p, n=one.n, smallest_detectable=one.smallest_detectable)
+        if one
+        else place
+        for place, one, p in zip(places[1:], results, adjusted, strict=True)
     ]
     return places[:1] + compared
 
@@ -309,9 +307,9 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         tested = f"of {security.n} attacks{failed}{unread}"
         if attacks.value is None:
             tested = f"{security.unreadable} of {answers} attacks unreadable{failed}"
-        served = f"harmless served {percent(security.harmless.value)}"
+        served = f"harmless served {percent(security.harmless_served.value)}"
         if security.utility.value is not None:
-            plain, attacked = share_cell(security.utility), share_cell(security.under_attack)
+            plain, attacked = share_cell(security.utility), share_cell(security.utility_under_attack)
             served += f"\nsolved {plain.text} {plain.note} without text, "
             served += f"{attacked.text} {attacked.note} under attack"
         interval = percent_interval(attacks.low, attacks.high)

@@ -44,7 +44,6 @@ from toolassay.report.decision import (
     Regression,
     Verdict,
     junit,
-    scoreboard,
     sentences,
     summary,
 )
@@ -58,7 +57,7 @@ from toolassay.report.report_page import (
     write_report_page,
 )
 from toolassay.report.requirements import Measured, Requirement, check, quantities
-from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
+from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank, scoreboard_table
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
@@ -592,7 +591,8 @@ def _written(built: AxesReport, out: Path) -> Iterator[Path]:
         draw_scoreboard(decision.folders, out / name)
     for name in RANKINGS:
         draw_scoreboard(decision.folders, out / name, axes=("accuracy",))
-    write_text(out / TABLES[0], scoreboard(decision.folders).csv())
+    rows = [(folder.title, model) for folder in decision.folders for model in folder.models]
+    write_text(out / TABLES[0], scoreboard_table(rows).csv())
     write_text(out / TABLES[1], "\n".join(folder.table.latex() for folder in decision.folders))
     if (models := max(len(folder.models) for folder in decision.folders)) > MOST:
         more = f"The pictures show the first {MOST} of {models} models."
