@@ -207,6 +207,8 @@ def report_command(
     for line in found.decision.verdict.sentences:
         show(printable(line))
     for table in tables(found.decision):
+        if table.title:
+            show("")
         print_table(table.terminal())
     notes = [
         f"{one.model}, {one.title}: {axis}: {note}" for one in found.runs for axis, note in one.notes.items()

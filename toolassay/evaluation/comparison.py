@@ -14,7 +14,6 @@ from typing import Any, Literal
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
-    FIX,
     OUTCOME,
     OUTCOMES,
     ItemTable,
@@ -24,8 +23,8 @@ from toolassay.evaluation.items import (
     read_executed,
     read_table,
 )
-from toolassay.evaluation.metrics_file import check_editions, read_signature
-from toolassay.files import read_json, safe_name, sha256_of
+from toolassay.evaluation.metrics_file import check_editions, read_groups, signature_of
+from toolassay.files import safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
@@ -135,11 +134,7 @@ def _signature_of(model: ScoredModel) -> dict[str, str]:
     """The signature in the metrics file; empty without one."""
     if not model.metrics.is_file():
         return {}
-    groups = read_json(model.metrics, fix=FIX)
-    try:
-        return read_signature(next(iter(groups.values()))["strict"]["signature"])
-    except (AttributeError, KeyError, StopIteration, TypeError):
-        return {}
+    return signature_of(next(iter(read_groups(model.metrics).values())))
 
 
 Verdict = Literal["better", "worse", "no difference found"]

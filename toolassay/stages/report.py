@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import has_plans
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import read_labels
@@ -272,12 +271,13 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
 
 
 def regressions(
-    folder: ScoredFolder, baseline: str, *, seed: int = 0, resamples: int = 10_000
+    folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: int = 0, resamples: int = 10_000
 ) -> list[Regression]:
     """Compare every model that is no baseline of a folder with a model or an earlier metrics file.
 
     Args:
         folder: Data folder.
+        page: Its items.
         baseline: Name of a model of the folder, or path of a metrics file or file of items.
         seed: Random seed of intervals and tests.
         resamples: Number of their resamples.
@@ -311,7 +311,7 @@ def regressions(
         results = [(one.metric, one.difference, p, one.n) for one, p in tested if one.n]
         results = results or [(scores[0], NOTHING, None, 0)]
         results += [("attacks_resisted", gap, p, resisted[1][1])] if attacks else []
-        confused = _confused_since(folder, run.model, base)
+        confused = _confused_since(folder, page, run.model, base)
         found += [
             Regression(run.model, base_name, score, *difference, p, n, () if place else confused)
             for place, (score, difference, p, n) in enumerate(results)
@@ -323,30 +323,22 @@ def regressions(
     return found
 
 
-def _confused_since(folder: ScoredFolder, model: str, base: ScoredModel) -> list[tuple[str, str, int, int]]:
+def _confused_since(
+    folder: ScoredFolder, page: FolderPage, model: str, base: ScoredModel
+) -> list[tuple[str, str, int, int]]:
     """Pairs of tools that are confused more often than in the predictions of the baseline, if these exist."""
-    earlier = base.items.resolve().parent.parent  # the data folder around the metrics folder
-    if folder.predictions is None:
-        return []
+    earlier = DataFolder(base.items.resolve().parent.parent)  # the data folder around the metrics folder
+    golds = {gold.id: gold.tools for gold in page.golds}
     name = base.items.name.removesuffix(".items.jsonl")
     try:
-        predictions = prediction_folder(earlier, Path(PREDICTIONS))
-        before = _confusions(folder.benchmark, DataFolder(earlier), predictions, name)
-        now = _confusions(folder.benchmark, folder.folder, folder.predictions, model)
+        predictions = prediction_folder(earlier.path, Path(PREDICTIONS))
+        answers = folder.benchmark.items.answers(earlier, predictions, name, golds.keys())
+        before = Counter(confused(golds[item], answer.tools) for item, answer in answers if item in golds)
     except UsageError:  # the data or the predictions are elsewhere
         return []
+    now = page.models[model].confusions
     more = [(*pair, before[pair], n) for pair, n in now.items() if n > before[pair]]
     return sorted(more, key=lambda one: (one[2] - one[3], one))[:_CONFUSIONS]
-
-
-def _confusions(
-    benchmark: Benchmark, folder: DataFolder, predictions: Path, model: str
-) -> Counter[tuple[str, str]]:
-    """How often one tool was called in place of another (`item_detail.confused`)."""
-    golds = {gold.id: gold.tools for gold in benchmark.items.golds(folder)}
-    answers = benchmark.items.answers(folder, predictions, model, None)
-    pairs = (confused(golds[item], answer.tools) for item, answer in answers if item in golds)
-    return Counter(pair for pair in pairs if pair is not None)
 
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -517,7 +509,11 @@ def build_report(
     decision = replace(decide(folders, requirements, pages=contents, seed=seed), warnings=remarks)
     if settings.baseline is not None:
         base = str(settings.baseline)
-        found = [one for folder in folders for one in regressions(folder, base, seed=seed)]
+        found = [
+            one
+            for folder, page in zip(folders, contents, strict=True)
+            for one in regressions(folder, page, base, seed=seed)
+        ]
         decision = replace(decision, regressions=found)
     pages = [
         PageFolder(
