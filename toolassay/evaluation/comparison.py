@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
@@ -55,6 +56,22 @@ class ScoredModel:
         """
         return self.items.with_name(f"{self.items.name.removesuffix(_ITEMS_ENDING)}.json")
 
+    @cached_property
+    def signature(self) -> Mapping[str, str]:
+        """The signature in the metrics file; empty without one.
+
+        Raises:
+            UsageError: The file is malformed.
+        """
+        if not self.metrics.is_file():
+            return {}
+        return signature_of(next(iter(read_groups(self.metrics).values())))
+
+    @property
+    def mark(self) -> RowMark | None:
+        """The mark of the model, e.g. that it is a baseline, from its signature."""
+        return mark_of(self.name, self.signature) or mark_of(self.metrics.stem, self.signature)
+
 
 def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> list[ScoredModel]:
     """The models to compare, with unique names.
@@ -91,7 +108,7 @@ def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel
 
 def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]:
     """A warning if the scores have different data, metrics or versions."""
-    made = [_signature_of(first), _signature_of(second)]
+    made = [first.signature, second.signature]
     if {} in made:
         who = (first, second)[made.index({})].name
         yield f"warning: no metrics file beside the items of {who} says what its scores were made with"
@@ -108,33 +125,14 @@ def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]
         )
 
 
-def benchmark_of_scored(model: ScoredModel) -> str:
-    """The benchmark in the signature of a model; empty if it names none."""
-    return _signature_of(model).get("benchmark", "")
-
-
-def mark_of_scored(model: ScoredModel) -> RowMark | None:
-    """The mark of a model, e.g. that it is a baseline, from its signature."""
-    return mark_of(model.name, _signature_of(model)) or mark_of(
-        model.items.name.removesuffix(_ITEMS_ENDING), _signature_of(model)
-    )
-
-
 def torn(model: ScoredModel) -> Iterator[str]:
     """A warning if the metrics were computed from other items, as after an interrupted evaluation."""
-    known = _signature_of(model).get("items")
+    known = model.signature.get("items")
     if known is not None and known != sha256_of(model.items)[: len(known)]:
         yield (
             f"warning: the items of {model.name} are not those its metrics were made with: "
             f"run evaluate.py --llm {model.name} again"
         )
-
-
-def _signature_of(model: ScoredModel) -> dict[str, str]:
-    """The signature in the metrics file; empty without one."""
-    if not model.metrics.is_file():
-        return {}
-    return signature_of(next(iter(read_groups(model.metrics).values())))
 
 
 Verdict = Literal["better", "worse", "no difference found"]
@@ -221,7 +219,7 @@ class Comparison(Result):
     seed: int
     models: tuple[ModelComparison, ...]
     notes: list[str] = field(default_factory=list)
-    clusters: str = "the items of one sampled subgraph"
+    clusters: str = _CLUSTERS
     marks: Mapping[str, RowMark] = field(default_factory=dict)
 
     def shown(self, model: str) -> str:
@@ -277,7 +275,7 @@ def compare_models(
         UsageError: A file is missing or malformed, no item is shared, labels or editions differ, or a metric
             is unknown.
     """
-    check_editions({file.name: _signature_of(file) for file in files})
+    check_editions({file.name: file.signature for file in files})
     notes: list[str] = [note for file in files for note in torn(file)]
     base = read_table(files[0].items, group)
     compared: list[ModelComparison] = []
@@ -311,8 +309,8 @@ def compare_models(
         shown = tuple(score for score in scores if metrics or score.n)
         only = len(aligned.only_baseline), len(aligned.only_other)
         compared.append(ModelComparison(*pair, len(aligned.clusters), len(labels), *only, shown))
-    marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
-    of_clusters = clusters.get(benchmark_of_scored(files[0]), _CLUSTERS)
+    marks = {file.name: mark for file in files if (mark := file.mark) is not None}
+    of_clusters = clusters.get(files[0].signature.get("benchmark", ""), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)
 
 
