@@ -34,7 +34,7 @@ from toolassay.text_formatting import count_of
 
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
-_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
+_OF_THE_MODEL = ("predictions", "trials", "orders", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 _CLUSTERS = "the items of one sampled subgraph"
 """Description of a cluster, if the signature names no benchmark."""
@@ -106,27 +106,29 @@ def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel
     return ScoredModel(name, path)
 
 
-def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]:
-    """A warning if the scores have different data, metrics or versions."""
-    made = [first.signature, second.signature]
-    if {} in made:
-        who = (first, second)[made.index({})].name
-        yield f"warning: no metrics file beside the items of {who} says what its scores were made with"
-        return
-    differing = [
-        f"{name} ({made[0].get(name)} / {made[1].get(name)})"
-        for name in dict.fromkeys([*made[0], *made[1]])
-        if name not in _OF_THE_MODEL and made[0].get(name) != made[1].get(name)
-    ]
-    if differing:
-        yield (
-            f"warning: the scores of {first.name} and {second.name} were made with different "
-            f"{', '.join(differing)}"
-        )
+def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """A warning for each part in which the signatures of models differ: data, metrics or versions.
+
+    Args:
+        signatures: By model, the parts of its signature; those without any are left out.
+
+    >>> list(differing_settings({"a": {"data": "0a", "n": "7"}, "b": {"data": "1b", "n": "9"}, "c": {}}))
+    ['warning: the scores differ in data (0a: a; 1b: b): they are not fully comparable']
+    """
+    signed = {name: parts for name, parts in signatures.items() if parts}
+    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
+        by_value: dict[str, list[str]] = {}
+        for name, parts in signed.items():
+            by_value.setdefault(parts.get(part, "none"), []).append(name)
+        if len(by_value) > 1 and part not in _OF_THE_MODEL:
+            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
+            yield f"warning: the scores differ in {part} ({each}): they are not fully comparable"
 
 
 def torn(model: ScoredModel) -> Iterator[str]:
     """A warning if the metrics were computed from other items, as after an interrupted evaluation."""
+    if not model.signature:
+        yield f"warning: no metrics file beside the items of {model.name} says what its scores were made with"
     known = model.signature.get("items")
     if known is not None and known != sha256_of(model.items)[: len(known)]:
         yield (
@@ -277,12 +279,12 @@ def compare_models(
     """
     check_editions({file.name: file.signature for file in files})
     notes: list[str] = [note for file in files for note in torn(file)]
+    notes += differing_settings({file.name: file.signature for file in files})
     base = read_table(files[0].items, group)
     compared: list[ModelComparison] = []
     for file in files[1:]:
         table = read_table(file.items, group)
         pair = (files[0].name, file.name)
-        notes += differing_settings(files[0], file)
         shared = _shared_metrics(base, table, metrics, pair, notes)
         for path in dict.fromkeys((base.path, table.path)):
             if (executed := read_executed(path)) is not None and executed.problem:

@@ -14,6 +14,7 @@ from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.comparison import differing_settings
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
@@ -32,7 +33,7 @@ from toolassay.models.registry import BASELINES
 from toolassay.report.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
 from toolassay.report.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
-from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
+from toolassay.runs.outcomes import mark_of
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial
 from toolassay.tables import Table, percent
@@ -52,6 +53,7 @@ class ScoredFolder:
         predictions: Prediction folder; None without one.
         prediction_dir: Prediction folder as the user wrote it.
         runs: One entry per model, by outcome where outcomes decide.
+        group: Group of items by which the models are ranked.
     """
 
     folder: DataFolder
@@ -61,6 +63,7 @@ class ScoredFolder:
     predictions: Path | None
     prediction_dir: str
     runs: Sequence[Axes] = ()
+    group: ScoreGroup = ALL_ITEMS
 
     @classmethod
     def at(
@@ -211,11 +214,8 @@ class ScoredFolder:
     @cached_property
     def tables(self) -> Mapping[str, ItemTable]:
         """The items of each model that has a file of items with at least one scored item."""
-        return self._tables(ALL_ITEMS)
-
-    def _tables(self, group: ScoreGroup) -> dict[str, ItemTable]:
         return {
-            run.model: read_table(path, group)
+            run.model: read_table(path, self.group)
             for run in self.runs
             if (path := self.items_file(run.model)).is_file() and run.n_scored
         }
@@ -223,24 +223,21 @@ class ScoredFolder:
     @cached_property
     def contenders(self) -> Mapping[str, Contender]:
         """The models that can be ranked; where outcomes decide, the executed ones."""
-        return self._contenders(self.tables)
-
-    def _contenders(self, tables: Mapping[str, ItemTable]) -> dict[str, Contender]:
         return {
             run.model: Contender(
-                run.model, [tables[run.model]], not run.is_baseline, run.is_complete, run.harm.value or 0.0
+                run.model, [table], not run.is_baseline, run.is_complete, run.harm.value or 0.0
             )
             for run in self.runs
-            if run.model in tables and (run.is_executed or not self.is_executed)
+            if (table := self.tables.get(run.model)) and (run.is_executed or not self.is_executed)
         }
 
-    def positions(self, group: ScoreGroup) -> dict[str, int]:
-        """By model its position in the ranking on a group of items.
+    def positions(self) -> dict[str, int]:
+        """By model its position in the ranking.
 
         Raises:
             UsageError: A file of items is malformed, or the models have no score in common.
         """
-        contenders = list(self._contenders(self._tables(group)).values())
+        contenders = list(self.contenders.values())
         places = in_order(contenders, choose_score(self.ranked_by, contenders))
         return {place.name: number for number, place in enumerate(places)}
 
@@ -289,8 +286,6 @@ FILE = "leaderboard.md"
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
-# Parts of a signature in which models differ by nature.
-_OWN = ("predictions", "trials", "orders", "items", "n", WORDINGS, NO_TOOLS)
 
 
 def leaderboard(
@@ -380,7 +375,7 @@ def leaderboard(
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
     check_editions({name: standing.parts for name, standing in standings.items()})
-    remarks += _compared(standings)
+    remarks += differing_settings({name: standing.parts for name, standing in standings.items()})
     if without := sorted(BASELINES - standings.keys()):
         flags = " ".join(f"--llm {name}" for name in without)
         remarks.append(
@@ -400,7 +395,7 @@ def leaderboard(
     ranking: dict[str, int] = {}
     if not sort_by and len(standings) > 1:
         with suppress(UsageError):  # not all models can be ranked together
-            ranking = place.having(runs).positions(part)
+            ranking = replace(place.having(runs), group=part).positions()
     rows_in_order = ordered_rows([*models.values()], sort_by or column, ranking)
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
@@ -457,18 +452,6 @@ def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcom
             yield f"{name} was not executed: run toolassay execute --predictions {shlex.quote(name)}"
         elif outcomes[name].note:
             yield f"{name}: {outcomes[name].note}"
-
-
-def _compared(standings: Mapping[str, Standing]) -> Iterator[str]:
-    """Warnings of signature parts in which the models differ."""
-    signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
-    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
-        by_value: dict[str, list[str]] = {}
-        for name, parts in signed.items():
-            by_value.setdefault(parts.get(part, "none"), []).append(name)
-        if len(by_value) > 1 and part not in _OWN:
-            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
-            yield f"warning: rows differ in {part} ({each}) and are not fully comparable"
 
 
 def _signature(standings: Mapping[str, Standing]) -> Iterator[str]:

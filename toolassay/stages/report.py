@@ -266,7 +266,8 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
     for what, file in folder.changed_since(run.model, read_signature(run.signature)):
         yield f"it was scored with other {what} than {file} has: evaluate it again"
     if places and (leader := places[0].name) != run.model:
-        for line in differing_settings(ScoredModel(leader, folder.items_file(leader)), own):
+        best = ScoredModel(leader, folder.items_file(leader))
+        for line in differing_settings({leader: best.signature, run.model: own.signature}):
             yield line.removeprefix("warning: ")
 
 
