@@ -104,7 +104,8 @@ def test_cost_and_time_come_from_the_run(folder: Path) -> None:
     evaluate(folder, llm="all")
     first, second = leaderboard(folder, mode="strict", sort_by="cost").rows
     assert first.cost is not None and first.latency is not None
-    assert (first.cost.per_1000, first.cost.usd, first.latency.p50) == (pytest.approx(10.0), 0.04, 2.0)
+    assert first.cost.per_1000 == pytest.approx(10.0)
+    assert (first.cost.usd, first.latency.p50) == (0.04, 2.0)
     assert (second.cost, second.latency) == (None, None)
 
 

@@ -81,8 +81,8 @@ class LeaderboardRow:
         others = {
             "model": self.model,
             "coverage": self.counted.coverage,
-            "cost": self.cost and self.cost.per_1000,
-            "latency": self.latency and self.latency.p50,
+            "cost": self.cost.per_1000 if self.cost else None,
+            "latency": self.latency.p50 if self.latency else None,
         }
         return others[column] if column in others else self.score(column).value
 
@@ -124,10 +124,11 @@ class Board(Result):
             name = (row.model, row.kind == "published")
             is_first, before = name != before, name
             cost, latency, strict, n = row.cost, row.latency, row.kind == "strict", row.counted.items
+            at_least = cost is not None and cost.is_at_least
             used = {
-                "$ / 1,000": money(cost and cost.per_1000, at_least=bool(cost and cost.is_at_least)),
-                "$": money(cost and cost.usd, at_least=bool(cost and cost.is_at_least)),
-                "s (median)": seconds(latency and latency.p50, local=row.is_local),
+                "$ / 1,000": money(cost.per_1000 if cost else None, at_least=at_least),
+                "$": money(cost.usd if cost else None, at_least=at_least),
+                "s (median)": seconds(latency.p50 if latency else None, local=row.is_local),
             }
             rows.append(
                 [
@@ -162,7 +163,7 @@ class Board(Result):
                     _rounded(counted.coverage),
                     *(_rounded(part) for heading in self.headings for part in row.score(heading)),
                     *((_rounded(cost.usd), _rounded(cost.per_1000)) if cost else (None, None)),
-                    cost and cost.is_at_least,
+                    cost.is_at_least if cost else None,
                     *((latency.p50, latency.is_local) if latency else (None, None)),
                     *(row.signature, row.is_baseline, row.mark.line if row.mark is not None else None),
                 ]

@@ -129,35 +129,7 @@ def _drawn(graph: ToolGraph, used: Mapping[tuple[str, str], int]) -> dict[str, A
 _CONFUSIONS = 5
 
 
-def decide(
-    folders: Sequence[ScoredFolder],
-    requirements: Sequence[Requirement] = (),
-    *,
-    pages: Sequence[FolderPage],
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> Decision:
-    """Rank the models of each folder, check requirements, and give a verdict over all folders.
-
-    Args:
-        folders: At least one, each with at least one model.
-        requirements: What a model must meet.
-        pages: The items of each folder.
-        seed: Random seed of intervals and tests.
-        resamples: Number of their resamples.
-
-    Raises:
-        UsageError: A file of items is malformed.
-    """
-    reports = [
-        _folder_report(one, page, requirements, resamples, seed)
-        for one, page in zip(folders, pages, strict=True)
-    ]
-    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, resamples, seed)
-    return Decision(reports, verdict, bool(requirements))
-
-
-def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) -> Verdict:
+def _verdict_of_all(folders: Sequence[ScoredFolder], seed: int) -> Verdict:
     """The verdict over all items of all folders."""
     none = "There is no verdict over all data folders."
     by_plan = [one.title for one in folders if one.can_execute and not one.is_executed]
@@ -183,9 +155,9 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
             for one, score in zip(parts, scores, strict=True)
             for table in one.tables
         ]
-        is_complete = all(run.is_complete for one in folders for run in one.runs if run.model == model)
+        is_complete = all(part.is_complete for part in parts)
         contenders.append(Contender(model, tables, parts[0].is_ranked, is_complete, parts[0].harm))
-    places = rank(contenders, name, resamples=resamples, seed=seed)
+    places = rank(contenders, name, seed=seed)
     said = sentences(places, {}, noun="item", measure="of all items are right")
     if sum(place.rank is not None for place in places) == 1:
         said = [f"Only {places[0].name} was run on every data folder."]
@@ -193,11 +165,11 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
 
 
 def _folder_report(
-    folder: ScoredFolder, page: FolderPage, requirements: Sequence[Requirement], resamples: int, seed: int
+    folder: ScoredFolder, page: FolderPage, requirements: Sequence[Requirement], seed: int
 ) -> FolderReport:
     contenders = list(folder.contenders.values())
     score = choose_score(folder.ranked_by, contenders)
-    places = rank(contenders, score, resamples=resamples, seed=seed)
+    places = rank(contenders, score, seed=seed)
     by_model = {place.name: place for place in places}
     reports = []
     for run in folder.runs:
@@ -271,9 +243,7 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
             yield line.removeprefix("warning: ")
 
 
-def regressions(
-    folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: int = 0, resamples: int = 10_000
-) -> list[Regression]:
+def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: int = 0) -> list[Regression]:
     """Compare every model that is no baseline of a folder with a model or an earlier metrics file.
 
     Args:
@@ -281,7 +251,6 @@ def regressions(
         page: Its items.
         baseline: Name of a model of the folder, or path of a metrics file or file of items.
         seed: Random seed of intervals and tests.
-        resamples: Number of their resamples.
 
     Raises:
         UsageError: The baseline has no file of items, or its labels differ.
@@ -303,7 +272,7 @@ def regressions(
         compared: Sequence[ScoreComparison] = ()
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]
-            made = compare_models(files, group=ALL_ITEMS, metrics=wanted, resamples=resamples, seed=seed)
+            made = compare_models(files, group=ALL_ITEMS, metrics=wanted, seed=seed)
             compared = made.models[0].scores
         resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
         gap, p = compare_shares(*resisted[0], *resisted[1])
@@ -507,7 +476,11 @@ def build_report(
             remarks += lacking
             for _ in folder.runs:
                 advance()
-    decision = replace(decide(folders, requirements, pages=contents, seed=seed), warnings=remarks)
+    reports = [
+        _folder_report(one, page, requirements, seed) for one, page in zip(folders, contents, strict=True)
+    ]
+    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, seed)
+    decision = Decision(reports, verdict, bool(requirements), warnings=remarks)
     if settings.baseline is not None:
         base = str(settings.baseline)
         found = [
