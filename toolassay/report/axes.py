@@ -5,7 +5,7 @@ Read from metrics (`read_axes`), by outcome where plans were executed (`by_outco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,18 @@ from toolassay.evaluation.metrics_file import RETRIEVAL, excluded_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.runs.outcomes import (
     BASELINE,
-    BUILT_IN_PROGRAM,
     CHOSEN,
-    LOCAL,
     NO_TOOLS,
     TOOLS_MISSING,
     AskedCounts,
     RowMark,
-    marked,
+    legend_of,
 )
 from toolassay.tables import Table, percent, printable
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 Numbers = Mapping[str, Any]
 
-_OF_ANY_DATA = (BASELINE, BUILT_IN_PROGRAM)
 _TIMES = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
 _NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
 
@@ -295,11 +292,6 @@ class Axes:
         'Chats (data_chats)'
         """
         return self.library or f"{self.about.title} ({self.data})"
-
-    @property
-    def name(self) -> str:
-        """The name of the model, with a mark that it has on any data."""
-        return marked(self.model, self.mark) if self.mark in _OF_ANY_DATA else self.model
 
     def to_json(self) -> dict[str, Any]:
         """The content of a file: intervals as value, low and high; null for an axis that was not measured."""
@@ -578,11 +570,10 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
     return found
 
 
-def mark_lines(runs: Iterable[Axes]) -> list[str]:
+def mark_lines(runs: Sequence[Axes]) -> list[str]:
     """What the marks of some runs mean, a line each, and what local times are."""
-    runs = list(runs)
-    local = [LOCAL] if any(run.latency is not None and run.latency.is_local for run in runs) else []
-    return list(dict.fromkeys([*(run.mark.line for run in runs if run.mark is not None), *local]))
+    is_local = any(run.latency is not None and run.latency.is_local for run in runs)
+    return legend_of((run.mark for run in runs), is_local=is_local)
 
 
 # A file

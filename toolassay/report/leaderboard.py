@@ -11,7 +11,7 @@ from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.report.axes import Cost, Latency
-from toolassay.runs.outcomes import LOCAL, RowMark, marked
+from toolassay.runs.outcomes import RowMark, legend_of, marked
 from toolassay.tables import (
     UNKNOWN,
     Cell,
@@ -143,10 +143,9 @@ class Board(Result):
                 ]
             )
         published = [_PUBLISHED] * any(row.kind == "published" for row in self.rows)
-        local = [LOCAL] * any(row.is_local for row in self.rows)
-        marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
+        marks = legend_of((row.mark for row in self.rows), is_local=any(row.is_local for row in self.rows))
         meanings = filter(None, [legend(scores)])
-        captions = [self.caption, *meanings, *published, *local, *marks, *self.remarks]
+        captions = [self.caption, *meanings, *published, *marks, *self.remarks]
         return Table(("model", "scores", "n", "%", *scores, *usage), rows, "nl", self.title, captions)
 
     def csv(self) -> str:
