@@ -369,13 +369,14 @@ def _cell(value: Value) -> Cell:
 def _markdown_cell(letter: str, value: Value) -> str:
     cell = _cell(value)
     text = markdown_escaped(cell.text, keep_markup=letter not in "nt")
-    return f"{text} ({cell.note})" if cell.note else text
+    return f"{text} ({'; '.join(cell.note.splitlines())})" if cell.note else text
 
 
 def _latex_cell(value: Value) -> str:
     cell = _cell(value)
     text = latex_escaped(cell.text)
-    return rf"{text} {{\scriptsize {latex_escaped(cell.note)}}}" if cell.note else text
+    note = latex_escaped("; ".join(cell.note.splitlines()))
+    return rf"{text} {{\scriptsize {note}}}" if note else text
 
 
 def _lines(value: Value) -> list[str]:

@@ -51,7 +51,7 @@ def test_an_old_run_verifies_resumes_evaluates_and_compares(
     files = [f"{name}/metrics/offline.json", f"{name}/metrics_part/offline.json"]
     done = inside(capsys, "compare", *files)  # scores of both versions
     assert done.code == 0, done.err
-    assert "different toolassay (0.1.0 / " in done.err
+    assert "differ in toolassay (0.1.0: " in done.err
 
 
 def test_an_old_report_is_written_again_in_its_folder(old: Path) -> None:

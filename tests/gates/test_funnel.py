@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.gates import gate_pipeline
+from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import STATES, Finding, State
 from toolassay.gates.gate_pipeline import GateFunnel, Inspection, funnel_page, inspect, kind_of
 from toolassay.gold import Gold
@@ -91,3 +92,16 @@ def test_a_set_keeps_a_bounded_number_of_kinds_of_reasons(monkeypatch: pytest.Mo
             part.add(Inspection(gold(), "reject", {"one": "reject"}, found))
         whole.extend(part)
     assert whole.reasons == {"one": [("it is a", 2), ("it is b", 2)]}
+
+
+@pytest.mark.parametrize(
+    ("states", "judges"), [(["not applicable"] * 2, False), (["not applicable", "unknown"], True)]
+)
+def test_a_critic_that_judged_no_sample_has_no_row(states: list[State], judges: bool) -> None:
+    gates = [Said("id", ["pass", "reject"]), Said(TeacherGate.name, states)]
+    funnel = GateFunnel([gate.name for gate in gates])
+    for line in (0, 1):
+        funnel.add(next(inspect([gold(line=line)], gates)))
+    names = ["id", *[TeacherGate.name] * judges]
+    assert [row.gate for row in funnel.rows] == list(funnel.to_json({}, "")["gates"]) == names
+    assert (TeacherGate.name in funnel_page(funnel, "a:b")) == judges

@@ -14,7 +14,7 @@ from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_
 from toolassay.report.decision import FolderReport, Verdict
 from toolassay.report.pictures import draw_scoreboard
 from toolassay.report.requirements import quantities
-from toolassay.report.scoreboard import ModelReport, cells, score_table
+from toolassay.report.scoreboard import ModelReport, cells, scoreboard_table
 from toolassay.runs.outcomes import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
 from toolassay.tables import Cell
 
@@ -48,9 +48,11 @@ RUNS = [
 def test_csv_has_a_column_a_number_and_nothing_where_nothing_is_known() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_table(RUNS))))
     assert len(rows) == 4 and rows[0]["model"] == HOSTILE
-    assert (rows[0]["usd_per_1000_items"], rows[0]["usd_per_right_item"]) == ("1.25", "")
-    assert (rows[2]["stability"], rows[2]["seconds_p50"], rows[2]["excluded"]) == ("", "", "")
-    assert rows[2]["cost_note"] == f"no price of {HOSTILE}"
+    assert (rows[0]["cost_usd_per_1000_items"], rows[0]["cost_usd_per_right_item"]) == ("1.25", "")
+    assert [rows[2][name] for name in ("stability_pass^k", "latency_seconds_p50", "security_excluded")] == [
+        ""
+    ] * 3
+    assert rows[2]["notes_cost"] == f"no price of {HOSTILE}"
 
 
 def report(axes: Axes) -> ModelReport:
@@ -68,7 +70,7 @@ def shown(runs: Sequence[Axes]) -> str:
 
     console = Console(width=250, color_system=None)
     with console.capture() as captured:
-        console.print(score_table([(one.title, report(one)) for one in runs]).terminal())
+        console.print(scoreboard_table([(one.title, report(one)) for one in runs]).terminal())
     return captured.get()
 
 
@@ -99,9 +101,14 @@ def test_the_table_and_the_picture_mark_rows_and_call_times_local(tmp_path: Path
 def test_csv_and_json_keep_names_and_say_marks_beside_them() -> None:
     rows = list(csv.DictReader(io.StringIO(csv_table(MARKED))))
     assert [row["model"] for row in rows] == ["offline", "offline", "random", "served"]
-    assert [row["seconds_are_local"] for row in rows] == ["True", "True", "True", "False"]
+    assert [row["latency_is_local"] for row in rows] == ["True", "True", "True", "False"]
     assert [row["is_baseline"] for row in rows] == ["True", "True", "True", "False"]
-    assert [row["note"] for row in rows] == [RULES_AT_HAND.line, BUILT_IN_PROGRAM.line, BASELINE.line, ""]
+    assert [row["mark_note"] for row in rows] == [
+        RULES_AT_HAND.note,
+        BUILT_IN_PROGRAM.note,
+        BASELINE.note,
+        "",
+    ]
     first, _, random, served = (one.to_json() for one in MARKED)
     assert first["mark"] == {"sign": "†", "note": RULES_AT_HAND.note} and first["is_baseline"] is True
     assert random["is_baseline"] is True and random["latency"]["is_local"] is True
@@ -117,7 +124,8 @@ def test_the_parts_of_a_latency_and_the_share_of_thinking_are_shown(tmp_path: Pa
     assert row["seconds p50, p95"] == Cell("1.00, 2.00", note)
     assert cells(report(run("m")))["seconds p50, p95"] == Cell("0.50, 2.00")
     (streamed, plain) = csv.DictReader(io.StringIO(csv_table([one, run("m")])))
-    assert (streamed["queued_seconds_p95"], streamed["thinking_share_of_tokens_written"]) == ("6.0", "0.625")
-    assert (plain["queued_seconds_p95"], plain["first_token_seconds_p50"]) == ("", "")
+    assert streamed["latency_queued_seconds_p95"] == "6.0"
+    assert streamed["cost_thinking_share_of_tokens_written"] == "0.625"
+    assert (plain["latency_queued_seconds_p95"], plain["latency_first_token_seconds_p50"]) == ("", "")
     assert one.to_json()["latency"]["seconds_per_output_token_p50"] == 0.01
     assert run("m").to_json()["latency"]["queued_seconds_p50"] is None

@@ -79,10 +79,10 @@ def test_attacks_that_all_failed_are_no_score() -> None:
     found = read(taskbench(security=figures))
     assert found.security is not None
     assert (found.security.attempts, found.security.excluded) == (30, 2)
-    assert found.security.harmless.value == 0.6 and "security" not in found.notes
+    assert found.security.harmless_served.value == 0.6 and "security" not in found.notes
     twins = {"score": NOTHING, "asked": 10, "unsolved": 9, "excluded": 1, "unreadable": 0}
     found = read(taskbench(security={**figures, "harmless": twins}))
-    assert found.security is not None and found.security.harmless.value is None
+    assert found.security is not None and found.security.harmless_served.value is None
     assert "of 10, 9 are not solved without the text either, 1 failed" in found.notes["security"]
     failed = {**figures, "score": NOTHING, "excluded": 30, "notes": {"score": "no attack was tested"}}
     found = read(taskbench(security=failed))

@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.benchmarks.registry import benchmark_named
 from toolassay.evaluation.items import ItemTable
-from toolassay.report.decision import Facts, Verdict, sentences
-from toolassay.report.requirements import least_items, quantile_bounds
-from toolassay.report.scoreboard import Contender, Place, rank
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.report.axes import Axes, Cost, Latency
+from toolassay.report.decision import Verdict, sentences
+from toolassay.report.requirements import least_items, quantile_bounds, quantities
+from toolassay.report.scoreboard import Contender, ModelReport, Place, rank
 from toolassay.text_formatting import two_digits
 
 
@@ -36,9 +39,10 @@ def contender(name: str, right: int, of: int, **more: Any) -> Contender:
     return Contender(name, [table([1.0] * right + [0.0] * (of - right))], **more)
 
 
-def spoken(places: Sequence[Place], facts: Facts | None = None) -> list[str]:
-    """The verdict on tasks."""
-    known = {places[0].name: facts or Facts()} if places else {}
+def spoken(places: Sequence[Place], **measured: Any) -> list[str]:
+    """The verdict on tasks; `measured` are axes of the leader."""
+    axes = Axes(benchmark_named("workbench").about, "d", places[0].name, 9, NOTHING, **measured)
+    known = {axes.model: ModelReport(axes, places[0], quantities(axes, [], []))}
     return sentences(places, known, noun="task", measure="of the tasks are right")
 
 
@@ -50,7 +54,9 @@ def test_a_clear_leader_leads_significantly() -> None:
     assert found["difference"] == pytest.approx(0.4)
     assert found["low"] <= 0.4 <= found["high"]
     assert found["p"] < 0.001
-    first, second = spoken(places, Facts(cost=1.5, seconds=2.0, harm=0.03))
+    first, second = spoken(
+        places, cost=Cost(1.5, None), latency=Latency(2.0, 3.0), harm=Interval(0.03, None, None)
+    )
     assert first.startswith("a leads: 60.0 % of the tasks are right, 40.0 points more than b, which is")
     assert second == (
         "a costs 1.50 USD per 1,000 tasks, takes 2.0 s (median) and makes unwanted changes in 3.0 % of the "

@@ -8,14 +8,11 @@ from pathlib import Path
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.files import write_json_lines
 from toolassay.models import Attempt, ChatRequest
 from toolassay.runs import Ledger
 from toolassay.runs.prices import Price
 from toolassay.runs.recorded_usage import (
-    RecordedUsage,
     recorded_journal,
-    recorded_usage,
     spending,
     usage,
     usage_by_item,
@@ -186,52 +183,8 @@ def test_an_unknown_time_is_no_time(tmp_path: Path) -> None:
     assert "1 of 3 answers came in a batch" in mixed.notes["latency"]
     used = usage_by_item(tmp_path / "b.jsonl")
     assert (used["a"].seconds, used["b"].seconds) == (0.5, None) and used["b"].is_answered
-    found = recorded_usage(_as_run(tmp_path / "b.jsonl"))
-    assert found is not None and found.seconds == 0.5
-    found = recorded_usage(_as_run(tmp_path / "a.jsonl"))
-    assert found is not None and found.seconds is None and found.cost is not None
-
-
-def _as_run(path: Path) -> Path:
-    folder = path.with_suffix("")
-    folder.mkdir()
-    return path.rename(folder / "ledger.jsonl").parent
-
-
-def call(item: str, **more: object) -> dict[str, object]:
-    return {"model": "m", "role": "planner", "item": item, "outcome": "answered", **more}
 
 
 def test_a_missing_journal_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no journal"):
         recorded_journal(tmp_path / "none.jsonl")
-
-
-def test_usage_is_summed_over_the_ledger(tmp_path: Path) -> None:
-    lines = [
-        call("1", cost=0.02, seconds=1.0),
-        call("2", cost=None, seconds=9.0, outcome="timeout"),
-        call("2", cost=0.04, seconds=3.0),
-        call("2", cost=0.0, seconds=99.0, role="reformat"),
-    ]
-    write_json_lines(tmp_path / "ledger.jsonl", lines)
-    usage = recorded_usage(tmp_path)
-    assert usage is not None
-    assert usage == RecordedUsage(usage.cost, 1, 2, 1.0)
-    assert usage.cost_of_1000 == pytest.approx(30.0)
-
-
-def test_an_unpriced_cost_is_unknown(tmp_path: Path) -> None:
-    assert recorded_usage(tmp_path) is None
-    write_json_lines(tmp_path / "ledger.jsonl", [call("1", cost=None, seconds=1.0)])
-    usage = recorded_usage(tmp_path)
-    assert usage == RecordedUsage(None, 1, 1, 1.0)
-    assert usage.cost_of_1000 is None
-
-
-def test_a_built_in_model_is_known_by_its_ledger_and_its_time_is_local(tmp_path: Path) -> None:
-    line = call("1", seconds=0.25, cost=0.0)
-    write_json_lines(tmp_path / "ledger.jsonl", [{**line, "model": "random"}])
-    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=True)
-    write_json_lines(tmp_path / "ledger.jsonl", [line])
-    assert recorded_usage(tmp_path) == RecordedUsage(0.0, 0, 1, 0.25, is_local=False)

@@ -43,7 +43,7 @@ def test_models_stand_side_by_side_strict_first(folder: Path) -> None:
     first, _, last, _ = board.rows
     assert first.score("n-F1") == (100.0, 100.0, 100.0)
     assert last.score("n-F1").value == 25.0
-    assert (first.counted.items, first.counted.coverage, first.usage) == (4, 100.0, None)
+    assert (first.counted.items, first.counted.coverage, first.cost, first.latency) == (4, 100.0, None, None)
     assert models(leaderboard(folder, mode="compat")) == [("acme/m", "compat"), ("poor", "compat")]
     assert models(leaderboard(folder, sort_by="model", mode="strict"))[-1] == ("poor", "strict")
     assert board.remarks[-1].startswith("signature: toolassay:")
@@ -98,19 +98,15 @@ def test_a_file_of_the_published_evaluator_has_compat_numbers_only(folder: Path)
 
 
 def test_cost_and_time_come_from_the_run(folder: Path) -> None:
-    evaluate(folder, llm="all")
     line = {"model": "acme/m", "role": "planner", "outcome": "answered", "seconds": 2.0, "cost": 0.01}
     lines = [{**line, "item": f'"{n}"'} for n in range(4)]
     write_json_lines(folder / "predictions" / "runs" / "acme__m" / "ledger.jsonl", lines)
-    (folder / "predictions" / "runs" / "poor").mkdir()
-    (folder / "predictions" / "runs" / "poor" / "ledger.jsonl").write_text("{}\n{}\n")
-    board = leaderboard(folder, mode="strict", sort_by="cost")
-    usage = board.rows[0].usage
-    assert usage is not None
-    assert usage.cost_of_1000 == pytest.approx(10.0)
-    assert usage.seconds == 2.0
-    assert board.rows[1].usage is None
-    assert any(line.startswith("cost and time of poor are unknown") for line in board.remarks)
+    evaluate(folder, llm="all")
+    first, second = leaderboard(folder, mode="strict", sort_by="cost").rows
+    assert first.cost is not None and first.latency is not None
+    assert first.cost.per_1000 == pytest.approx(10.0)
+    assert (first.cost.usd, first.latency.p50) == (0.04, 2.0)
+    assert (second.cost, second.latency) == (None, None)
 
 
 def test_published_rows_are_marked(folder: Path, root: Path) -> None:

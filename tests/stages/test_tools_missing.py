@@ -65,7 +65,7 @@ def test_a_run_whose_tools_were_dropped_is_marked_everywhere(
     out = tmp_path / "report"
     assert inside(capsys, "report", "--data_dir", folder, "--out", out).code == 0
     assert read_json(out / "axes.json")["runs"][0]["mark"]["sign"] == "‡"
-    assert any(TOOLS_MISSING.line in row for row in csv.reader((out / "axes.csv").open(encoding="utf-8")))
+    assert any(TOOLS_MISSING.note in row for row in csv.reader((out / "axes.csv").open(encoding="utf-8")))
     assert TOOLS_MISSING.line in (out / "index.html").read_text(encoding="utf-8")
     assert inside(capsys, "verify", "--data_dir", folder, "--llm", "acme").code == 0
 

@@ -20,7 +20,7 @@ from toolassay.stages.view import LivePage
 
 
 def live(folder: Path, place: Path) -> LivePage:
-    return LivePage(DataFolder(folder), folder / "predictions", "all", place)
+    return LivePage(DataFolder(folder), "predictions", "all", place)
 
 
 def said(page: Path) -> list[str]:
@@ -76,6 +76,16 @@ def test_a_run_without_an_answer_has_no_scores_yet(tmp_path: Path, capsys: Captu
     assert said(page) == ["There are no scores yet."]
     shutil.rmtree(folder / "predictions")
     assert said(live(folder, tmp_path / "other").current()) == ["There are no scores yet."]
+
+
+def test_a_first_run_of_imported_tools_is_found_when_it_comes(tmp_path: Path) -> None:
+    gold = {str(n): chain("a", "b") for n in range(4)}
+    folder = scored_folder(tmp_path / "d", gold, {"m": gold})
+    (folder / "predictions").rename(tmp_path / "later")
+    shown = live(folder, tmp_path / "place")
+    assert said(shown.current()) == ["There are no scores yet."]
+    (tmp_path / "later").rename(folder / "predictions_tools")
+    assert said(shown.current())[0].startswith("m is the only model measured: 100.0 %")
 
 
 def test_the_server_answers_under_its_own_address_only(tmp_path: Path) -> None:

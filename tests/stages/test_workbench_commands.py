@@ -13,7 +13,6 @@ from toolassay import evaluate, infer, leaderboard, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.screen import Screen
-from toolassay.stages.leaderboard import render
 
 TASKS = 23
 
@@ -41,7 +40,7 @@ def test_models_stand_side_by_side(folder: Path) -> None:
     assert strict.score("exact match").value == pytest.approx(value)
     assert compat.score("wanted made").value is None
     for format in ("terminal", "markdown", "csv", "latex"):
-        text = render(board, format)
+        text = board.text(format)
         assert "offline" in text and "side effects" in text and "n-F1" not in text
     rows = leaderboard(folder, with_published=True).rows
     published = {row.model: row.score("side effects").value for row in rows if row.kind == "published"}

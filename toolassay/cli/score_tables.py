@@ -9,7 +9,7 @@ from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.metrics_file import read_signature
 from toolassay.models.registry import BASELINES, BUILT_IN
-from toolassay.runs.outcomes import LOCAL, RowMark, mark_of, marked
+from toolassay.runs.outcomes import RowMark, legend_of, mark_of, marked
 from toolassay.screen import console as clean_console
 from toolassay.tables import fitting_width, plain_text
 
@@ -33,11 +33,10 @@ def baselines_last(evaluations: Sequence[Evaluated]) -> list[Evaluated]:
 
 def print_marks(evaluations: Sequence[FolderEvaluation]) -> None:
     """What the marks mean, a line each, and what local times are."""
-    for line in dict.fromkeys(mark.line for result in evaluations if (mark := _mark(result)) is not None):
+    times = (getattr(result, "latency", None) for result in evaluations)
+    is_local = any(latency and latency.get("local") for latency in times)
+    for line in legend_of(map(_mark, evaluations), is_local=is_local):
         show(line)
-    usages = (getattr(result, "latency", None) for result in evaluations)
-    if any(latency and latency.get("local") for latency in usages):
-        show(LOCAL)
 
 
 def _mark(result: FolderEvaluation) -> RowMark | None:

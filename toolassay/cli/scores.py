@@ -11,7 +11,7 @@ from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, evaluate_options, shown_options, verify_options
 from toolassay.cli.screen import SCREEN, say, show
-from toolassay.screen import WARNING, console
+from toolassay.screen import WARNING
 
 
 @click.command("evaluate")
@@ -77,14 +77,10 @@ def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings
     metrics file; the first is the baseline.
     """
     from toolassay.cli.score_tables import print_table
-    from toolassay.evaluation.comparison import WIDE, comparison_tables
     from toolassay.stages.evaluate import compare
 
-    comparison = compare(*models, metrics=metric, screen=SCREEN, **settings)
-    terminal = console()
-    width = terminal.width if terminal.is_terminal else max(terminal.width, WIDE)
-    for table in comparison_tables(comparison, width=width):
-        print_table(table, terminal)
+    for table in compare(*models, metrics=metric, screen=SCREEN, **settings).tables:
+        print_table(table.terminal(padding=0))
 
 
 @click.command("verify")
@@ -131,7 +127,7 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
     Scores are in percent, as published.
     """
     from toolassay.files import write_text
-    from toolassay.stages.leaderboard import format_of, leaderboard, render
+    from toolassay.stages.leaderboard import format_of, leaderboard
 
     wanted = format or (format_of(save) if save else "terminal")
     board = leaderboard(data_dir, **settings)
@@ -142,17 +138,15 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
         for remark in board.remarks:
             say(f"{WARNING}{printable(remark.removeprefix(WARNING))}")
     if save is not None:
-        write_text(save, render(board, wanted))
+        write_text(save, board.text(wanted))
         show(str(save))
     elif wanted == "terminal":
         from toolassay.cli.score_tables import print_table
-        from toolassay.report.leaderboard import terminal_table
 
-        print_table(terminal_table(board))
-        if board.ways:
-            print_table(board.ways.terminal())
+        for table in board.tables:
+            print_table(table.terminal())
     else:
-        click.echo(render(board, wanted), nl=False)
+        click.echo(board.text(wanted), nl=False)
 
 
 @click.command("report")
@@ -198,8 +192,7 @@ def report_command(
     """
     from toolassay.cli.score_tables import print_table
     from toolassay.report.axes import mark_lines
-    from toolassay.report.decision import folder_table
-    from toolassay.report.scoreboard import score_table
+    from toolassay.report.decision import tables
     from toolassay.stages.report import write_report
     from toolassay.tables import printable
 
@@ -213,30 +206,16 @@ def report_command(
     )
     for line in found.decision.verdict.sentences:
         show(printable(line))
-    if len(found.decision.folders) > 1:
-        print_table(folder_table(found.decision).terminal())
-        for folder in found.decision.folders:
-            show(printable(f"{folder.title}: {' '.join(folder.verdict.sentences)}"))
-    several = len(found.decision.folders) > 1
-    rows = [
-        (one.axes.title * several, one)
-        for models in found.decision.models.values()
-        for one in models.values()
+    for table in tables(found.decision):
+        if table.title:
+            show("")
+        print_table(table.terminal())
+    notes = [
+        f"{one.model}, {one.title}: {axis}: {note}" for one in found.runs for axis, note in one.notes.items()
     ]
-    print_table(score_table(rows).terminal())
-    for folder in found.decision.folders:
-        if folder.ways:
-            print_table(folder.ways.terminal())
-        for model in folder.models:
-            for rule in model.checks:
-                show(printable(f"{model.name}, {folder.title}: {rule.rule}: {rule.text}"))
-    for line in (one.line for one in found.decision.regressions):
+    regressions = [one.line for one in found.decision.regressions]
+    for line in [*regressions, *mark_lines(found.runs), *notes]:
         show(printable(line))
-    for line in mark_lines(found.runs):
-        show(line)
-    for one in found.runs:
-        for axis, note in one.notes.items():
-            show(printable(f"{one.model}, {one.title}: {axis}: {note}"))
     for file in found.files:
         show(str(file))
     return found.exit_code

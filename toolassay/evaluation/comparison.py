@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
-    FIX,
     OUTCOME,
     OUTCOMES,
     ItemTable,
@@ -24,20 +24,17 @@ from toolassay.evaluation.items import (
     read_executed,
     read_table,
 )
-from toolassay.evaluation.metrics_file import check_editions, read_signature
-from toolassay.files import read_json, safe_name, sha256_of
+from toolassay.evaluation.metrics_file import check_editions, read_groups, signature_of
+from toolassay.files import safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.text_formatting import count_of
 
-if TYPE_CHECKING:
-    import rich.table
-
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
-_OF_THE_MODEL = ("predictions", "trials", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
+_OF_THE_MODEL = ("predictions", "trials", "orders", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 _CLUSTERS = "the items of one sampled subgraph"
 """Description of a cluster, if the signature names no benchmark."""
@@ -58,6 +55,22 @@ class ScoredModel:
         'metrics/acme.json'
         """
         return self.items.with_name(f"{self.items.name.removesuffix(_ITEMS_ENDING)}.json")
+
+    @cached_property
+    def signature(self) -> Mapping[str, str]:
+        """The signature in the metrics file; empty without one.
+
+        Raises:
+            UsageError: The file is malformed.
+        """
+        if not self.metrics.is_file():
+            return {}
+        return signature_of(next(iter(read_groups(self.metrics).values())))
+
+    @property
+    def mark(self) -> RowMark | None:
+        """The mark of the model, e.g. that it is a baseline, from its signature."""
+        return mark_of(self.name, self.signature) or mark_of(self.metrics.stem, self.signature)
 
 
 def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> list[ScoredModel]:
@@ -93,56 +106,35 @@ def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel
     return ScoredModel(name, path)
 
 
-def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]:
-    """A warning if the scores have different data, metrics or versions."""
-    made = [_signature_of(first), _signature_of(second)]
-    if {} in made:
-        who = (first, second)[made.index({})].name
-        yield f"warning: no metrics file beside the items of {who} says what its scores were made with"
-        return
-    differing = [
-        f"{name} ({made[0].get(name)} / {made[1].get(name)})"
-        for name in dict.fromkeys([*made[0], *made[1]])
-        if name not in _OF_THE_MODEL and made[0].get(name) != made[1].get(name)
-    ]
-    if differing:
-        yield (
-            f"warning: the scores of {first.name} and {second.name} were made with different "
-            f"{', '.join(differing)}"
-        )
+def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """A warning for each part in which the signatures of models differ: data, metrics or versions.
 
+    Args:
+        signatures: By model, the parts of its signature; those without any are left out.
 
-def benchmark_of_scored(model: ScoredModel) -> str:
-    """The benchmark in the signature of a model; empty if it names none."""
-    return _signature_of(model).get("benchmark", "")
-
-
-def mark_of_scored(model: ScoredModel) -> RowMark | None:
-    """The mark of a model, e.g. that it is a baseline, from its signature."""
-    return mark_of(model.name, _signature_of(model)) or mark_of(
-        model.items.name.removesuffix(_ITEMS_ENDING), _signature_of(model)
-    )
+    >>> list(differing_settings({"a": {"data": "0a", "n": "7"}, "b": {"data": "1b", "n": "9"}, "c": {}}))
+    ['warning: the scores differ in data (0a: a; 1b: b): they are not fully comparable']
+    """
+    signed = {name: parts for name, parts in signatures.items() if parts}
+    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
+        by_value: dict[str, list[str]] = {}
+        for name, parts in signed.items():
+            by_value.setdefault(parts.get(part, "none"), []).append(name)
+        if len(by_value) > 1 and part not in _OF_THE_MODEL:
+            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
+            yield f"warning: the scores differ in {part} ({each}): they are not fully comparable"
 
 
 def torn(model: ScoredModel) -> Iterator[str]:
     """A warning if the metrics were computed from other items, as after an interrupted evaluation."""
-    known = _signature_of(model).get("items")
+    if not model.signature:
+        yield f"warning: no metrics file beside the items of {model.name} says what its scores were made with"
+    known = model.signature.get("items")
     if known is not None and known != sha256_of(model.items)[: len(known)]:
         yield (
             f"warning: the items of {model.name} are not those its metrics were made with: "
             f"run evaluate.py --llm {model.name} again"
         )
-
-
-def _signature_of(model: ScoredModel) -> dict[str, str]:
-    """The signature in the metrics file; empty without one."""
-    if not model.metrics.is_file():
-        return {}
-    groups = read_json(model.metrics, fix=FIX)
-    try:
-        return read_signature(next(iter(groups.values()))["strict"]["signature"])
-    except (AttributeError, KeyError, StopIteration, TypeError):
-        return {}
 
 
 Verdict = Literal["better", "worse", "no difference found"]
@@ -229,7 +221,7 @@ class Comparison(Result):
     seed: int
     models: tuple[ModelComparison, ...]
     notes: list[str] = field(default_factory=list)
-    clusters: str = "the items of one sampled subgraph"
+    clusters: str = _CLUSTERS
     marks: Mapping[str, RowMark] = field(default_factory=dict)
 
     def shown(self, model: str) -> str:
@@ -238,7 +230,12 @@ class Comparison(Result):
 
     def table(self) -> Table:
         """Each score of each model beside that of the first."""
-        return comparison_table(self)
+        return comparison_table(self, self.models)
+
+    @property
+    def tables(self) -> list[Table]:
+        """A table for each model against the first."""
+        return [comparison_table(self, [model]) for model in self.models]
 
     def to_json(self) -> dict[str, Any]:
         """The content of the file of `compare --save`."""
@@ -280,14 +277,14 @@ def compare_models(
         UsageError: A file is missing or malformed, no item is shared, labels or editions differ, or a metric
             is unknown.
     """
-    check_editions({file.name: _signature_of(file) for file in files})
+    check_editions({file.name: file.signature for file in files})
     notes: list[str] = [note for file in files for note in torn(file)]
+    notes += differing_settings({file.name: file.signature for file in files})
     base = read_table(files[0].items, group)
     compared: list[ModelComparison] = []
     for file in files[1:]:
         table = read_table(file.items, group)
         pair = (files[0].name, file.name)
-        notes += differing_settings(files[0], file)
         shared = _shared_metrics(base, table, metrics, pair, notes)
         for path in dict.fromkeys((base.path, table.path)):
             if (executed := read_executed(path)) is not None and executed.problem:
@@ -314,8 +311,8 @@ def compare_models(
         shown = tuple(score for score in scores if metrics or score.n)
         only = len(aligned.only_baseline), len(aligned.only_other)
         compared.append(ModelComparison(*pair, len(aligned.clusters), len(labels), *only, shown))
-    marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
-    of_clusters = clusters.get(benchmark_of_scored(files[0]), _CLUSTERS)
+    marks = {file.name: mark for file in files if (mark := file.mark) is not None}
+    of_clusters = clusters.get(files[0].signature.get("benchmark", ""), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)
 
 
@@ -355,74 +352,47 @@ def _shared_metrics(
     return shared
 
 
-_COLOURS = {"better": "green", "worse": "red"}
-WIDE = 96
-"""Characters of a screen on which every column has room."""
-
-
-_NARROW_VERDICT = len("no difference")  # a narrow screen folds the longest verdict behind these words
-
-
-def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[rich.table.Table]:
-    """A table for each model against the baseline; the last says below what the words mean.
-
-    Args:
-        comparison: what was found.
-        width: of the screen, in characters; narrow ones lose the uncorrected p.
-    """
-    for model in comparison.models:
-        captions = _captions(comparison) if model is comparison.models[-1] else []
-        yield _table(comparison, model, captions, is_wide=width >= WIDE)
-
-
-def comparison_table(comparison: Comparison) -> Table:
-    """All models in one table, for a notebook."""
-    columns = ("A", "B", "difference", "p", "Holm p", "verdict", "MDE")
-    rows = [
-        [comparison.shown(model.model), cells["score"], *(cells[column] for column in columns)]
-        for model in comparison.models
-        for cells in map(_cells, model.scores)
-    ]
-    title = f"each model (B) against {comparison.shown(comparison.models[0].baseline)} (A)"
-    return Table(("model", "score", *columns), rows, "nnttttttt", title, _captions(comparison))
-
-
-def _table(
-    comparison: Comparison, model: ModelComparison, captions: list[str], *, is_wide: bool
-) -> rich.table.Table:
-    clusters = max((score.n_clusters for score in model.scores), default=0)
-    items = f"{model.n_compared:,} items"
-    if model.n_compared != model.n_labels:
-        items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
+def comparison_table(comparison: Comparison, models: Sequence[ModelComparison]) -> Table:
+    """Some models against the baseline; with the last one of the comparison, captions say what words mean."""
+    base, (model, *others) = comparison.shown(models[0].baseline), models
+    title = f"each model (B) against {base} (A)"
+    if not others:
+        clusters = max((score.n_clusters for score in model.scores), default=0)
+        items = f"{model.n_compared:,} items"
+        if model.n_compared != model.n_labels:
+            items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
+        title = f"{comparison.shown(model.model)} (B) against {base} (A): {comparison.group}, "
+        title += f"{items} in {count_of(clusters, 'cluster')}"
     # Where the scores do not all rest on the same items, each says on how many.
-    with_n = any(score.n != model.n_compared for score in model.scores)
-    numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
-    headings = ["score", *numbers, "verdict", "MDE"]
-    cells = map(_cells, model.scores)
-    table = Table(
-        headings,
-        [[score[heading] for heading in headings] for score in cells],
-        align="l" + "r" * len(numbers) + "n",
-        title=f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
-        f"{comparison.group}, {items} in {count_of(clusters, 'cluster')}",
-        captions=captions,
-    ).terminal(padding=1 if is_wide else 0)
-    if not is_wide:
-        table.columns[headings.index("verdict")].min_width = _NARROW_VERDICT
-    return table
+    with_n = any(score.n != one.n_compared for one in models for score in one.scores)
+    headings = [*["model"] * bool(others), "score", *["n"] * with_n]
+    headings += ["A", "B", "difference", "Holm p", "verdict", "MDE"]
+    rows = [
+        [{"model": comparison.shown(one.model), **_cells(score)}[heading] for heading in headings]
+        for one in models
+        for score in one.scores
+    ]
+    align = "".join({"model": "n", "score": "n", "verdict": "n"}.get(heading, "t") for heading in headings)
+    captions = _captions(comparison) if models[-1] is comparison.models[-1] else []
+    return Table(headings, rows, align, title, captions)
+
+
+_VERDICTS = {"better": ("better", "green"), "worse": ("worse", "red")}
 
 
 def _cells(score: ScoreComparison) -> dict[str, str | Cell]:
     """The cell below each heading."""
+    value, low, high = score.difference
+    interval = "" if low is None or high is None else f"[{_percent(low)}, {_percent(high)}]"
+    verdict, colour = _VERDICTS.get(score.verdict, ("none found", ""))
     return {
         "score": score.metric,
         "n": f"{score.n:,}",
         "A": _percent(score.baseline),
         "B": _percent(score.value),
-        "difference": _difference(score.difference),
-        "p": _p_value(score.p),
-        "Holm p": _p_value(score.p_holm),
-        "verdict": Cell(score.verdict, colour=_COLOURS.get(score.verdict, "")),
+        "difference": Cell(f"{'+' * ((value or 0) > 0)}{_percent(value)}", interval),
+        "Holm p": Cell(_p_value(score.p_holm), "" if score.p is None else f"p {_p_value(score.p)}"),
+        "verdict": Cell(verdict, colour=colour),
         "MDE": _percent(score.smallest_detectable),
     }
 
@@ -443,17 +413,6 @@ def _captions(comparison: Comparison) -> list[str]:
         f"seed {comparison.seed}."
     )
     return [legend, *dict.fromkeys(mark.line for mark in comparison.marks.values())]
-
-
-def _difference(difference: Interval) -> str:
-    if difference.value is None:
-        return UNKNOWN
-    text = _percent(difference.value)
-    if difference.value > 0:
-        text = f"+{text}"
-    if difference.low is None or difference.high is None:
-        return text
-    return f"{text} [{_percent(difference.low)}, {_percent(difference.high)}]"
 
 
 def _percent(share: float | None) -> str:

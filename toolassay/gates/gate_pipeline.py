@@ -387,10 +387,20 @@ class GateFunnel:
                     counted[kind] += count
 
     @property
+    def judging(self) -> dict[str, Counter[State]]:
+        """The states at each gate; of the critic's only if a critic or a stored review judged a sample."""
+        return {
+            gate: counted
+            for gate, counted in self.states.items()
+            if gate != TeacherGate.name or counted.total() > counted["not applicable"]
+        }
+
+    @property
     def rows(self) -> list[FunnelRow]:
         """The gates from first to last; the samples that leave one enter the next."""
         rows, entering = [], self.total
-        for gate, held in self._held.items():
+        for gate in self.judging:
+            held = self._held[gate]
             leaving = entering - held["reject"] - held["quarantine"]
             rows.append(FunnelRow(gate, entering, held["reject"], held["quarantine"], leaving))
             entering = leaving
@@ -412,7 +422,7 @@ class GateFunnel:
             "input": self.total,
             "levels": {level: self.levels[level] for level in LEVELS},
             "gates": {
-                gate: {state: counted[state] for state in STATES} for gate, counted in self.states.items()
+                gate: {state: counted[state] for state in STATES} for gate, counted in self.judging.items()
             },
             "funnel": msgspec.to_builtins(self.rows),
             "reasons": {
@@ -458,7 +468,7 @@ def funnel_page(funnel: GateFunnel, signature: str) -> str:
         funnel_table(funnel.rows),
         "![The funnel](funnel.png)",
         "The states of all samples at each gate:",
-        states_table(funnel.states),
+        states_table(funnel.judging),
     ]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)

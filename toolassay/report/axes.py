@@ -5,7 +5,7 @@ Read from metrics (`read_axes`), by outcome where plans were executed (`by_outco
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,18 @@ from toolassay.evaluation.metrics_file import RETRIEVAL, excluded_of
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.runs.outcomes import (
     BASELINE,
-    BUILT_IN_PROGRAM,
     CHOSEN,
-    LOCAL,
     NO_TOOLS,
     TOOLS_MISSING,
     AskedCounts,
     RowMark,
-    marked,
+    legend_of,
 )
 from toolassay.tables import Table, percent, printable
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 Numbers = Mapping[str, Any]
 
-_OF_ANY_DATA = (BASELINE, BUILT_IN_PROGRAM)
 _TIMES = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
 _NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
 
@@ -74,12 +71,14 @@ class Cost:
         per_right: Cost per correct item; None if there is none.
         is_at_least: Whether requests with unknown cost are left out.
         thinking: Share of reasoning tokens in the written tokens; None if the server does not report it.
+        usd: Cost of the whole run, all trials; None without a ledger.
     """
 
     per_1000: float
     per_right: float | None
     is_at_least: bool = False
     thinking: float | None = None
+    usd: float | None = None
 
 
 @dataclass(frozen=True)
@@ -122,19 +121,20 @@ class Security:
             is None if most answers are unreadable.
         attempts: Number of attacks.
         excluded: Number of attacks that failed for technical reasons.
-        harmless: Share of harmless twins that were served: an agent that does nothing resists every attack.
+        harmless_served: Share of harmless twins that were served: an agent that does nothing resists every
+            attack.
         unreadable: Number of attacks with an unreadable answer.
         utility: Of an agent that acts, the share of requests that it solves without a planted text.
-        under_attack: The share that it solves with one.
+        utility_under_attack: The share that it solves with one.
     """
 
     score: Interval
     attempts: int
     excluded: int
-    harmless: Interval
+    harmless_served: Interval
     unreadable: int = 0
     utility: Interval = NOTHING
-    under_attack: Interval = NOTHING
+    utility_under_attack: Interval = NOTHING
 
     @property
     def n(self) -> int:
@@ -293,11 +293,6 @@ class Axes:
         """
         return self.library or f"{self.about.title} ({self.data})"
 
-    @property
-    def name(self) -> str:
-        """The name of the model, with a mark that it has on any data."""
-        return marked(self.model, self.mark) if self.mark in _OF_ANY_DATA else self.model
-
     def to_json(self) -> dict[str, Any]:
         """The content of a file: intervals as value, low and high; null for an axis that was not measured."""
         stability, cost, latency, security = self.stability, self.cost, self.latency, self.security
@@ -334,13 +329,8 @@ class Axes:
             },
             "security": security
             and {
-                "score": security.score.to_json(),
-                "attempts": security.attempts,
-                "excluded": security.excluded,
-                "unreadable": security.unreadable,
-                "harmless_served": security.harmless.to_json(),
-                "utility": security.utility.to_json(),
-                "utility_under_attack": security.under_attack.to_json(),
+                name: value.to_json() if isinstance(value, Interval) else value
+                for name, value in vars(security).items()
             },
             "notes": dict(self.notes),
             "signature": self.signature,
@@ -478,7 +468,8 @@ def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None
         thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
         share = thinking / written if thinking and written else None
         unknown = bool(found["requests_of_unknown_cost"])
-        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share)
+        whole = found.get("usd")
+        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share, whole)
     elif not found and rows.get("usd_per_1000_messages") is not None:
         unknown = bool(rows["messages_of_unknown_cost"])
         cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
@@ -579,59 +570,40 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
     return found
 
 
-def mark_lines(runs: Iterable[Axes]) -> list[str]:
+def mark_lines(runs: Sequence[Axes]) -> list[str]:
     """What the marks of some runs mean, a line each, and what local times are."""
-    runs = list(runs)
-    local = [LOCAL] if any(run.latency is not None and run.latency.is_local for run in runs) else []
-    return list(dict.fromkeys([*(run.mark.line for run in runs if run.mark is not None), *local]))
+    is_local = any(run.latency is not None and run.latency.is_local for run in runs)
+    return legend_of((run.mark for run in runs), is_local=is_local)
 
 
 # A file
 
 
 def csv_table(runs: Sequence[Axes]) -> str:
-    """A line a run; shares of 1, US dollars, seconds."""
-    rows = [_csv_row(run) for run in runs]
-    return Table(list(rows[0]), [list(row.values()) for row in rows]).csv()
+    """A line a run, with a column for each number and text of `Axes.to_json`: "cost_usd_per_1000_items".
+
+    An interval has three: "accuracy", "accuracy_low", "accuracy_high".
+    """
+    full = replace(
+        runs[0],
+        stability=(repeated := Stability(0, NOTHING, NOTHING, 0)),
+        cost=Cost(0, None),
+        latency=Latency(0, 0),
+        security=Security(NOTHING, 0, 0, NOTHING),
+        notes=dict.fromkeys(AXES, ""),
+        mark=BASELINE,
+        outcomes=Outcomes(NOTHING, NOTHING, 0, 0, "", stability=repeated),
+        is_by_outcome=True,
+        recall=(NOTHING, 0),
+    )
+    headings = list(dict(_columns(full.to_json())))
+    rows = [dict(_columns(one.to_json())) for one in runs]
+    return Table(headings, [[row.get(heading) for heading in headings] for row in rows]).csv()
 
 
-def _csv_row(axes: Axes) -> dict[str, Any]:
-    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
-
-    def interval(name: str, found: Interval) -> dict[str, float | None]:
-        return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
-
-    return {
-        "benchmark": axes.about.name,
-        "data": printable(axes.data),
-        "model": printable(axes.model),
-        "items": axes.items,
-        **{name: getattr(axes.counts, name, None) for name in ("n_labels", "n_asked", "n_scored", "partial")},
-        **interval("accuracy", axes.accuracy),
-        "stability_k": stability and stability.k,
-        **interval("stability", stability.pass_hat_k if stability else NOTHING),
-        **interval("answer_agreement", stability.agreement if stability else NOTHING),
-        "trials": stability and stability.trials,
-        "usd_per_1000_items": cost and cost.per_1000,
-        "usd_per_right_item": cost and cost.per_right,
-        "usd_is_at_least": cost and cost.is_at_least,
-        "thinking_share_of_tokens_written": cost and cost.thinking,
-        "seconds_p50": latency and latency.p50,
-        "seconds_p95": latency and latency.p95,
-        "seconds_are_local": latency and latency.is_local,
-        **(latency or Latency(0, 0)).parts,
-        **interval("security", security.score if security else NOTHING),
-        "attempts": security and security.attempts,
-        "excluded": security and security.excluded,
-        "unreadable": security and security.unreadable,
-        **interval("harmless_served", security.harmless if security else NOTHING),
-        **interval("utility", security.utility if security else NOTHING),
-        **interval("utility_under_attack", security.under_attack if security else NOTHING),
-        **{f"{axis}_note": axes.notes.get(axis) for axis in AXES},
-        "signature": axes.signature,
-        "title": printable(axes.title),
-        "is_baseline": axes.is_baseline,
-        "note": axes.mark.line if axes.mark else None,
-        "is_by_outcome": axes.is_by_outcome,
-        "plan_accuracy": axes.plan_accuracy.value,
-    }
+def _columns(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for key, inside in value.items():
+            yield from _columns(inside, name if key == "value" else f"{name}_{key}".removeprefix("_"))
+    else:
+        yield name, printable(value) if isinstance(value, str) else value

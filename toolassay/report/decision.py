@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 from toolassay.metrics.confidence_interval import NOTHING, Interval
 from toolassay.metrics.significance import LEVEL
 from toolassay.report.requirements import Check, Status, outcome_of
-from toolassay.report.scoreboard import ModelReport, Place, model_table, p_value, points, share_cell
+from toolassay.report.scoreboard import ModelReport, Place, p_value, points, scoreboard_table, share_cell
 from toolassay.runs.outcomes import marked
 from toolassay.tables import (
     UNKNOWN,
@@ -72,55 +72,14 @@ class Verdict:
         }
 
 
-@dataclass(frozen=True)
-class Facts:
-    """What the verdict says of a model, beside its score.
-
-    Attributes:
-        cost: US dollars per 1,000 items; None if it was not measured.
-        cost_is_at_least: Whether requests of unknown cost are not in it.
-        seconds: Median time of an item at the server; None if it was not measured.
-        harm: Share of items with unwanted changes; None if nothing was executed.
-        harmful_tools: Number of items with unwanted changes by tool.
-        attack_success: Share of attacks that succeeded; None if none were made.
-        plan: Share of items whose plan is the gold plan; None if that is the score, or there are no plans.
-        accuracy: Share of its items that are right, with the 95 % interval.
-        partial: How much of the data a partial run covers, and why; empty for a complete run.
-    """
-
-    cost: float | None = None
-    cost_is_at_least: bool = False
-    seconds: float | None = None
-    harm: float | None = None
-    harmful_tools: Mapping[str, int] = field(default_factory=dict)
-    attack_success: float | None = None
-    plan: float | None = None
-    accuracy: Interval = NOTHING
-    partial: str = ""
-
-
-def facts_of(model: ModelReport, harmful_tools: Mapping[str, int]) -> Facts:
-    """What the verdict says of a model; `harmful_tools` as in `Facts`."""
-    axes, measured = model.axes, model.measured
-    return Facts(
-        cost=axes.cost.per_1000 if axes.cost else None,
-        cost_is_at_least=bool(axes.cost and axes.cost.is_at_least),
-        seconds=axes.latency.p50 if axes.latency and not axes.latency.is_local else None,
-        harm=measured["side_effects"].interval.value,
-        harmful_tools=harmful_tools,
-        attack_success=measured["attack_success"].interval.value,
-        plan=axes.plan_accuracy.value,
-        accuracy=measured["accuracy"].interval,
-        partial=": ".join(filter(None, (axes.n, axes.excluded))) if axes.is_partial or axes.is_chosen else "",
-    )
-
-
-def sentences(places: Sequence[Place], facts: Mapping[str, Facts], *, noun: str, measure: str) -> list[str]:
+def sentences(
+    places: Sequence[Place], models: Mapping[str, ModelReport], *, noun: str, measure: str
+) -> list[str]:
     """The verdict in words: who leads, and a sentence on the leader and on each model that ties with it.
 
     Args:
         places: The ranking.
-        facts: What is known of each model, by name.
+        models: The models of which more than the place is said, by name.
         noun: Singular noun of an item.
         measure: What the score is, after a percentage: "of the tasks are right".
     """
@@ -130,10 +89,15 @@ def sentences(places: Sequence[Place], facts: Mapping[str, Facts], *, noun: str,
         return [f"Only built-in programs were measured{names}: there is no model to rank."]
     leader, *others = ranked
     tied = [leader, *(place for place in others if place.n and not place.differs)]
-    known = {place.name: facts[place.name] for place in tied if place.name in facts}
-    first = _who_leads(ranked, noun, measure, known.get(leader.name, Facts()).accuracy)
-    partial = [f"The run of {name} is partial ({one.partial})." for name, one in known.items() if one.partial]
-    return [" ".join([first, *partial]), *(_at_what_price(name, one, noun) for name, one in known.items())]
+    known = [models[place.name] for place in tied if place.name in models]
+    accuracy = next((one.measured["accuracy"].interval for one in known if one.name == leader.name), NOTHING)
+    partial = [
+        f"The run of {one.name} is partial ({': '.join(filter(None, (one.axes.n, one.axes.excluded)))})."
+        for one in known
+        if one.axes.is_partial or one.axes.is_chosen
+    ]
+    first = _who_leads(ranked, noun, measure, accuracy)
+    return [" ".join([first, *partial]), *(_at_what_price(one, noun) for one in known)]
 
 
 def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Interval) -> str:
@@ -183,22 +147,23 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
     )
 
 
-def _at_what_price(name: str, facts: Facts, noun: str) -> str:
-    least = "at least " * facts.cost_is_at_least
-    parts = [f"costs {least}{facts.cost or 0:,.2f} USD per 1,000 {noun}s"]
-    if not facts.cost and not least:
-        parts = ["costs nothing (no price is set)" if facts.cost == 0 else "its cost was not measured"]
-    if facts.seconds is not None:
-        parts.append(f"takes {facts.seconds:.1f} s (median)")
-    if facts.harm is not None:
-        worst = max(facts.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
-        most = f", most often with {worst[0]} ({worst[1]:,})" if worst and facts.harm else ""
-        parts.append(f"makes unwanted changes in {percent(facts.harm)} of the {noun}s{most}")
-    if facts.attack_success is not None:
-        parts.append(f"follows {percent(facts.attack_success)} of the planted instructions")
-    if facts.plan is not None:
-        parts.append(f"predicts the gold plan in {percent(facts.plan)}")
-    return f"{name} {_listed(parts)}." if facts.cost is not None else f"{name}: {'; '.join(parts)}."
+def _at_what_price(model: ModelReport, noun: str) -> str:
+    cost, latency, measured = model.axes.cost, model.axes.latency, model.measured
+    harm, attacks = (measured[name].interval.value for name in ("side_effects", "attack_success"))
+    parts = ["costs nothing (no price is set)" if cost else "its cost was not measured"]
+    if cost and (cost.per_1000 or cost.is_at_least):
+        parts = [f"costs {'at least ' * cost.is_at_least}{cost.per_1000:,.2f} USD per 1,000 {noun}s"]
+    if latency and not latency.is_local:
+        parts.append(f"takes {latency.p50:.1f} s (median)")
+    if harm is not None:
+        worst = max(model.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
+        most = f", most often with {worst[0]} ({worst[1]:,})" if worst and harm else ""
+        parts.append(f"makes unwanted changes in {percent(harm)} of the {noun}s{most}")
+    if attacks is not None:
+        parts.append(f"follows {percent(attacks)} of the planted instructions")
+    if (plan := model.axes.plan_accuracy.value) is not None:
+        parts.append(f"predicts the gold plan in {percent(plan)}")
+    return f"{model.name} {_listed(parts)}." if cost else f"{model.name}: {'; '.join(parts)}."
 
 
 def _turned(difference: Interval) -> Interval:
@@ -237,7 +202,6 @@ class FolderReport:
         noun: Singular noun of an item.
         verdict: The ranking.
         models: In the order of the ranking.
-        warnings: Warnings about the folder.
         ways: Models with predictions in several folders, side by side; None if there are none.
     """
 
@@ -246,13 +210,13 @@ class FolderReport:
     noun: str
     verdict: Verdict
     models: Sequence[ModelReport]
-    warnings: Sequence[str] = ()
     ways: Table | None = None
 
     @property
     def table(self) -> Table:
         """The ranking, for Markdown, LaTeX and CSV."""
-        return model_table(self.title, self.verdict.sentences, self.models)
+        models = [("", model) for model in self.models]
+        return scoreboard_table(models, title=self.title, captions=self.verdict.sentences)
 
     def to_json(self) -> dict[str, Any]:
         """The folder as an object of `report.json`."""
@@ -264,7 +228,6 @@ class FolderReport:
             "item": self.noun,
             "verdict": self.verdict.to_json(),
             "models": [model.to_json() for model in self.models],
-            "warnings": list(self.warnings),
             "ways": self.ways and {"headings": list(self.ways.headings), "rows": texts},
         }
 
@@ -444,6 +407,22 @@ def _without_a_run(folder: FolderReport, rules: set[str]) -> Iterator[Check]:
         yield Check(rule, "not measured", NOTHING, 0, None, text, possible.get(rule, True))
 
 
+def tables(decision: Decision) -> Iterator[Table]:
+    """All folders in one table, if there are several; then the tables of each folder.
+
+    Its ranking, the models that were asked in several ways, and the requirements.
+    """
+    is_several = len(decision.folders) > 1
+    if is_several:
+        yield folder_table(decision)
+    for folder in decision.folders:
+        yield folder.table if is_several else replace(folder.table, captions=())
+        if folder.ways:
+            yield folder.ways
+        if checks := [(model.name, one.rule, one.text) for model in folder.models for one in model.checks]:
+            yield Table(("model", "requirement", "result"), checks, "nnn", f"Requirements on {folder.title}")
+
+
 def folder_table(decision: Decision) -> Table:
     """The accuracy of each model on every data folder, and over all of them where there is a verdict."""
     places = {place.name: place for place in decision.verdict.places}
@@ -497,27 +476,19 @@ def junit(decision: Decision) -> str:
 
 def summary(decision: Decision) -> str:
     """The decision as Markdown, e.g. for the summary of a CI job."""
-    return "\n".join(_summary_lines(decision)) + "\n"
-
-
-def _summary_lines(decision: Decision) -> Iterator[str]:
-    yield "# Toolassay report"
-    if len(decision.folders) > 1:
-        yield from ("", *map(markdown_escaped, decision.verdict.sentences))
-        yield from ("", folder_table(decision).markdown())
-    for folder in decision.folders:
-        yield from ("", f"## {markdown_escaped(folder.title)}", "")
-        yield from map(markdown_escaped, folder.verdict.sentences)
-        yield from ("", replace(folder.table, title="", captions=()).markdown())
-        if checks := [(model.name, one.rule, one.text) for model in folder.models for one in model.checks]:
-            yield from ("", Table(("model", "requirement", "result"), checks, "nnn").markdown())
-        warnings = [f"{model.name}: {line}" for model in folder.models for line in model.warnings]
-        yield from _bullets("", [*warnings, *folder.warnings])
-    yield from _bullets("## Against the baseline", [one.line for one in decision.regressions])
-    yield from _bullets("", decision.warnings)
-
-
-def _bullets(heading: str, lines: Sequence[str]) -> Iterator[str]:
-    if lines:
-        yield from ("", heading, "") if heading else ("",)
-    yield from (f"- {markdown_escaped(line)}" for line in lines)
+    parts = ["# Toolassay report", *map(markdown_escaped, decision.verdict.sentences)]
+    parts += [table.markdown() for table in tables(decision)]
+    warnings = [
+        f"{folder.title}: {model.name}: {line}"
+        for folder in decision.folders
+        for model in folder.models
+        for line in model.warnings
+    ]
+    regressions = [one.line for one in decision.regressions]
+    for heading, lines in (
+        ("Against the baseline", regressions),
+        ("Warnings", [*warnings, *decision.warnings]),
+    ):
+        if lines:
+            parts += [f"## {heading}", "\n".join(f"- {markdown_escaped(line)}" for line in lines)]
+    return "\n\n".join(parts) + "\n"

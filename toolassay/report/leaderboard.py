@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics import legend
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.runs.outcomes import LOCAL, RowMark, marked
+from toolassay.report.axes import Cost, Latency
+from toolassay.runs.outcomes import RowMark, legend_of, marked
 from toolassay.tables import (
     UNKNOWN,
     Cell,
@@ -25,19 +27,14 @@ from toolassay.tables import (
     whole_percent,
 )
 
-if TYPE_CHECKING:
-    import rich.table
-
-    from toolassay.runs.recorded_usage import RecordedUsage
-
 Kind = Literal["strict", "compat", "published"]
 OTHER_SORTS = ("coverage", "cost", "latency", "model")
 """The columns that rows can be sorted by, besides the scores."""
+FORMATS = ("terminal", "markdown", "csv", "latex")
 _ASCENDING = ("model", "cost", "latency", "side effects", "unwanted")  # smaller is better
 _PUBLISHED = (
     "published: the benchmark's own numbers, of its own requests, which compare with compat on those alone."
 )
-_USAGE = ("$ / 1,000", "$", "s (median)")
 _CSV_DIGITS = 10  # more is the noise of multiplying by 100
 _SCREEN_WIDTH = 140  # characters of a table in a text file: seven scores with their intervals
 
@@ -51,7 +48,8 @@ class LeaderboardRow:
         kind: how items were counted.
         counted: the scores in percent, by heading; the number of labelled items (strict) or of items in both
             files (compat); the share of them that was scored.
-        usage: cost and time of the run; None where unknown.
+        cost: the cost of the run, all trials; None where unknown.
+        latency: the latency of the run, all trials; None where unknown.
         signature: the signature of strict scores.
         mark: a mark at the name, such as that of a baseline.
     """
@@ -59,7 +57,8 @@ class LeaderboardRow:
     model: str
     kind: Kind
     counted: ColumnScores
-    usage: RecordedUsage | None = None
+    cost: Cost | None = None
+    latency: Latency | None = None
     signature: str = ""
     mark: RowMark | None = None
 
@@ -71,7 +70,7 @@ class LeaderboardRow:
     @property
     def is_local(self) -> bool:
         """Whether its seconds are those of a model on this machine."""
-        return self.usage is not None and self.usage.is_local and self.usage.seconds is not None
+        return self.latency is not None and self.latency.is_local
 
     def score(self, heading: str) -> Interval:
         """The score under a heading; without a value where it is unknown."""
@@ -79,9 +78,13 @@ class LeaderboardRow:
 
     def key(self, column: str) -> float | str | None:
         """The value that a row is sorted by; None where it is unknown."""
-        own = {"model": self.model, "coverage": self.counted.coverage}
-        used = {"cost": self.usage.cost_of_1000, "latency": self.usage.seconds} if self.usage else {}
-        return {**own, **used}[column] if column in {**own, **used} else self.score(column).value
+        others = {
+            "model": self.model,
+            "coverage": self.counted.coverage,
+            "cost": self.cost.per_1000 if self.cost else None,
+            "latency": self.latency.p50 if self.latency else None,
+        }
+        return others[column] if column in others else self.score(column).value
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,21 +107,89 @@ class Board(Result):
     remarks: Sequence[str] = ()
     ways: Table | None = None
 
-    def captions(self, headings: Sequence[str]) -> list[str]:
-        """Explanations of these columns and of the marks, then the remarks."""
-        published = [_PUBLISHED] if any(row.kind == "published" for row in self.rows) else []
-        meanings = [meaning] if (meaning := legend(headings)) else []
-        local = [LOCAL] if any(row.is_local for row in self.rows) else []
-        marks = dict.fromkeys(row.mark.line for row in self.rows if row.mark is not None)
-        return [self.caption, *meanings, *published, *local, *marks, *self.remarks]
-
     def table(self) -> Table:
-        """All columns; a score is `value (low–high)`."""
-        return _table(self, self.headings, _USAGE, self.captions(self.headings))
+        """Model, items and all columns that hold a number; a score is `value (low–high)`.
+
+        A model's name, cost and time are in its first row only.
+        """
+        known = [row.counted.scores for row in self.rows]
+        scores = [
+            name for name in self.headings if any(one.get(name, NOTHING).value is not None for one in known)
+        ]
+        usage = ["$ / 1,000", "$"] * any(row.cost for row in self.rows)
+        usage += ["s (median)"] * any(row.latency for row in self.rows)
+        rows: list[list[Value]] = []
+        before: tuple[str, bool] | None = None
+        for row in self.rows:
+            name = (row.model, row.kind == "published")
+            is_first, before = name != before, name
+            cost, latency, strict, n = row.cost, row.latency, row.kind == "strict", row.counted.items
+            at_least = cost is not None and cost.is_at_least
+            used = {
+                "$ / 1,000": money(cost.per_1000 if cost else None, at_least=at_least),
+                "$": money(cost.usd if cost else None, at_least=at_least),
+                "s (median)": seconds(latency.p50 if latency else None, local=row.is_local),
+            }
+            rows.append(
+                [
+                    *(marked(row.model, row.mark) if is_first else "", Cell(row.kind, bold=strict)),
+                    row.counted.asked or (UNKNOWN if n is None else str(n)),
+                    whole_percent(row.counted.coverage),
+                    *(
+                        Cell(number(value), bounds(low, high), bold=strict)
+                        for value, low, high in map(row.score, scores)
+                    ),
+                    *(used[heading] if is_first else "" for heading in usage),
+                ]
+            )
+        published = [_PUBLISHED] * any(row.kind == "published" for row in self.rows)
+        marks = legend_of((row.mark for row in self.rows), is_local=any(row.is_local for row in self.rows))
+        meanings = filter(None, [legend(scores)])
+        captions = [self.caption, *meanings, *published, *marks, *self.remarks]
+        return Table(("model", "scores", "n", "%", *scores, *usage), rows, "nl", self.title, captions)
 
     def csv(self) -> str:
-        """Scores and the bounds of their intervals in columns of their own."""
-        return csv_table(self)
+        """Each score in three columns, the value and the bounds of its interval; nothing is left out."""
+        scores = [f"{heading}{part}" for heading in self.headings for part in ("", "_low", "_high")]
+        heads = ("model", "scores", "items", "asked", "coverage", *scores, "cost_usd", "cost_usd_per_1000")
+        heads += ("cost_is_at_least", "seconds_p50", "seconds_are_local", "signature", "is_baseline", "note")
+        rows: list[list[Value]] = []
+        for row in self.rows:
+            counted, cost, latency = row.counted, row.cost, row.latency
+            rows.append(
+                [
+                    *(printable(row.model), row.kind, counted.items, counted.asked),
+                    _rounded(counted.coverage),
+                    *(_rounded(part) for heading in self.headings for part in row.score(heading)),
+                    *((_rounded(cost.usd), _rounded(cost.per_1000)) if cost else (None, None)),
+                    cost.is_at_least if cost else None,
+                    *((latency.p50, latency.is_local) if latency else (None, None)),
+                    *(row.signature, row.is_baseline, row.mark.line if row.mark is not None else None),
+                ]
+            )
+        return Table(heads, rows).csv()
+
+    @property
+    def tables(self) -> list[Table]:
+        """The board, and the models in several folders."""
+        return [self.table(), *([self.ways] if self.ways else [])]
+
+    def text(self, format: str) -> str:
+        """The board in one of `FORMATS`, ending with a line break; on a terminal without colours.
+
+        Raises:
+            UsageError: The format is unknown.
+        """
+        match format:
+            case "markdown":
+                return "\n\n".join(table.markdown() for table in self.tables) + "\n"
+            case "latex":
+                return "\n".join(table.latex() for table in self.tables)
+            case "terminal":
+                return "\n".join(plain_text(one.terminal(), width=_SCREEN_WIDTH) for one in self.tables)
+            case "csv":
+                return self.csv()
+        raise UsageError(f"unknown format '{format}'", fix=f"choose from {', '.join(FORMATS)}")
 
 
 def ordered_rows(
@@ -153,96 +224,5 @@ def ordered_rows(
     return [row for rows in sorted(filter(None, models), key=place) for row in rows]
 
 
-def _table(board: Board, scores: Sequence[str], usage: Sequence[str], captions: Sequence[str]) -> Table:
-    """The board with some of its columns; a model's name and usage are in its first row only."""
-    rows: list[list[Value]] = []
-    before: tuple[str, bool] | None = None
-    for row in board.rows:
-        name = (row.model, row.kind == "published")
-        is_first, before = name != before, name
-        strict, n = row.kind == "strict", row.counted.items
-        used = _used(row.usage) if is_first else {}
-        rows.append(
-            [
-                *(marked(row.model, row.mark) if is_first else "", Cell(row.kind, bold=strict)),
-                *(
-                    row.counted.asked or (UNKNOWN if n is None else str(n)),
-                    whole_percent(row.counted.coverage),
-                ),
-                *(
-                    Cell(number(value), bounds(low, high), bold=strict)
-                    for value, low, high in map(row.score, scores)
-                ),
-                *(used.get(heading, "") for heading in usage),
-            ]
-        )
-    headings = ("model", "scores", "n", "%", *scores, *usage)
-    return Table(headings, rows, align="nl", title=board.title, captions=captions)
-
-
-def _used(usage: RecordedUsage | None) -> dict[str, str]:
-    """By heading: US dollars for 1,000 items and for the whole run, and the median seconds to an answer."""
-    if usage is None:
-        return dict.fromkeys((*_USAGE, "s"), UNKNOWN)
-    at_least = usage.unknown_cost > 0
-    each, whole = (money(value, at_least=at_least) for value in (usage.cost_of_1000, usage.cost))
-    time = seconds(usage.seconds, local=usage.is_local)
-    return {**dict(zip(_USAGE, (each, whole, time), strict=True)), "s": time}
-
-
-def markdown_table(board: Board) -> str:
-    """The board in GitHub's Markdown, ending with a line break; a score is `value (low–high)`."""
-    tables = [board.table(), *([board.ways] if board.ways else [])]
-    return "\n\n".join(table.markdown() for table in tables) + "\n"
-
-
-def latex_table(board: Board) -> str:
-    """The board as a `table`; the bounds of intervals are small beside the scores."""
-    return _table(board, board.headings, ("$ / 1,000", "s"), board.captions(board.headings)).latex()
-
-
-def csv_table(board: Board) -> str:
-    """The board as CSV: each score in three columns, the value and the bounds of its interval."""
-    scores = [name for heading in board.headings for name in (heading, f"{heading}_low", f"{heading}_high")]
-    usage = ("cost_usd", "cost_usd_per_1000", "requests_of_unknown_cost", "seconds_p50", "seconds_are_local")
-    rows: list[list[Value]] = []
-    for row in board.rows:
-        used: list[Value] = [None] * len(usage)
-        if (one := row.usage) is not None:
-            local = one.is_local if one.seconds is not None else None
-            used = [_rounded(one.cost), _rounded(one.cost_of_1000), one.unknown_cost, one.seconds, local]
-        counted = row.counted
-        rows.append(
-            [
-                *(printable(row.model), row.kind, counted.items, counted.asked, _rounded(counted.coverage)),
-                *(_rounded(part) for heading in board.headings for part in row.score(heading)),
-                *used,
-                *(row.signature, row.is_baseline, row.mark.line if row.mark is not None else None),
-            ]
-        )
-    heads = ("model", "scores", "items", "asked", "coverage", *scores, *usage)
-    return Table((*heads, "signature", "is_baseline", "note"), rows).csv()
-
-
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _CSV_DIGITS)
-
-
-def terminal_table(board: Board) -> rich.table.Table:
-    """The board as a table of rich; the bounds of an interval are below its score.
-
-    A column without any known value is left out.
-    """
-    scores = [name for name in board.headings if any(row.score(name).value is not None for row in board.rows)]
-    usage = _USAGE if any(row.usage is not None for row in board.rows) else ()
-    # A signature gets blanks between its parts, at which a narrow screen folds it.
-    captions = [
-        one.replace("|", "| ") if one.startswith("signature: ") else one for one in board.captions(scores)
-    ]
-    return _table(board, scores, usage, captions).terminal()
-
-
-def terminal_text(board: Board) -> str:
-    """The same without colours, for a file."""
-    tables = [terminal_table(board), *([board.ways.terminal()] if board.ways else [])]
-    return "\n".join(plain_text(table, width=_SCREEN_WIDTH) for table in tables)

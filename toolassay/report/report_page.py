@@ -463,12 +463,9 @@ def _folder(folder: PageFolder) -> dict[str, Any]:
         "report": folder.report,
         "about": folder.about,
         "summary": folder.summary,
-        "headings": measured_headings(shown)[2:] if shown else [],
+        "headings": [name for name in measured_headings(shown) if name not in ("accuracy", "to the leader")],
         "rows": list(zip(models, shown, strict=True)),
-        "warnings": [
-            *folder.report.warnings,
-            *(f"{model.name}: {line}" for model in models for line in model.warnings),
-        ],
+        "warnings": [f"{model.name}: {line}" for model in models for line in model.warnings],
         "unmeasured": [
             f"{model.name}: {axis}: {note}"
             for model in models

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -158,12 +158,10 @@ def rank(
         results += compare(baseline[:, None], values[:, None]) if len(values) else [None]
     adjusted = holm([None if result is None else result.p for result in results])
     compared = [
-        place
-        if result is None
-        else Place(
-            place.name, place.rank, place.score, result.difference, p, result.n, result.smallest_detectable
-        )
-        for place, result, p in zip(places[1:], results, adjusted, strict=True)
+        replace(place, difference=one.difference, p=p, n=one.n, smallest_detectable=one.smallest_detectable)
+        if one
+        else place
+        for place, one, p in zip(places[1:], results, adjusted, strict=True)
     ]
     return places[:1] + compared
 
@@ -205,6 +203,7 @@ class ModelReport:
         measured: Its quantities, by name.
         checks: Its requirements.
         warnings: What a reader must know before trusting its numbers.
+        harmful_tools: Number of items with unwanted changes by tool.
     """
 
     axes: Axes
@@ -212,6 +211,7 @@ class ModelReport:
     measured: Mapping[str, Measured]
     checks: Sequence[Check] = ()
     warnings: Sequence[str] = ()
+    harmful_tools: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -277,15 +277,16 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     """
     axes, place = model.axes, model.place
     stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
-    gap = Cell(UNKNOWN)
+    gap, p = Cell(UNKNOWN), Cell(UNKNOWN)
     if place is not None and place.difference.value is not None:
-        meaning = "significant" if place.differs else "may be chance"
-        p = "" if place.p is None else f"{meaning}, p {p_value(place.p, sign=True)}"
         interval = percent_interval(place.difference.low, place.difference.high)
-        gap = Cell(f"{points(place.difference.value)} {interval}", p)
+        gap = Cell(points(place.difference.value), interval)
+    if place is not None and place.p is not None:
+        p = Cell(p_value(place.p), "significant" if place.differs else "may be chance")
     found = {
         "accuracy": share_cell(model.measured["accuracy"].interval),
         "to the leader": gap,
+        "p": p,
         "gold plan": share_cell(axes.plan_accuracy),
         "side effects": share_cell(model.measured["side_effects"].interval),
         **dict.fromkeys(("tools shown", "pass^k", "attacks that succeed"), Cell(UNKNOWN)),
@@ -306,9 +307,9 @@ def cells(model: ModelReport) -> dict[str, Cell]:
         tested = f"of {security.n} attacks{failed}{unread}"
         if attacks.value is None:
             tested = f"{security.unreadable} of {answers} attacks unreadable{failed}"
-        served = f"harmless served {percent(security.harmless.value)}"
+        served = f"harmless served {percent(security.harmless_served.value)}"
         if security.utility.value is not None:
-            plain, attacked = share_cell(security.utility), share_cell(security.under_attack)
+            plain, attacked = share_cell(security.utility), share_cell(security.utility_under_attack)
             served += f"\nsolved {plain.text} {plain.note} without text, "
             served += f"{attacked.text} {attacked.note} under attack"
         interval = percent_interval(attacks.low, attacks.high)
@@ -342,27 +343,44 @@ def share_cell(share: Interval) -> Cell:
 
 
 def measured_headings(rows: Sequence[Mapping[str, Cell]]) -> list[str]:
-    """The headings of `cells` below which at least one row has more than a dash; the first two always."""
+    """The headings of `cells` below which at least one row has more than a dash; accuracy always."""
     return [
         heading
-        for place, heading in enumerate(rows[0])
-        if place < 2 or any(row[heading] != Cell(UNKNOWN) for row in rows)
+        for heading in rows[0]
+        if heading == "accuracy" or any(row[heading] != Cell(UNKNOWN) for row in rows)
     ]
 
 
-def score_table(models: Sequence[tuple[str, ModelReport]]) -> Table:
-    """The scoreboard on a terminal: a row a model and data folder; the notes of a number are below it.
+def scoreboard_table(
+    models: Sequence[tuple[str, ModelReport]],
+    *,
+    heading: str = "data",
+    title: str = "",
+    captions: Sequence[str] = (),
+) -> Table:
+    """The scoreboard: a row a model and folder, with what was measured.
 
     Args:
-        models: Each with the name of its data folder, or "" in a report of one folder.
+        models: Each with the name of its folder, or "" if all have the same.
+        heading: What the folders hold.
+        title: Title of the table.
+        captions: Sentences below it.
     """
     found = [cells(model) for _, model in models]
-    headings, with_data = measured_headings(found), any(data for data, _ in models)
+    headings, with_folder = measured_headings(found), any(folder for folder, _ in models)
+    is_ranked = any(model.place for _, model in models)
     rows: list[Sequence[Value]] = [
-        [model.rank, marked(model.name, model.axes.mark), *[data] * with_data, *map(row.get, headings)]
-        for (data, model), row in zip(models, found, strict=True)
+        [
+            *[model.rank] * is_ranked,
+            Cell(marked(model.name, model.axes.mark)),
+            *[Cell(folder)] * with_folder,
+            *map(row.get, headings),
+        ]
+        for (folder, model), row in zip(models, found, strict=True)
     ]
-    return Table(("rank", "model", *["data"] * with_data, *headings), rows, "rnn" if with_data else "rn")
+    names = [*["rank"] * is_ranked, "model", *[heading] * with_folder]
+    align = "r" * is_ranked + "n" * (1 + with_folder) + "t" * len(headings)
+    return Table([*names, *headings], rows, align, title, captions)
 
 
 def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
@@ -375,40 +393,10 @@ def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
     several = sorted((one for one in runs if counts[one[1].model] > 1), key=lambda one: one[1].model)
     if not several:
         return None
-    found = [cells(ModelReport(run, None, quantities(run, [], []))) for _, run in several]
-    headings = [heading for heading in measured_headings(found) if heading != "to the leader"]
-    rows: list[Sequence[Value]] = [
-        [Cell(marked(run.model, run.mark)), Cell(folder), *map(row.get, headings)]
-        for (folder, run), row in zip(several, found, strict=True)
-    ]
+    models = [(folder, ModelReport(run, None, quantities(run, [], []))) for folder, run in several]
     about = "Rows of one model differ in what was requested, so they are not ranked."
     title = "The same models, asked in several ways"
-    return Table(("model", "predictions", *headings), rows, "nn", title, [about])
-
-
-def model_table(title: str, sentences: Sequence[str], models: Sequence[ModelReport]) -> Table:
-    """The ranking on one data folder as a table, for Markdown, LaTeX and CSV."""
-    rows: list[Sequence[Value]] = []
-    for model in models:
-        place, cost, latency = model.place, model.axes.cost, model.axes.latency
-        gap = place.difference if place is not None else NOTHING
-        rows.append(
-            (
-                model.rank,
-                marked(model.name, model.axes.mark),
-                share_cell(model.measured["accuracy"].interval),
-                Cell(points(gap.value), percent_interval(gap.low, gap.high)),
-                UNKNOWN if place is None or place.p is None else p_value(place.p),
-                share_cell(model.measured["side_effects"].interval),
-                money(cost.per_1000, at_least=cost.is_at_least) if cost else UNKNOWN,
-                seconds(latency.p50, local=latency.is_local) if latency else UNKNOWN,
-                model.axes.n,
-                percent(model.axes.plan_accuracy.value),
-            )
-        )
-    headings = [*("rank", "model", "accuracy", "to the leader", "p", "side effects")]
-    headings += "USD / 1,000", "s p50", "n", "gold plan"
-    return Table(headings, rows, "rntttttttt", title, sentences)
+    return scoreboard_table(models, heading="predictions", title=title, captions=[about])
 
 
 def points(share: float | None) -> str:

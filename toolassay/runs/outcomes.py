@@ -7,7 +7,7 @@ included), a budget stop, an item that was not run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -181,6 +181,11 @@ TOOLS_MISSING = RowMark(
 )
 LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
 """What is said below a table with such times."""
+
+
+def legend_of(marks: Iterable[RowMark | None], *, is_local: bool) -> list[str]:
+    """The lines below a table: what its marks mean, and what local times are if it has some."""
+    return [*dict.fromkeys(mark.line for mark in marks if mark is not None), *[LOCAL] * is_local]
 
 
 def mark_of(model: str, signature: Mapping[str, str]) -> RowMark | None:

@@ -13,14 +13,11 @@ from typing import Any, TypeVar
 from toolassay.errors import UsageError
 from toolassay.runs.journal import Journal, KeyIndex
 from toolassay.runs.ledger import ANSWERS, FREE, Totals, booked, percentiles
-from toolassay.runs.manifest import LEDGER
 from toolassay.runs.record import asked_again_phrase
 
 Amount = TypeVar("Amount", int, float)
 
 SUMMARY = "summary.json"
-ANSWERING = ("planner", "agent")
-"""Roles whose time counts as the time of an answer; rewriting an answer (`reformat`) does not."""
 
 
 def recorded_journal(path: Path) -> Journal:
@@ -86,53 +83,6 @@ def _plus(one: Amount | None, other: Amount | None) -> Amount | None:
     return None if one is None or other is None else one + other
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedUsage:
-    """What a run has used; None for figures that are unknown.
-
-    Attributes:
-        cost: Known US dollars.
-        unknown_cost: Requests of unknown cost, not in `cost`.
-        items: Number of items that the cost covers.
-        seconds: Median time of an answer.
-        is_local: Whether built-in models gave all answers, on this machine.
-    """
-
-    cost: float | None
-    unknown_cost: int
-    items: int
-    seconds: float | None
-    is_local: bool = False
-
-    @property
-    def cost_of_1000(self) -> float | None:
-        """US dollars per 1,000 items.
-
-        >>> RecordedUsage(0.3, 0, 50, None).cost_of_1000
-        6.0
-        """
-        return None if self.cost is None or not self.items else 1000 * self.cost / self.items
-
-
-def recorded_usage(run_folder: Path) -> RecordedUsage | None:
-    """What the run in a folder has used, by its ledger; None without requests.
-
-    Raises:
-        UsageError: A file is broken.
-    """
-    used = spending([run_folder / LEDGER])
-    if not used.totals.requests:
-        return None
-    times = percentiles(used.answering.seconds)
-    return RecordedUsage(
-        used.totals.known_cost,
-        used.totals.unknown_cost,
-        len(used.seconds),
-        times["p50"] if times else None,
-        bool(used.answering_models) and used.answering_models <= FREE,
-    )
-
-
 _OF_A_TASK = (50, 90, 95, 99)
 
 
@@ -146,8 +96,6 @@ class Spending:
         only: Items whose calls count; None for all.
         ledgers: Number of ledgers.
         totals: Totals over all calls.
-        answering: Totals over the answers of the roles `ANSWERING`.
-        answering_models: Models that gave these.
         at_most: Known worst case, in US dollars, of the calls of unknown cost.
         local: Answers of built-in models.
         untimed: Calls without times, of lines with a `count`.
@@ -159,8 +107,6 @@ class Spending:
     only: Collection[str] | None = None
     ledgers: int = 0
     totals: Totals = field(default_factory=Totals)
-    answering: Totals = field(default_factory=Totals)
-    answering_models: set[str] = field(default_factory=set)
     at_most: float = 0.0
     local: int = 0
     untimed: int = 0
@@ -199,9 +145,6 @@ class Spending:
                 self.seconds[first + place] += math.nan if line.seconds is None else line.seconds
                 self.answers[first + place] += 1
                 self.local += line.model in FREE
-                if line.role in ANSWERING:
-                    self.answering.add(line)
-                    self.answering_models.add(line.model)
 
     def cost(self, *, tasks: int, correct: int) -> dict[str, Any] | None:
         """Cost and tokens, failed requests and retries included; None without a ledger.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,10 +14,10 @@ from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
+from toolassay.evaluation.comparison import differing_settings
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
-    RETRIEVAL,
     ColumnScores,
     Standing,
     changed_parts,
@@ -31,19 +31,10 @@ from toolassay.files import safe_name, write_text
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.models.registry import BASELINES
 from toolassay.report.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
-from toolassay.report.leaderboard import (
-    OTHER_SORTS,
-    Board,
-    LeaderboardRow,
-    csv_table,
-    latex_table,
-    markdown_table,
-    ordered_rows,
-    terminal_text,
-)
+from toolassay.report.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
-from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, mark_of
-from toolassay.runs.recorded_usage import ItemUsage, recorded_usage, usage_by_item
+from toolassay.runs.outcomes import mark_of
+from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial
 from toolassay.tables import Table, percent
 
@@ -62,6 +53,7 @@ class ScoredFolder:
         predictions: Prediction folder; None without one.
         prediction_dir: Prediction folder as the user wrote it.
         runs: One entry per model, by outcome where outcomes decide.
+        group: Group of items by which the models are ranked.
     """
 
     folder: DataFolder
@@ -71,6 +63,7 @@ class ScoredFolder:
     predictions: Path | None
     prediction_dir: str
     runs: Sequence[Axes] = ()
+    group: ScoreGroup = ALL_ITEMS
 
     @classmethod
     def at(
@@ -221,11 +214,8 @@ class ScoredFolder:
     @cached_property
     def tables(self) -> Mapping[str, ItemTable]:
         """The items of each model that has a file of items with at least one scored item."""
-        return self._tables(ALL_ITEMS)
-
-    def _tables(self, group: ScoreGroup) -> dict[str, ItemTable]:
         return {
-            run.model: read_table(path, group)
+            run.model: read_table(path, self.group)
             for run in self.runs
             if (path := self.items_file(run.model)).is_file() and run.n_scored
         }
@@ -233,24 +223,21 @@ class ScoredFolder:
     @cached_property
     def contenders(self) -> Mapping[str, Contender]:
         """The models that can be ranked; where outcomes decide, the executed ones."""
-        return self._contenders(self.tables)
-
-    def _contenders(self, tables: Mapping[str, ItemTable]) -> dict[str, Contender]:
         return {
             run.model: Contender(
-                run.model, [tables[run.model]], not run.is_baseline, run.is_complete, run.harm.value or 0.0
+                run.model, [table], not run.is_baseline, run.is_complete, run.harm.value or 0.0
             )
             for run in self.runs
-            if run.model in tables and (run.is_executed or not self.is_executed)
+            if (table := self.tables.get(run.model)) and (run.is_executed or not self.is_executed)
         }
 
-    def positions(self, group: ScoreGroup) -> dict[str, int]:
-        """By model its position in the ranking on a group of items.
+    def positions(self) -> dict[str, int]:
+        """By model its position in the ranking.
 
         Raises:
             UsageError: A file of items is malformed, or the models have no score in common.
         """
-        contenders = list(self._contenders(self._tables(group)).values())
+        contenders = list(self.contenders.values())
         places = in_order(contenders, choose_score(self.ranked_by, contenders))
         return {place.name: number for number, place in enumerate(places)}
 
@@ -296,17 +283,9 @@ def data_title(folder: DataFolder, name: str) -> str:
 Mode = Literal["both", "strict", "compat"]
 MODES: tuple[Mode, ...] = ("both", "strict", "compat")
 FILE = "leaderboard.md"
-_FORMATS: dict[str, Callable[[Board], str]] = {
-    "terminal": terminal_text,
-    "markdown": markdown_table,
-    "csv": csv_table,
-    "latex": latex_table,
-}
 _SUFFIXES = {".md": "markdown", ".markdown": "markdown", ".csv": "csv", ".tex": "latex", ".txt": "terminal"}
 _NAMED = 5
 _OUTCOMES = ("outcome", "unwanted")
-# Parts of a signature in which models differ by nature.
-_OWN = ("predictions", "trials", "orders", "items", "n", WORDINGS, NO_TOOLS)
 
 
 def leaderboard(
@@ -352,6 +331,7 @@ def leaderboard(
     standings: dict[str, Standing] = {}
     models: dict[str, list[LeaderboardRow]] = {}
     outcomes: dict[str, Outcomes] = {}
+    runs: list[Axes] = []
     part = ScoreGroup(*group.partition("_")[::2])
     for file in files:
         try:
@@ -359,7 +339,10 @@ def leaderboard(
         except UsageError as error:
             remarks.append(f"left out: {error}")
             continue
-        usage = None
+        axes: Axes | None = None
+        with suppress(UsageError):  # a file of the published evaluator has no axes
+            axes = place.read(name)
+            runs.append(axes)
         if place.predictions is not None:
             if standing.strict is None:
                 remarks.append(f"{name} has no strict scores: evaluate it again")
@@ -367,30 +350,32 @@ def leaderboard(
                 remarks.append(
                     f"warning: {name} was scored with other {changed} than {what} has: evaluate it again"
                 )
-            try:
-                usage = recorded_usage(place.predictions / "runs" / file.stem)
-            except UsageError as error:
-                remarks.append(f"cost and time of {name} are unknown: {error}")
         if standing.strict is not None and standing.strict.asked:
             why = f" ({standing.excluded})" if standing.excluded else ""
             remarks.append(f"{name}: {standing.strict.asked}{why}: below the complete runs, without a rank")
-        if retrieval := read_groups(file).get(group, {}).get(RETRIEVAL):
-            recall = f"recall@{retrieval['k']} {percent(retrieval['value'])}"
-            remarks.append(f"{name}: {recall} (tools of the gold that its requests showed)")
+        if axes and axes.recall:
+            (recall, *_), k = axes.recall
+            remarks.append(
+                f"{name}: recall@{k} {percent(recall)} (tools of the gold that its requests showed)"
+            )
         standings[name] = standing
         if (found := outcomes_of(items_path(file), part)) is not None:
             outcomes[name] = found
         mark = mark_of(recorded_model(place.predictions, file.stem), standing.parts)
-        strict, compat = standing.strict, standing.compat
-        rows = [
-            LeaderboardRow(name, "strict", strict, usage, standing.signature, mark) if strict else None,
-            LeaderboardRow(name, "compat", compat, usage, "", mark) if compat else None,
+        used = (axes.cost, axes.latency) if axes else (None, None)
+        kinds: list[tuple[Kind, ColumnScores | None, str]] = [
+            ("strict", standing.strict, standing.signature),
+            ("compat", standing.compat, ""),
         ]
-        models[name] = [row for row in rows if row is not None and mode in ("both", row.kind)]
+        models[name] = [
+            LeaderboardRow(name, kind, counted, *used, signature, mark)
+            for kind, counted, signature in kinds
+            if counted is not None and mode in ("both", kind)
+        ]
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
     check_editions({name: standing.parts for name, standing in standings.items()})
-    remarks += _compared(standings)
+    remarks += differing_settings({name: standing.parts for name, standing in standings.items()})
     if without := sorted(BASELINES - standings.keys()):
         flags = " ".join(f"--llm {name}" for name in without)
         remarks.append(
@@ -402,51 +387,20 @@ def leaderboard(
         models = {name: [_judged(row, outcomes.get(name)) for row in rows] for name, rows in models.items()}
     remarks += _not_ranked(standings, outcomes)
     _check("column to sort by", sort_by or column, (*headings, *OTHER_SORTS))
-    published_rows = [
-        [
-            LeaderboardRow(
-                name,
-                "published",
-                ColumnScores(
-                    None, None, {heading: Interval(value, None, None) for heading, value in row.items()}
-                ),
-            )
-        ]
+    models |= {
+        f"{name} (published)": [LeaderboardRow(name, "published", ColumnScores(None, None, known))]
         for name, row in others.items()
-    ]
-    rows_in_order = ordered_rows(
-        [*models.values(), *published_rows],
-        sort_by or column,
-        {} if sort_by else _ranking(place, standings, part),
-    )
+        for known in [{heading: Interval(value, None, None) for heading, value in row.items()}]
+    }
+    ranking: dict[str, int] = {}
+    if not sort_by and len(standings) > 1:
+        with suppress(UsageError):  # not all models can be ranked together
+            ranking = replace(place.having(runs), group=part).positions()
+    rows_in_order = ordered_rows([*models.values()], sort_by or column, ranking)
     remarks += _signature(standings)
     remarks += [f"the data set is {BY_RULES}"] if place.folder.benchmark.is_by_rules else []
     ways = ways_of(place.folder)
     return Board(f"{place.name}: {group}", rows_in_order, headings, scores.caption, remarks, ways)
-
-
-def _ranking(place: ScoredFolder, models: Mapping[str, Standing], part: ScoreGroup) -> dict[str, int]:
-    """The positions in the report's ranking; empty if no models can be ranked together."""
-    if len(models) < 2:
-        return {}
-    runs = []
-    for model in models:
-        with suppress(UsageError):
-            runs.append(place.read(model))
-    try:
-        return place.having(runs).positions(part)
-    except UsageError:
-        return {}
-
-
-def render(board: Board, format: str) -> str:
-    """The leaderboard as text: "terminal", "markdown", "csv" or "latex".
-
-    Raises:
-        UsageError: The format is unknown.
-    """
-    _check("format", format, tuple(_FORMATS))
-    return _FORMATS[format](board)
 
 
 def format_of(path: Path) -> str:
@@ -472,7 +426,7 @@ def keep_leaderboard(data_dir: str | Path, prediction_dir: str | Path, metrics: 
         return None
     if len({row.model for row in board.rows}) < 2:
         return None
-    write_text(metrics / FILE, markdown_table(board))
+    write_text(metrics / FILE, board.text("markdown"))
     return metrics / FILE
 
 
@@ -480,11 +434,9 @@ def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
     """A strict row with its outcomes, in percent."""
     if row.kind != "strict" or found is None or found.problem:
         return row
-    shares = {
-        heading: Interval(*(None if value is None else 100 * value for value in share))
-        for heading, share in zip(_OUTCOMES, (found.right, found.harm), strict=True)
-    }
-    return replace(row, counted=replace(row.counted, scores={**shares, **row.counted.scores}))
+    shares = dict(zip(_OUTCOMES, (found.right, found.harm), strict=True))
+    judged = ColumnScores(None, None, shares).times_100("").scores
+    return replace(row, counted=replace(row.counted, scores={**judged, **row.counted.scores}))
 
 
 def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcomes]) -> Iterator[str]:
@@ -500,18 +452,6 @@ def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcom
             yield f"{name} was not executed: run toolassay execute --predictions {shlex.quote(name)}"
         elif outcomes[name].note:
             yield f"{name}: {outcomes[name].note}"
-
-
-def _compared(standings: Mapping[str, Standing]) -> Iterator[str]:
-    """Warnings of signature parts in which the models differ."""
-    signed = {name: standing.parts for name, standing in standings.items() if standing.parts}
-    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
-        by_value: dict[str, list[str]] = {}
-        for name, parts in signed.items():
-            by_value.setdefault(parts.get(part, "none"), []).append(name)
-        if len(by_value) > 1 and part not in _OWN:
-            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
-            yield f"warning: rows differ in {part} ({each}) and are not fully comparable"
 
 
 def _signature(standings: Mapping[str, Standing]) -> Iterator[str]:

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import has_plans
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.dataset import read_labels
@@ -43,7 +42,6 @@ from toolassay.report.decision import (
     FolderReport,
     Regression,
     Verdict,
-    facts_of,
     junit,
     sentences,
     summary,
@@ -58,12 +56,12 @@ from toolassay.report.report_page import (
     write_report_page,
 )
 from toolassay.report.requirements import Measured, Requirement, check, quantities
-from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank
+from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank, scoreboard_table
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
-from toolassay.tables import Cell, Result, Table, csv_line
+from toolassay.tables import Result
 from toolassay.variety.measures import VarietyPart, measure_variety
 from toolassay.version import __version__
 
@@ -131,32 +129,7 @@ def _drawn(graph: ToolGraph, used: Mapping[tuple[str, str], int]) -> dict[str, A
 _CONFUSIONS = 5
 
 
-def decide(
-    folders: Sequence[ScoredFolder],
-    requirements: Sequence[Requirement] = (),
-    *,
-    harmful_tools: Mapping[tuple[str, str], Mapping[str, int]] | None = None,
-    seed: int = 0,
-    resamples: int = 10_000,
-) -> Decision:
-    """Rank the models of each folder, check requirements, and give a verdict over all folders.
-
-    Args:
-        folders: At least one, each with at least one model.
-        requirements: What a model must meet.
-        harmful_tools: Number of items with unwanted changes by tool, for each (folder name, model).
-        seed: Random seed of intervals and tests.
-        resamples: Number of their resamples.
-
-    Raises:
-        UsageError: A file of items is malformed.
-    """
-    reports = [_folder_report(one, requirements, harmful_tools or {}, resamples, seed) for one in folders]
-    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, resamples, seed)
-    return Decision(reports, verdict, bool(requirements))
-
-
-def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) -> Verdict:
+def _verdict_of_all(folders: Sequence[ScoredFolder], seed: int) -> Verdict:
     """The verdict over all items of all folders."""
     none = "There is no verdict over all data folders."
     by_plan = [one.title for one in folders if one.can_execute and not one.is_executed]
@@ -182,9 +155,9 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
             for one, score in zip(parts, scores, strict=True)
             for table in one.tables
         ]
-        is_complete = all(run.is_complete for one in folders for run in one.runs if run.model == model)
+        is_complete = all(part.is_complete for part in parts)
         contenders.append(Contender(model, tables, parts[0].is_ranked, is_complete, parts[0].harm))
-    places = rank(contenders, name, resamples=resamples, seed=seed)
+    places = rank(contenders, name, seed=seed)
     said = sentences(places, {}, noun="item", measure="of all items are right")
     if sum(place.rank is not None for place in places) == 1:
         said = [f"Only {places[0].name} was run on every data folder."]
@@ -192,15 +165,11 @@ def _verdict_of_all(folders: Sequence[ScoredFolder], resamples: int, seed: int) 
 
 
 def _folder_report(
-    folder: ScoredFolder,
-    requirements: Sequence[Requirement],
-    harmful_tools: Mapping[tuple[str, str], Mapping[str, int]],
-    resamples: int,
-    seed: int,
+    folder: ScoredFolder, page: FolderPage, requirements: Sequence[Requirement], seed: int
 ) -> FolderReport:
     contenders = list(folder.contenders.values())
     score = choose_score(folder.ranked_by, contenders)
-    places = rank(contenders, score, resamples=resamples, seed=seed)
+    places = rank(contenders, score, seed=seed)
     by_model = {place.name: place for place in places}
     reports = []
     for run in folder.runs:
@@ -214,7 +183,8 @@ def _folder_report(
         nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
         checks = [check(one, nothing or measured[one.name]) for one in requirements if not run.is_baseline]
         warnings = list(_warnings(folder, run, places))
-        reports.append(ModelReport(run, by_model.get(run.model), measured, checks, warnings))
+        harmful = page.models[run.model].harmful_tools
+        reports.append(ModelReport(run, by_model.get(run.model), measured, checks, warnings, harmful))
     order = {place.name: number for number, place in enumerate(places)}
     reports.sort(key=lambda one: (one.axes.is_baseline, order.get(one.name, len(order))))
     noun = folder.benchmark.about.item
@@ -222,8 +192,7 @@ def _folder_report(
     instead = "" if score == folder.ranked_by[0] else score.replace("_f1", " F1").replace("_", " ")
     if instead:
         measure = f"mean {instead} (no {noun} is entirely right)"
-    facts = {one.name: facts_of(one, harmful_tools.get((folder.name, one.name), {})) for one in reports}
-    said = sentences(places, facts, noun=noun, measure=measure)
+    said = sentences(places, {one.name: one for one in reports}, noun=noun, measure=measure)
     if not places:
         said = ["No model has a file of items: run evaluate.py."]
     verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
@@ -269,20 +238,19 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
     for what, file in folder.changed_since(run.model, read_signature(run.signature)):
         yield f"it was scored with other {what} than {file} has: evaluate it again"
     if places and (leader := places[0].name) != run.model:
-        for line in differing_settings(ScoredModel(leader, folder.items_file(leader)), own):
+        best = ScoredModel(leader, folder.items_file(leader))
+        for line in differing_settings({leader: best.signature, run.model: own.signature}):
             yield line.removeprefix("warning: ")
 
 
-def regressions(
-    folder: ScoredFolder, baseline: str, *, seed: int = 0, resamples: int = 10_000
-) -> list[Regression]:
+def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: int = 0) -> list[Regression]:
     """Compare every model that is no baseline of a folder with a model or an earlier metrics file.
 
     Args:
         folder: Data folder.
+        page: Its items.
         baseline: Name of a model of the folder, or path of a metrics file or file of items.
         seed: Random seed of intervals and tests.
-        resamples: Number of their resamples.
 
     Raises:
         UsageError: The baseline has no file of items, or its labels differ.
@@ -304,7 +272,7 @@ def regressions(
         compared: Sequence[ScoreComparison] = ()
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]
-            made = compare_models(files, group=ALL_ITEMS, metrics=wanted, resamples=resamples, seed=seed)
+            made = compare_models(files, group=ALL_ITEMS, metrics=wanted, seed=seed)
             compared = made.models[0].scores
         resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
         gap, p = compare_shares(*resisted[0], *resisted[1])
@@ -313,7 +281,7 @@ def regressions(
         results = [(one.metric, one.difference, p, one.n) for one, p in tested if one.n]
         results = results or [(scores[0], NOTHING, None, 0)]
         results += [("attacks_resisted", gap, p, resisted[1][1])] if attacks else []
-        confused = _confused_since(folder, run.model, base)
+        confused = _confused_since(folder, page, run.model, base)
         found += [
             Regression(run.model, base_name, score, *difference, p, n, () if place else confused)
             for place, (score, difference, p, n) in enumerate(results)
@@ -325,30 +293,22 @@ def regressions(
     return found
 
 
-def _confused_since(folder: ScoredFolder, model: str, base: ScoredModel) -> list[tuple[str, str, int, int]]:
+def _confused_since(
+    folder: ScoredFolder, page: FolderPage, model: str, base: ScoredModel
+) -> list[tuple[str, str, int, int]]:
     """Pairs of tools that are confused more often than in the predictions of the baseline, if these exist."""
-    earlier = base.items.resolve().parent.parent  # the data folder around the metrics folder
-    if folder.predictions is None:
-        return []
+    earlier = DataFolder(base.items.resolve().parent.parent)  # the data folder around the metrics folder
+    golds = {gold.id: gold.tools for gold in page.golds}
     name = base.items.name.removesuffix(".items.jsonl")
     try:
-        predictions = prediction_folder(earlier, Path(PREDICTIONS))
-        before = _confusions(folder.benchmark, DataFolder(earlier), predictions, name)
-        now = _confusions(folder.benchmark, folder.folder, folder.predictions, model)
+        predictions = prediction_folder(earlier.path, Path(PREDICTIONS))
+        answers = folder.benchmark.items.answers(earlier, predictions, name, golds.keys())
+        before = Counter(confused(golds[item], answer.tools) for item, answer in answers if item in golds)
     except UsageError:  # the data or the predictions are elsewhere
         return []
+    now = page.models[model].confusions
     more = [(*pair, before[pair], n) for pair, n in now.items() if n > before[pair]]
     return sorted(more, key=lambda one: (one[2] - one[3], one))[:_CONFUSIONS]
-
-
-def _confusions(
-    benchmark: Benchmark, folder: DataFolder, predictions: Path, model: str
-) -> Counter[tuple[str, str]]:
-    """How often one tool was called in place of another (`item_detail.confused`)."""
-    golds = {gold.id: gold.tools for gold in benchmark.items.golds(folder)}
-    answers = benchmark.items.answers(folder, predictions, model, None)
-    pairs = (confused(golds[item], answer.tools) for item, answer in answers if item in golds)
-    return Counter(pair for pair in pairs if pair is not None)
 
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -516,15 +476,18 @@ def build_report(
             remarks += lacking
             for _ in folder.runs:
                 advance()
-    harmful = {
-        (folder.name, model): items.harmful_tools
-        for folder, content in zip(folders, contents, strict=True)
-        for model, items in content.models.items()
-    }
-    decision = replace(decide(folders, requirements, harmful_tools=harmful, seed=seed), warnings=remarks)
+    reports = [
+        _folder_report(one, page, requirements, seed) for one, page in zip(folders, contents, strict=True)
+    ]
+    verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, seed)
+    decision = Decision(reports, verdict, bool(requirements), warnings=remarks)
     if settings.baseline is not None:
         base = str(settings.baseline)
-        found = [one for folder in folders for one in regressions(folder, base, seed=seed)]
+        found = [
+            one
+            for folder, page in zip(folders, contents, strict=True)
+            for one in regressions(folder, page, base, seed=seed)
+        ]
         decision = replace(decision, regressions=found)
     pages = [
         PageFolder(
@@ -598,19 +561,11 @@ def _written(built: AxesReport, out: Path) -> Iterator[Path]:
         draw_scoreboard(decision.folders, out / name)
     for name in RANKINGS:
         draw_scoreboard(decision.folders, out / name, axes=("accuracy",))
-    tables = [folder.table for folder in decision.folders]
-    write_text(out / TABLES[0], "".join(_csv_lines(tables)))
-    write_text(out / TABLES[1], "\n".join(table.latex() for table in tables))
+    rows = [(folder.title, model) for folder in decision.folders for model in folder.models]
+    write_text(out / TABLES[0], scoreboard_table(rows).csv())
+    write_text(out / TABLES[1], "\n".join(folder.table.latex() for folder in decision.folders))
     if (models := max(len(folder.models) for folder in decision.folders)) > MOST:
         more = f"The pictures show the first {MOST} of {models} models."
         decision = replace(decision, warnings=[*decision.warnings, more])
     write_report_page(decision, built.pages, out / PAGE)
     yield from (out / name for name in FILES)
-
-
-def _csv_lines(tables: Sequence[Table]) -> Iterator[str]:
-    """The tables below one header, with a column for the data."""
-    yield csv_line(["data", *tables[0].headings])
-    for table in tables:
-        for row in table.rows:
-            yield csv_line([table.title, *(cell.text if isinstance(cell, Cell) else cell for cell in row)])

@@ -5,10 +5,9 @@ from __future__ import annotations
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
@@ -19,8 +18,9 @@ from toolassay.report.decision import Decision, Verdict
 from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import AppendOnlyLines
+from toolassay.runs.ledger import booked
 from toolassay.runs.manifest import LEDGER
-from toolassay.runs.recorded_usage import recorded_usage
+from toolassay.runs.recorded_usage import spending
 from toolassay.screen import DEFAULT, SILENT, Screen
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import ReportSettings, build_report
@@ -29,7 +29,6 @@ ACTIVE = 60.0
 """Seconds since the last answer within which a run counts as in progress."""
 REFRESH = 10
 """Seconds after which a browser loads the page of a run in progress again."""
-Value = TypeVar("Value")
 _RATE = 60.0  # seconds over which the rate of answers is measured
 
 
@@ -61,15 +60,11 @@ def view(
     """
     folder = DataFolder(Path(data_dir)).require()
     benchmark_of(folder)
-    try:
-        predictions = prediction_folder(folder.path, Path(prediction_dir))
-    except UsageError:  # the first run has not started yet
-        predictions = folder.path / prediction_dir
 
     async def run(place: Path) -> None:
         from toolassay.serving.loopback import PageServer
 
-        server = PageServer(LivePage(folder, predictions, llm, place).current)
+        server = PageServer(LivePage(folder, prediction_dir, llm, place).current)
         advice = "open that address in a browser on this machine; Ctrl-C ends"
         await server.show(port, screen, advice, open_browser=open_browser)
 
@@ -82,18 +77,30 @@ class LivePage:
 
     Args:
         folder: Data folder.
-        predictions: Prediction folder.
+        prediction_dir: Prediction folder, below the data folder or as a path; may not exist yet.
         llm: Models to show.
         place: Folder for the page and the scores.
     """
 
-    def __init__(self, folder: DataFolder, predictions: Path, llm: str | Sequence[str], place: Path) -> None:
+    def __init__(
+        self, folder: DataFolder, prediction_dir: str | Path, llm: str | Sequence[str], place: Path
+    ) -> None:
         self._folder = folder
-        self._predictions = predictions
+        self._prediction_dir = Path(prediction_dir)
         self._llm = llm
         self._place = place
-        self._outcomes = metrics_folder(folder.path, predictions) / "outcomes"
         self._shown: object = None
+
+    @property
+    def _predictions(self) -> Path:
+        try:
+            return prediction_folder(self._folder.path, self._prediction_dir)
+        except UsageError:  # the first run has not started yet
+            return self._folder.path / self._prediction_dir
+
+    @property
+    def _outcomes(self) -> Path:
+        return metrics_folder(self._folder.path, self._predictions) / "outcomes"
 
     def current(self) -> Path:
         """The file of the page, up to date.
@@ -112,7 +119,8 @@ class LivePage:
         """A line for each run that is in progress or has stopped before its end."""
         total = sum(1 for _ in self._golds())
         for journal in sorted(self._predictions.glob("runs/*/journal.jsonl")):
-            found = _scanned(journal, lambda line: (str(line["key"]), line.get("outcome")))
+            with AppendOnlyLines(journal, what="journal", read_only=True) as lines:
+                found = [one for _, one in lines.scan(lambda line: (line["key"], line.get("outcome")))]
             outcomes = {key: str(outcome) for key, outcome in found if outcome}  # the others are answers
             done = sum(one in ("answered", "malformed", "refused") for one in outcomes.values())
             idle = time.time() - journal.stat().st_mtime
@@ -125,9 +133,8 @@ class LivePage:
             elif rate := _rate(journal.with_name(LEDGER)):
                 left = f", about {(total - done) / rate:.0f} min left" if total else ""
                 parts.append(f"{rate:.0f} a minute{left}")
-            used = recorded_usage(journal.parent)
-            if used is not None and used.cost:
-                parts.append(f"{used.cost:.2f} USD so far")
+            if cost := spending([journal.with_name(LEDGER)]).totals.known_cost:
+                parts.append(f"{cost:.2f} USD so far")
             failed = Counter(one for one in outcomes.values() if one != "answered")
             parts += [f"{count:,} {name}" for name, count in failed.most_common()]
             yield "; ".join(parts)
@@ -173,20 +180,9 @@ class LivePage:
         write_report_page(decision, pages, path, refresh=REFRESH if running else 0, live=lines)
 
 
-def _scanned(path: Path, read: Callable[[dict[str, Any]], Value]) -> list[Value]:
-    """What is read of each line of a journal or ledger that may be growing."""
-    if not path.is_file():
-        return []
-    lines = AppendOnlyLines(path, what=path.stem, read_only=True)
-    try:
-        return [value for _, value in lines.scan(read)]
-    finally:
-        lines.close()
-
-
 def _rate(ledger: Path) -> float:
     """Answers per minute over the last `_RATE` seconds; 0.0 if unknown."""
-    times = _scanned(ledger, lambda line: float(line.get("time", 0.0)))
+    times = [line.time for line in booked(ledger)]
     if not times:
         return 0.0
     recent = [time for time in times if time >= times[-1] - _RATE]

@@ -117,7 +117,7 @@ def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(
     for group in ("by_kind", "by_place"):
         assert sum(part["successes"] for part in figures[group].values()) == figures["successes"]
     axis = security_of(figures, {})
-    assert axis is not None and axis.utility.value == 1 and axis.under_attack.value == 1
+    assert axis is not None and axis.utility.value == 1 and axis.utility_under_attack.value == 1
 
 
 def test_react_agents_list_their_tools_once(folder: Path) -> None:
