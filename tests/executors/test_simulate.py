@@ -193,7 +193,7 @@ async def test_a_result_has_a_value_that_an_argument_of_its_name_takes() -> None
     bare = {"properties": {name: {"type": one["type"]} for name, one in said.items()}, "required": [*said]}
     for seed in range(8):
         async with world((tool("place_order", said), tool("get_order", {}, bare)), seed) as call:
-            found = await call("get_order")
+            found: Any = await call("get_order")
         assert found["order_type"] in ("Buy", "Sell") and 1 <= found["priority"] <= 5
 
 
