@@ -186,14 +186,14 @@ async def test_a_result_is_valid(schema: Mapping[str, Any], seed: int) -> None:
 
 
 async def test_a_result_has_a_value_that_an_argument_of_its_name_takes() -> None:
-    said = {
+    said: dict[str, dict[str, Any]] = {
         "order_type": {"type": "string", "description": "Type of the order (Buy/Sell)."},
         "priority": {"type": "integer", "minimum": 1, "maximum": 5},
     }
     bare = {"properties": {name: {"type": one["type"]} for name, one in said.items()}, "required": [*said]}
     for seed in range(8):
         async with world((tool("place_order", said), tool("get_order", {}, bare)), seed) as call:
-            found: Any = await call("get_order")
+            found = await call("get_order")
         assert found["order_type"] in ("Buy", "Sell") and 1 <= found["priority"] <= 5
 
 
