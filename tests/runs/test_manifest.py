@@ -14,6 +14,7 @@ from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.runs import Journal, open_run, recorded_settings
+from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
@@ -26,9 +27,7 @@ CONFLICT_FIX = "use another folder"
 def begun(folder: Path, *, answered: bool = True) -> Path:
     open_run(folder, SETTINGS, conflict_fix=CONFLICT_FIX)
     with Journal(folder / "journal.jsonl") as journal:
-        journal.append(
-            "1", {"outcome": "answered", "response": "x"} if answered else {"outcome": "provider error"}
-        )
+        journal.append("1", ItemEntry(outcome="answered" if answered else "provider error"))
     return folder
 
 

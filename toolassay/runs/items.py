@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.models.concurrency import waiting
@@ -65,16 +65,6 @@ def response_of(line: AnswerLine) -> ChatResponse:
 
 Recorded = Mapping[str, Sequence[Any]]
 """Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, of entries of earlier versions."""
-
-
-class OpenEntry(dict[str, Any]):
-    """The JSON of an entry of work without a record, with the fields of `ItemEntry` as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        return self[name] if name in self else getattr(_NO_ENTRY, name, None)
-
-
-_NO_ENTRY = ItemEntry()
 
 
 Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
@@ -281,11 +271,11 @@ class ItemWork(ABC, Generic[Item]):
 
     Attributes:
         final: Outcomes after which a continued run leaves an item alone.
-        record: Record of its entries. Without one they are JSON objects (`OpenEntry`).
+        record: Type of its entries.
     """
 
     final: Collection[str] = ENDED
-    record: type[ItemEntry] | None = None
+    record: type[ItemEntry] = ItemEntry
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         """What is open, in the event loop of the items, while they are worked on; not for dry runs."""
@@ -296,28 +286,23 @@ class ItemWork(ABC, Generic[Item]):
         """The key of an item in the journal."""
 
     @abstractmethod
-    async def answer(self, item: Item, ask: Ask) -> Any:
+    async def answer(self, item: Item, ask: Ask) -> ItemEntry:
         """Work on an item: a function of the answers that `ask` gives, and of nothing else.
 
         Returns:
-            Its entry for the journal, with `outcome`; `limit` if a limit of the item ended it. A `record`,
-            or a JSON object.
+            Its entry for the journal, a `record` with `outcome`; `limit` if a limit of the item ended it.
 
         Raises:
             ModelError: A request got no answer.
         """
 
-    def identity(self, item: Item) -> Mapping[str, str]:
+    def identity(self, item: Item) -> Mapping[str, Any]:
         """Fields of the entry that say what the item was; an entry with others is of an earlier wording."""
         return {}
 
     def entry_of(self, journal: Journal, item: Item) -> Any:
         """The entry of an item as it is now; one without values if there is none."""
-        key, identity = self.key_of(item), self.identity(item)
-        if self.record is not None:
-            return journal.entry(key, self.record, **identity)
-        entry = OpenEntry(journal.get(key))
-        return entry if identity.items() <= entry.items() else OpenEntry()
+        return journal.entry(self.key_of(item), self.record, **self.identity(item))
 
     def is_settled(self, entry: Any) -> bool:
         """Whether a continued run leaves an item with this entry alone."""
@@ -344,11 +329,8 @@ class ItemWork(ABC, Generic[Item]):
     def ask(self, item: Item, journal: Journal, entry: Any, send: Send, **more: Any) -> Ask:
         """What an item with this entry sends its requests with, where it is run once more."""
         ended = self.has_ended(entry)
-        source = entry
-        if ended:
-            kept = entry.again
-            source = OpenEntry(kept) if self.record is None else msgspec.convert(kept, self.record)
-        again, earlier = entry.asked_again + ended, self.recorded(source)
+        earlier = self.recorded(msgspec.convert(entry.again, self.record) if ended else entry)
+        again = entry.asked_again + ended
         return Ask(self.key_of(item), journal, send, again=again, earlier=earlier, **more)
 
 
@@ -445,19 +427,17 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
         raise
     finally:
         loop.summary.changed += ask.changed
-    line = OpenEntry(entry.to_json() if isinstance(entry, ItemEntry) else entry)
-    if ended and line.outcome == OVERFLOW:  # the earlier answer stays valid
-        raise ModelError(str(line.error), outcome=OVERFLOW)
+    if ended and entry.outcome == OVERFLOW:  # the earlier answer stays valid
+        raise ModelError(entry.problem or OVERFLOW, outcome=OVERFLOW)
     loop.retry.replaced += ended
-    if asked_again := kept.asked_again + ended:
-        line["asked_again"] = asked_again
-    journal.append(work.key_of(item), {**line, **work.identity(item)})
-    return AT_A_LIMIT if line.limit else str(line.outcome)
+    asked_again, identity = kept.asked_again + ended, work.identity(item)
+    journal.append(work.key_of(item), structs.replace(entry, asked_again=asked_again, **identity))
+    return AT_A_LIMIT if entry.limit else entry.outcome
 
 
 def _append_failure(work: ItemWork[Item], item: Item, journal: Journal, error: ModelError) -> None:
-    entry = ItemEntry(outcome=error.outcome, problem=str(error))
-    journal.append(work.key_of(item), {**work.identity(item), **entry.to_json()})
+    entry = work.record(outcome=error.outcome, problem=str(error), **work.identity(item))
+    journal.append(work.key_of(item), entry)
 
 
 def preview_items(

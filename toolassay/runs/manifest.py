@@ -9,14 +9,16 @@ from typing import Any
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import dated, read_json, write_json
-from toolassay.runs.journal import Journal
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.version import OLD_NAME, __version__
 
 MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
 LEDGER = "ledger.jsonl"
 BATCHES = "batches.jsonl"
+SUMMARY = "summary.json"
 _FINGERPRINT = "_sha256"
+_UNANSWERED = ("provider error", "budget stop", "context overflow", "not run")
 
 
 def open_run(
@@ -131,8 +133,9 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
     if batches.exists() and batches.stat().st_size:
         return True
     with Journal(path, read_only=read_only) as journal:
-        kinds = {"response", "answers", "adopted", "execution", "event"}
-        return journal.has_answers or any(kinds & entry.keys() for _, entry in journal.entries())
+        return journal.has_answers or any(
+            journal.entry(key, ItemEntry).outcome not in _UNANSWERED for key in journal
+        )
 
 
 def _set_aside(folder: Path) -> Path:

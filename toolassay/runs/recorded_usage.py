@@ -18,7 +18,6 @@ from toolassay.runs.record import asked_again_phrase
 
 Amount = TypeVar("Amount", int, float)
 
-SUMMARY = "summary.json"
 ANSWERING = ("planner", "agent")
 """Roles whose time counts as the time of an answer; rewriting an answer (`reformat`) does not."""
 

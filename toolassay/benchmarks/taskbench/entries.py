@@ -51,8 +51,6 @@ class PlanEntry(ItemEntry):
     reformatted: str | None = None
     reformatted_finish_reason: str | None = None
 
-    order = ("outcome", "rewriter", "plan", "steps", "calls", "refused_calls", "cut_off", "limit")
-
     @property
     def has_answer(self) -> bool:
         """Whether there is an answer of any kind."""

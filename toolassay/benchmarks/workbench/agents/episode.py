@@ -272,8 +272,6 @@ class AgentEntry(ItemEntry):
     discarded: list[list[Message]] = msgspec.field(default_factory=list)
     observations: list[str] = msgspec.field(default_factory=list)
 
-    order = ("outcome", "response", "error", "limit", "problem", "messages", "function_calls", "steps")
-
     @classmethod
     def of(cls, made: Trajectory, calls: Sequence[str]) -> AgentEntry:
         """The entry of a task: its end, the conversation and the calls that were recorded."""
