@@ -22,14 +22,23 @@ from toolassay.runs.batches import MOST_REQUESTS, check_batch, open_batches, ref
 from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import ANSWERS, FREE, NO_PRICE, Ledger, prices_within
-from toolassay.runs.manifest import JOURNAL, SUMMARY, RetryPlan, needs_new_run, open_run, retry_plan
+from toolassay.runs.manifest import (
+    JOURNAL,
+    SUMMARY,
+    RetryPlan,
+    ToolUse,
+    needs_new_run,
+    open_run,
+    read_manifest,
+    retry_plan,
+)
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import RunRecord
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
-from toolassay.runs.tool_arrival import ToolArrival, ToolUse, Verdict, known_tool_use
+from toolassay.runs.tool_arrival import ToolArrival, Verdict
 from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
@@ -120,7 +129,7 @@ class Run:
                 record.tool_use(tools.facts)
                 screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, facts.noun)}")
 
-            tools = ToolArrival(models[trial.llm], known_tool_use(folder), warn)
+            tools = ToolArrival(models[trial.llm], read_manifest(folder).tool_use, warn)
             about = {
                 "requests": facts.size,
                 "asked": facts.asked,
