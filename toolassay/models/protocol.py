@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+import msgspec
+
 from toolassay.answers import CUT_OFF
 from toolassay.models.errors import UNREACHABLE
 from toolassay.models.refused_parameters import Change
@@ -167,8 +169,7 @@ class Transport(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, omit_defaults=True):
     """One request that was sent, successful or not. Token counts are None if the server did not report them.
 
     Attributes:
@@ -193,7 +194,7 @@ class Attempt:
     model: str
     role: str
     item: str
-    number: int
+    number: int = msgspec.field(name="attempt")
     outcome: str
     status: int | None = None
     prompt_tokens: int | None = None

@@ -12,11 +12,12 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import Closable
@@ -40,13 +41,13 @@ NO_PRICE = "unknown (no price; --prices FILE gives one)"
 FIRST = 10
 """Answers of a start after which a token limit that is too low shows."""
 _NOTICED = 0.01  # seconds; a shorter wait is no queue
-_ATTEMPT = [one.name for one in fields(Attempt)]
 
 
-class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A line of `ledger.jsonl`: the fields of an `Attempt` (its `number` as `attempt`), and what it cost.
+class LedgerLine(Attempt, kw_only=True):
+    """A line of `ledger.jsonl`: an attempt, and what it cost.
 
     Attributes:
+        number: As of the attempt; earlier versions counted from 0.
         time: When it ended, in seconds since 1970.
         cost: US dollars; None if the price or the tokens are unknown. 0 for an attempt that did not reach the
             server or that it rejected with an HTTP status of 400 or more.
@@ -56,24 +57,9 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
         count: Number of calls of a free model that the line stands for (`UNTIMED`); None for a single call.
     """
 
-    time: float = always(0.0)
-    model: str
-    role: str
-    item: str
     number: int = always(1, name="attempt")
-    outcome: str
-    status: int | None = always(None)
-    prompt_tokens: int | None = always(None)
-    completion_tokens: int | None = always(None)
-    seconds: float | None = always(0.0)
-    first_token_seconds: float | None = always(None)
+    time: float = 0.0
     cost: float | None = always(None)
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    queued_seconds: float | None = None
-    cut_off: bool = False
-    only_thinking: bool = False
-    custom_id: str | None = None
     local: bool = False
     at_most_tokens: float | None = None
     at_most_cost: float = 0.0
@@ -82,15 +68,10 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     @classmethod
     def of(cls, attempt: Attempt, cost: float | None, **more: Any) -> LedgerLine:
         """The line of an attempt that has just ended."""
-        line = cls(**asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
+        line = cls(**structs.asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
         line.seconds = line.seconds and round(line.seconds, 4)
         line.queued_seconds = line.queued_seconds and round(line.queued_seconds, 4)
         return line
-
-    @property
-    def attempt(self) -> Attempt:
-        """The attempt."""
-        return Attempt(*(getattr(self, name) for name in _ATTEMPT))
 
     @property
     def at_most(self) -> Use | None:
@@ -98,15 +79,11 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
         return None if self.at_most_tokens is None else Use(1, self.at_most_tokens, self.at_most_cost)
 
     def __post_init__(self) -> None:
-        self.number = self.number or 1  # earlier versions counted from 0
-
-
-_decode = decoder_of(LedgerLine)
+        self.number = self.number or 1
 
 
 def _lines_of(lines: AppendOnlyLines) -> Iterator[LedgerLine]:
-    for _, line in lines.scan(lambda line: line, _decode):
-        yield line
+    return (line for _, line in lines.scan(lambda line: line, decoder_of(LedgerLine)))
 
 
 def booked(path: Path) -> Iterator[LedgerLine]:
@@ -188,7 +165,7 @@ class Totals:
             for times, value in (
                 (self.seconds, line.seconds),
                 (self.first_token_seconds, line.first_token_seconds),
-                (self.seconds_per_token, line.attempt.seconds_per_token),
+                (self.seconds_per_token, line.seconds_per_token),
                 (self.queued_seconds, line.queued_seconds),
             ):
                 if value is not None:
@@ -390,7 +367,7 @@ class Ledger(Closable):
 
     def _spend(self, line: LedgerLine) -> Use | None:
         if line.count is None:
-            return self._budget.settle(line.attempt, line.cost, line.at_most)
+            return self._budget.settle(line, line.cost, line.at_most)
         self._budget.spent.add(Use(line.count))
         return None
 

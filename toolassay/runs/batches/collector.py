@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, atomic_target
@@ -207,7 +208,8 @@ class Batches:
         if custom_id is None or custom_id in self._booked:
             return
         self._booked.add(custom_id)
-        self._meter.after(replace(attempt, seconds=None, queued_seconds=None, custom_id=custom_id))
+        untimed = structs.replace(attempt, seconds=None, queued_seconds=None, custom_id=custom_id)
+        self._meter.after(untimed)
 
     async def ask(self, model: str, request: ChatRequest, options: ModelOptions) -> ChatResponse:
         """The answer to a request, from an earlier start or from the next batch.
