@@ -35,8 +35,7 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName
 from toolassay.runs import Journal, Loop, run_items
-from toolassay.runs.items import answer_line
-from toolassay.runs.journal import ItemEntry, LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -142,7 +141,7 @@ def ours(client: ClientName, *, fixed: bool = True) -> Way:
                 plan, _ = read_plan(response.text, "resource", response.finish_reason)
                 assert plan is not None
                 key = str(numbered[0])
-                journal.add_answer(LineAddress(key, "planner"), answer_line(response))
+                journal.add_answer(LineAddress(key, "planner"), AnswerLine.of(response))
                 journal.append(key, ItemEntry(outcome="answered"))
                 return "answered"
 

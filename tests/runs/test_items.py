@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
@@ -23,12 +24,10 @@ from toolassay.runs.items import (
     ItemWork,
     Recorded,
     answer_items,
-    answer_line,
     preview_items,
     replay_item,
-    response_of,
 )
-from toolassay.runs.journal import ItemEntry, LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.runs.manifest import RetryPlan
 
 
@@ -208,9 +207,12 @@ def test_failures_that_settle_an_item_are_recorded_and_a_broken_program_ends_the
         start(tmp_path, Overflows(), ["bug"], Model("m"), Model("s"))
 
 
-def test_an_answer_is_the_same_after_the_journal() -> None:
+def test_an_answer_is_the_same_after_the_journal(tmp_path: Path) -> None:
     call = ToolCall("1", "find", '{"a": 1}', {"mark": 1})
     answer = ChatResponse("", "tool_calls", 10, 5, tool_calls=(call,), reasoning="hm", extra={"x": [1]})
-    assert response_of(answer_line(answer)) == answer
-    assert response_of(answer_line(answer)).tool_calls[0].extra == {"mark": 1}
-    assert msgspec.to_builtins(answer_line(ChatResponse("Hi"))) == {"response": "Hi", "finish_reason": "stop"}
+    address, line = LineAddress("a", "agent"), AnswerLine.of(answer, "hash")
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.add_answer(address, line)
+        assert journal.answer(address) == line
+    assert [getattr(line, name) for name in ChatResponse.__struct_fields__] == [*structs.astuple(answer)]
+    assert msgspec.to_builtins(AnswerLine.of(ChatResponse("Hi"))) == {"response": "Hi"}

@@ -44,8 +44,7 @@ class ChatRequest:
     change: Change | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tool call of the model.
 
     Attributes:
@@ -58,11 +57,10 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ChatResponse:
+class ChatResponse(msgspec.Struct, frozen=True, omit_defaults=True, rename={"text": "response"}):
     """One answer. Every figure is None if the server did not report it.
 
     Attributes:
@@ -95,7 +93,7 @@ class ChatResponse:
     cached_tokens: int | None = None
     reasoning: str = ""
     reasoning_tokens: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = {}
     leaked: str = ""
 
     @property

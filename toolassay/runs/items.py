@@ -12,14 +12,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
 from msgspec import UNSET, structs
 
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
@@ -31,7 +31,6 @@ from toolassay.runs.journal import (
     ItemEntry,
     Journal,
     LineAddress,
-    WrittenCall,
 )
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_items
@@ -45,24 +44,6 @@ ENDED = ("answered", "malformed", "refused")
 FINAL = (*ENDED, OVERFLOW)
 MEASURED = 500
 """Number of items whose requests are rendered to estimate the length of all."""
-_SHARED = {one.name for one in fields(ChatResponse)} - {"text", "tool_calls"}
-
-
-def answer_line(response: ChatResponse, asked: str = "") -> AnswerLine:
-    """An answer as its line of the journal has it, with every figure that is known."""
-    calls = [WrittenCall(one.id, one.name, one.arguments, {**one.extra}) for one in response.tool_calls]
-    known = {name: value for name in _SHARED if (value := getattr(response, name))}
-    known["finish_reason"] = response.finish_reason
-    return AnswerLine(asked=asked, response=response.text, tool_calls=calls or None, **known)
-
-
-def response_of(line: AnswerLine) -> ChatResponse:
-    """The answer of a line."""
-    calls = tuple(ToolCall(one.id, one.name, one.arguments, one.extra) for one in line.tool_calls or ())
-    shared = {name: getattr(line, name) for name in _SHARED}
-    return ChatResponse(line.response or "", tool_calls=calls, **shared)
-
-
 Recorded = Mapping[str, Sequence[Any]]
 """Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, of entries of earlier versions."""
 
@@ -136,12 +117,12 @@ class Ask:
         if line is not None:
             if line.asked in ("", asked):
                 self._replayed(request, line)
-                self.answers.append(response_of(line))
-                return self.answers[-1]
+                self.answers.append(line)
+                return line
             self.changed += 1
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
-        self._journal.add_answer(address, answer_line(response, asked))
+        self._journal.add_answer(address, AnswerLine.of(response, asked))
         self.answers.append(response)
         return response
 
@@ -156,10 +137,10 @@ class Ask:
             self._numbers[request.role] = len(self._unused)
         place = next((n for n, line in enumerate(self._unused) if line.asked == asked), None)
         if place is not None:
-            response = response_of(self._unused.pop(place))
+            response: ChatResponse = self._unused.pop(place)
         else:
             response = await self._send(replace(request, item=self._key), by)
-            self._journal.add_answer(self._next(request.role), answer_line(response, asked))
+            self._journal.add_answer(self._next(request.role), AnswerLine.of(response, asked))
         self.answers.append(response)
         return response
 

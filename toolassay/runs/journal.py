@@ -24,6 +24,7 @@ import msgspec
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
 from toolassay.locks import Closable, lock_descriptor, open_regular
+from toolassay.models import ChatResponse
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter
 _SYNC_EVERY = 1.0  # seconds between two syncs to the disk
@@ -335,38 +336,19 @@ def always(default: Any, name: str | None = None) -> Any:
     return msgspec.field(default_factory=lambda: copy(default), name=name)
 
 
-class WrittenCall(msgspec.Struct, omit_defaults=True):
-    """A tool call in an answer (`ToolCall`)."""
-
-    id: str
-    name: str
-    arguments: str
-    extra: dict[str, Any] = {}
-
-
-class AnswerLine(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """The answer to a request of an item, with every figure that is known (`ChatResponse`).
+class AnswerLine(ChatResponse, frozen=True, kw_only=True):
+    """The answer to a request of an item.
 
     Attributes:
         asked: Hash of the messages of the request; empty where an earlier version recorded the answer.
-        response: The text.
     """
 
     asked: str = ""
-    response: str | None = always("")
-    finish_reason: str | None = always("stop")
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    refused: bool = False
-    seconds: float | None = None
-    first_token_seconds: float | None = None
-    attempts: int = 1
-    tool_calls: list[WrittenCall] | None = None
-    cached_tokens: int | None = None
-    reasoning: str = ""
-    reasoning_tokens: int | None = None
-    extra: dict[str, Any] = {}
-    leaked: str = ""
+
+    @classmethod
+    def of(cls, response: ChatResponse, asked: str = "") -> AnswerLine:
+        """The line of an answer."""
+        return cls(*(getattr(response, name) for name in ChatResponse.__struct_fields__), asked=asked)
 
 
 class CallLine(msgspec.Struct, omit_defaults=True):
@@ -419,9 +401,9 @@ class Journal(Closable):
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
-    ...     journal.add_answer(LineAddress("a", "planner"), AnswerLine(response="Hello"))
+    ...     journal.add_answer(LineAddress("a", "planner"), AnswerLine("Hello"))
     ...     journal.append("a", ItemEntry(outcome="answered"))
-    ...     journal.entry("a", ItemEntry).outcome, journal.answer(LineAddress("a", "planner")).response
+    ...     journal.entry("a", ItemEntry).outcome, journal.answer(LineAddress("a", "planner")).text
     ('answered', 'Hello')
     """
 

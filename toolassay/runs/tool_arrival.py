@@ -10,9 +10,10 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
+
+from msgspec.structs import replace
 
 from toolassay.answers import load, spans, without_reasoning
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall

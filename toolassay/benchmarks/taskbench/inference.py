@@ -314,10 +314,16 @@ class PlanItems(ItemWork[Request]):
         """The answers as entries held them."""
         found: dict[str, list[AnswerLine]] = {}
         if entry.response is not None:
-            first = msgspec.convert(entry, AnswerLine, from_attributes=True)
+            first = AnswerLine(
+                entry.response,
+                entry.finish_reason,
+                entry.prompt_tokens,
+                entry.completion_tokens,
+                tool_calls=tuple(entry.tool_calls),
+            )
             found["planner"] = [first]
         if entry.reformatted is not None:
-            second = AnswerLine(response=entry.reformatted, finish_reason=entry.reformatted_finish_reason)
+            second = AnswerLine(entry.reformatted, entry.reformatted_finish_reason)
             found["reformat"] = [second]
         return found
 
