@@ -307,11 +307,12 @@ class ItemWork(ABC, Generic[Item]):
         unusable = settled and retry.wanted and self.is_unusable(entry, journal)
         return retry.skips(settled=settled, unusable=unusable)
 
-    def ask(self, item: Item, journal: Journal, entry: Any, send: Send, **more: Any) -> Ask:
-        """What an item with this entry sends its requests with, where it is run once more."""
-        ended = self.has_ended(entry)
-        earlier = self.recorded(msgspec.convert(entry.again, self.record) if ended else entry)
-        again = entry.asked_again + ended
+    def ask(
+        self, item: Item, journal: Journal, entry: Any, send: Send, *, retried: bool = False, **more: Any
+    ) -> Ask:
+        """What an item with this entry sends its requests with; `retried` after it has ended."""
+        earlier = self.recorded(msgspec.convert(entry.again, self.record) if retried else entry)
+        again = entry.asked_again + retried
         return Ask(self.key_of(item), journal, send, again=again, earlier=earlier, **more)
 
 
@@ -397,7 +398,8 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
         ModelError: A request got no answer.
     """
     kept = work.entry_of(journal, item)
-    ended, ask = work.has_ended(kept), work.ask(item, journal, kept, send)
+    ended = work.has_ended(kept)
+    ask = work.ask(item, journal, kept, send, retried=ended)
     try:
         entry = await work.answer(item, ask)
     except ModelError as error:
@@ -452,20 +454,19 @@ def preview_items(
     async def look() -> None:
         nonlocal already, learnt
         for item in items:
-            key, entry, requests = work.key_of(item), work.entry_of(journal, item), estimate.requests
-            settled = skip(key) or work.skips(entry, journal, retry)
+            entry, requests = work.entry_of(journal, item), estimate.requests
+            settled = skip(work.key_of(item)) or work.skips(entry, journal, retry)
             if settled:
                 already += 1
                 learnt += 1
                 if learnt > MEASURED or not entry.outcome:
                     continue
-                earlier = work.recorded(entry)
-                ask = Ask(key, journal, send, again=entry.asked_again, earlier=earlier, replayed=learn)
+                ask = work.ask(item, journal, entry, send, replayed=learn)
             elif requests >= MEASURED:
                 estimate.add()
                 continue
             else:
-                ask = work.ask(item, journal, entry, send)
+                ask = work.ask(item, journal, entry, send, retried=work.has_ended(entry))
             with suppress(ModelError):
                 await work.answer(item, ask)
             already += not settled and estimate.requests == requests
@@ -485,13 +486,11 @@ def recorded_answers(
         journal: Of the run; may be read-only.
         end: Raised for a request without a recorded answer.
     """
-    entry = work.entry_of(journal, item)
 
     async def send(request: ChatRequest, by: str | None) -> ChatResponse:
         raise end or _NO_ANSWER
 
-    earlier = work.recorded(entry)
-    return Ask(work.key_of(item), journal, send, again=entry.asked_again, earlier=earlier)
+    return work.ask(item, journal, work.entry_of(journal, item), send)
 
 
 def replay_item(

@@ -154,14 +154,8 @@ class Run:
                             seed, helpers = self._options.extra_body.get(SEED), tuple(facts.helpers)
                             task = ItemsTask(self._work.items, trial.llm, helpers, seed)
                             spread = Spread(engine, task, journal, ledger, facts.asked)
-                        loop = Loop(
-                            run.limits.multiworker,
-                            advance,
-                            screen.interrupted,
-                            summary,
-                            retry,
-                            spread=spread,
-                        )
+                        most = run.limits.multiworker
+                        loop = Loop(most, advance, screen.interrupted, summary, retry, spread=spread)
                         if batches is not None:
                             most = max(1, min(facts.asked, MOST_REQUESTS))
                             loop = replace(loop, concurrency=most, in_progress=batches.count)
