@@ -62,7 +62,7 @@ class Talk(ItemWork[str]):
         return TalkEntry(outcome="malformed" if second.text == "bad" else "answered", last=second.text)
 
     def recorded(self, entry: TalkEntry) -> Recorded:
-        return {"agent": [{"response": text} for text in entry.old]}
+        return {"agent": [AnswerLine(text) for text in entry.old]}
 
     def _call(self, item: str, turn: int) -> str:
         self.made.append(f"{item}{turn}")

@@ -26,7 +26,7 @@ from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import BackInstructTask
 from toolassay.runs import Journal, Loop, RunSummary
 from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded, answer_items
-from toolassay.runs.journal import ItemEntry
+from toolassay.runs.journal import AnswerLine, ItemEntry
 from toolassay.runs.work import OpenRun
 from toolassay.sampling import Sampler
 from toolassay.schemas import sample_schema
@@ -215,10 +215,12 @@ class SampleWriter(ItemWork[int]):
     def recorded(self, entry: SampleEntry) -> Recorded:
         """The answers of an entry of an earlier version with rewrites that were not finished."""
         first = WritingAttempt(response=entry.response, finish_reason=entry.finish_reason)
-        made = [one for one in entry.attempts or [first] if one.response is not None]
-        return {
-            "generator": [{**msgspec.to_builtins(one), "finish_reason": one.finish_reason} for one in made]
-        }
+        said = [
+            AnswerLine(one.response, one.finish_reason, one.prompt_tokens, one.completion_tokens)
+            for one in entry.attempts or [first]
+            if one.response is not None
+        ]
+        return {"generator": said}
 
     def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleWriter, range]]:
         """The samples that are written together, each time with the work that writes them.

@@ -37,15 +37,14 @@ from toolassay.runs.runner import AT_A_LIMIT, Loop, run_items
 from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
-Line = TypeVar("Line", AnswerLine, CallLine)
 OVERFLOW: Literal["context overflow"] = "context overflow"
 ENDED = ("answered", "malformed", "refused")
 """Outcomes of items that ended with an answer of their model."""
 FINAL = (*ENDED, OVERFLOW)
 MEASURED = 500
 """Number of items whose requests are rendered to estimate the length of all."""
-Recorded = Mapping[str, Sequence[Any]]
-"""Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, of entries of earlier versions."""
+Recorded = Mapping[str, Sequence[AnswerLine] | Sequence[CallLine]]
+"""Answers and results of calls by role, of entries of earlier versions."""
 
 
 Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
@@ -113,7 +112,7 @@ class Ask:
         """
         address = self._next(request.role if by is None else f"{request.role} {by}")
         asked = _digest(request)
-        line = self._journal.answer(address) or self._of_earlier(address, AnswerLine)
+        line = self._journal.answer(address) or self._of_earlier(address)
         if line is not None:
             if line.asked in ("", asked):
                 self._replayed(request, line)
@@ -224,11 +223,11 @@ class Ask:
         self._forgets = forget
 
     def _call(self, address: LineAddress) -> CallLine | None:
-        return self._journal.call(address) or self._of_earlier(address, CallLine)
+        return self._journal.call(address) or self._of_earlier(address)
 
-    def _of_earlier(self, address: LineAddress, kind: type[Line]) -> Line | None:
-        lines = self._earlier.get(address.role.partition(" ")[0], ())
-        return msgspec.convert(lines[address.number], kind) if address.number < len(lines) else None
+    def _of_earlier(self, address: LineAddress) -> Any:
+        lines: Sequence[Any] = self._earlier.get(address.role.partition(" ")[0], ())
+        return lines[address.number] if address.number < len(lines) else None
 
     def _next(self, role: str) -> LineAddress:
         address = LineAddress(self._key, role, self._numbers[role], self._again)

@@ -6,13 +6,13 @@ import asyncio
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from answering import Scripted, ask_of
+from msgspec.structs import replace
 
 from toolassay.benchmarks.workbench.agents.episode import (
     NO_ANSWER,

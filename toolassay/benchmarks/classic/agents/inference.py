@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from toolassay.benchmarks.classic.agents.choice import (
     KEY,
@@ -38,7 +39,7 @@ from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.structured_output import Structured, json_schema
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import ItemEntry, always
+from toolassay.runs.journal import AnswerLine, ItemEntry, always
 
 
 def check_order(order: str) -> None:
@@ -206,7 +207,7 @@ class QuestionItems(ItemWork[Question]):
 
     def recorded(self, entry: QuestionEntry) -> Recorded:
         """The answers of an entry."""
-        return {"agent": [{**msgspec.to_builtins(one), "response": one.said} for one in entry.answers]}
+        return {"agent": [AnswerLine.of(structs.replace(one, text=one.said)) for one in entry.answers]}
 
 
 @dataclass(frozen=True)
