@@ -314,7 +314,5 @@ def retry_plan(
     recorded = recorded_settings(run_folder) if wanted else None
     if recorded is None or recorded.get(MAX_TOKENS) == settings.get(MAX_TOKENS):
         return RetryPlan(wanted, max_tokens=max_tokens), dict(settings)
-    compared = {name: value for name, value in settings.items() if name != MAX_TOKENS}
-    if MAX_TOKENS in recorded:
-        compared[MAX_TOKENS] = recorded[MAX_TOKENS]
+    compared = {**settings, MAX_TOKENS: recorded.get(MAX_TOKENS)}
     return RetryPlan(wanted, only=True, max_tokens=max_tokens), compared

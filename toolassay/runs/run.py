@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial, reduce
-from operator import add, attrgetter
+from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -352,9 +352,8 @@ def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) 
     for one in ended:
         summary.add(one.summary)
         summary.stop = summary.stop or one.summary.stop
-    counts = (sum(map(attrgetter(name), ended)) for name in ("written", "already", "adopted"))
-    written, already, adopted = counts
-    return Inference(written, already, summary, adopted)
+    written, already = sum(one.written for one in ended), sum(one.already for one in ended)
+    return Inference(written, already, summary, sum(one.adopted for one in ended))
 
 
 def _figures(ledger: Ledger, summary: RunSummary) -> Figures:
