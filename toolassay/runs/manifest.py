@@ -158,11 +158,15 @@ def open_run(
     before = read_manifest(folder)
     if before.settings is not None and not changes(before.settings, settings):
         return None
-    kept = (
-        _set_aside(folder)
-        if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix)
-        else None
-    )
+    kept = None
+    if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix):
+        kept = dated(folder)
+        try:
+            folder.rename(kept)
+        except OSError as error:
+            raise ToolassayError(
+                f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
+            ) from error
     manifest = Manifest(None) if kept is not None else before
     manifest.settings, manifest.toolassay = dict(settings), __version__
     manifest.write(folder)
@@ -246,18 +250,6 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
         return journal.has_answers or any(
             journal.entry(key, ItemEntry).outcome not in _UNANSWERED for key in journal
         )
-
-
-def _set_aside(folder: Path) -> Path:
-    """Move a run to an unused dated name beside it."""
-    kept = dated(folder)
-    try:
-        folder.rename(kept)
-    except OSError as error:
-        raise ToolassayError(
-            f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
-        ) from error
-    return kept
 
 
 MAX_TOKENS = "max_tokens"

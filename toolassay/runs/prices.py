@@ -216,20 +216,18 @@ def prices_of(
         UsageError: The table is missing or malformed (names the line).
     """
     own = read_prices(path) if path is not None else {}
-    prices = {model: _price(model, own.get(model), options) for model in models}
-    return {model: price for model, price in prices.items() if price is not None}
-
-
-def _price(model: str, own: Price | None, options: ModelOptions | None) -> Tariff | None:
-    """The price of a model; `own` is that of the user's table."""
-    address = options.address if options is not None and is_served(model) else None
     batch = options.batch if options is not None else None
-    price: Price | ListedPrice | None = own
-    if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
-        price = LOCAL
-    if price is None:
-        price = _listed(model, address)
-    return price.in_batch if price is not None and batch == "openai" else price
+    prices: dict[str, Tariff] = {}
+    for model in models:
+        address = options.address if options is not None and is_served(model) else None
+        price: Price | ListedPrice | None = own.get(model)
+        if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
+            price = LOCAL
+        if price is None:
+            price = _listed(model, address)
+        if price is not None:
+            prices[model] = price.in_batch if batch == "openai" else price
+    return prices
 
 
 def is_local(host: str) -> bool:

@@ -163,7 +163,15 @@ class Spread:
         task = replace(self.task, retry=loop.retry)
         try:
             for answered in self.engine.map(task, self._shards(items)):
-                self._take(answered, loop)
+                for attempt in answered.attempts:
+                    self.meter.after(attempt)
+                self.journal.extend(answered.lines)
+                loop.summary.add(answered.summary)
+                loop.retry.replaced += answered.replaced
+                for _ in range(answered.summary.outcomes.total()):
+                    loop.done()
+                if answered.error is not None:
+                    raise answered.error
         except KeyboardInterrupt:
             loop.summary.interrupted = True
             raise
@@ -172,14 +180,3 @@ class Spread:
         size = max(1, min(MOST_ITEMS, self.asked // (_SHARDS_A_WORKER * self.engine.workers)))
         while part := tuple(islice(items, size)):
             yield Shard(part, b"".join(map(self.journal.line, map(self.task.work.key_of, part))))
-
-    def _take(self, answered: Answered, loop: Loop) -> None:
-        for attempt in answered.attempts:
-            self.meter.after(attempt)
-        self.journal.extend(answered.lines)
-        loop.summary.add(answered.summary)
-        loop.retry.replaced += answered.replaced
-        for _ in range(answered.summary.outcomes.total()):
-            loop.done()
-        if answered.error is not None:
-            raise answered.error
