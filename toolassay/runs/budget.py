@@ -10,7 +10,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
@@ -58,8 +58,7 @@ class Use:
         self.cost += sign * other.cost
 
 
-@dataclass(frozen=True, slots=True)
-class Outstanding:
+class Outstanding(NamedTuple):
     """What is known of a request before its answer.
 
     Attributes:
@@ -73,12 +72,6 @@ class Outstanding:
     item: str
     size: int
     limit: int
-
-    @classmethod
-    def of(cls, request: ChatRequest) -> Outstanding:
-        """What is known of `request`, whose parameters are those that are sent."""
-        limit = completion_limit(request.parameters)
-        return cls(request.role, request.item, size_of(request), limit)
 
 
 @dataclass
@@ -110,7 +103,8 @@ class BudgetKeeper:
         Raises:
             ModelError: It exceeds the budget; the outcome is "budget stop".
         """
-        one = Outstanding.of(request)
+        longest = completion_limit(request.parameters)
+        one = Outstanding(request.role, request.item, size_of(request), longest)
         use = self._worst(model, one)
         spent, reserved, budget = self.spent, self._reserved, self.budget
         for flag, limit, needed in (

@@ -48,7 +48,7 @@ class PlanEntry(ItemEntry):
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    tool_calls: Sequence[ToolCall] = ()
+    tool_calls: Sequence[ToolCall] | None = None
     reformatted: str | None = None
     reformatted_finish_reason: str | None = None
 

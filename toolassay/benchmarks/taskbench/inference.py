@@ -313,7 +313,7 @@ class PlanItems(ItemWork[Request]):
     def recorded(self, entry: PlanEntry) -> Recorded:
         """The answers as entries held them."""
         figures = entry.finish_reason, entry.prompt_tokens, entry.completion_tokens
-        calls, reason = tuple(entry.tool_calls), entry.reformatted_finish_reason
+        calls, reason = tuple(entry.tool_calls or ()), entry.reformatted_finish_reason
         first = [] if entry.response is None else [AnswerLine(entry.response, *figures, tool_calls=calls)]
         second = [] if entry.reformatted is None else [AnswerLine(entry.reformatted, reason)]
         return {"planner": first, "reformat": second}
