@@ -35,6 +35,7 @@ from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName
 from toolassay.runs import Journal, Loop, run_items
+from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -139,14 +140,9 @@ def ours(client: ClientName, *, fixed: bool = True) -> Way:
                 response = await model.complete(ChatRequest([message], PARAMETERS))
                 plan, _ = read_plan(response.text, "resource", response.finish_reason)
                 assert plan is not None
-                entry = {
-                    "outcome": "answered",
-                    "response": response.text,
-                    "finish_reason": response.finish_reason,
-                    "prompt_tokens": response.prompt_tokens,
-                    "completion_tokens": response.completion_tokens,
-                }
-                journal.append(str(numbered[0]), entry)
+                key = str(numbered[0])
+                journal.add_answer(LineAddress(key, "planner"), AnswerLine.of(response))
+                journal.append(key, ItemEntry(outcome="answered"))
                 return "answered"
 
             try:

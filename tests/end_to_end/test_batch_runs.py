@@ -136,7 +136,7 @@ def test_failed_requests_are_in_the_next_batch(
     assert done.code == 0, done.err
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [5, 2, 1]
     attempts = {
-        (line["item"], line["attempt"]): (line["outcome"], line["status"]) for line in ledger_of(folder)
+        (line["item"], line["attempt"]): (line["outcome"], line.get("status")) for line in ledger_of(folder)
     }
     assert attempts['"1001"', 1] == ("HTTP 500", 500) and attempts['"1001"', 2] == ("HTTP 429", 429)
     assert attempts['"1001"', 3] == ("answered", 200)

@@ -53,8 +53,9 @@ def test_every_request_ends_once_and_is_in_the_books(
     journal = entries(job)
     assert len(journal) == REQUESTS
     assert {entry["outcome"] for entry in journal.values()} == {server.recipe.outcome}
-    assert {entry["finish_reason"] for entry in journal.values()} == {server.recipe.finish_reason}
-    counts = [entry[count] for entry in journal.values() for count in ("prompt_tokens", "completion_tokens")]
+    assert {entry.get("finish_reason", "stop") for entry in journal.values()} == {server.recipe.finish_reason}
+    kinds = ("prompt_tokens", "completion_tokens")
+    counts = [entry.get(kind) for entry in journal.values() for kind in kinds]
     if stream and not server.recipe.usage_streamed:
         assert counts == [None] * 2 * REQUESTS
         assert f"those of {REQUESTS} answers, not said" in done.err
@@ -64,10 +65,10 @@ def test_every_request_ends_once_and_is_in_the_books(
     assert all(line.get("truncated", False) == (server.recipe.finish_reason == "length") for line in lines)
     ledger = lines_of(job.run / "ledger.jsonl")
     assert [(line["outcome"], line["attempt"]) for line in ledger] == [("answered", 1)] * REQUESTS
-    assert {line["item"]: line["prompt_tokens"] for line in ledger} == {
-        key: entry["prompt_tokens"] for key, entry in journal.items()
+    assert {line["item"]: line.get("prompt_tokens") for line in ledger} == {
+        key: entry.get("prompt_tokens") for key, entry in journal.items()
     }
-    assert all((line["first_token_seconds"] is not None) == stream for line in ledger)
+    assert all(("first_token_seconds" in line) == stream for line in ledger)
 
 
 def test_a_prompt_longer_than_the_context_is_said_and_not_tried_again(job: Job, server: Server) -> None:

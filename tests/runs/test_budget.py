@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.models.protocol import OfferedTools
@@ -145,7 +145,7 @@ def test_no_limit_is_no_budget() -> None:
 def test_what_was_sent_before_is_reserved_whatever_the_limit_is() -> None:
     budget = keeper(requests=2)
     for _ in range(3):
-        budget.commit("paid", Outstanding.of(asked("four")))
+        budget.commit("paid", Outstanding("planner", "1", 4, 50))
     with pytest.raises(ModelError, match="--max_requests 2 leaves no room"):
         budget.reserve("paid", asked("four"))
     for _ in range(3):

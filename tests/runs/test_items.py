@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
@@ -23,13 +24,18 @@ from toolassay.runs.items import (
     ItemWork,
     Recorded,
     answer_items,
-    answer_line,
     preview_items,
     replay_item,
-    response_of,
 )
-from toolassay.runs.journal import LineAddress
+from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.runs.manifest import RetryPlan
+
+
+class TalkEntry(ItemEntry):
+    """The last answer of the judge, and answers as an earlier version wrote them."""
+
+    last: str = ""
+    old: Sequence[str] = ()
 
 
 @dataclass
@@ -40,10 +46,12 @@ class Talk(ItemWork[str]):
     greeting: str = "Hello"
     made: list[str] = field(default_factory=list)
 
+    record = TalkEntry
+
     def key_of(self, item: str) -> str:
         return item
 
-    async def answer(self, item: str, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: str, ask: Ask) -> TalkEntry:
         messages: list[dict[str, Any]] = [{"role": "user", "content": f"{self.greeting} {item}"}]
         text = ""
         for turn in range(self.turns):
@@ -51,10 +59,10 @@ class Talk(ItemWork[str]):
             result = ask.result(lambda at=turn: self._call(item, at))  # type: ignore[misc]
             messages += [{"role": "assistant", "content": text}, {"role": "user", "content": result}]
         second = await ask(ChatRequest([{"role": "user", "content": text}], role="critic"), "second")
-        return {"outcome": "malformed" if second.text == "bad" else "answered", "last": second.text}
+        return TalkEntry(outcome="malformed" if second.text == "bad" else "answered", last=second.text)
 
-    def recorded(self, entry: Any) -> Recorded:
-        return {"agent": [{"response": text} for text in entry.get("old", ())]}
+    def recorded(self, entry: TalkEntry) -> Recorded:
+        return {"agent": [AnswerLine(text) for text in entry.old]}
 
     def _call(self, item: str, turn: int) -> str:
         self.made.append(f"{item}{turn}")
@@ -102,7 +110,7 @@ def test_each_answer_is_paid_once_wherever_requests_fail(turns: int, count: int,
         assert [len(set(texts)) for texts in answered] == [len(texts) for texts in answered]
         assert [len(texts) for texts in answered] == [turns * count, count]
         with Journal(Path(folder) / "journal.jsonl", read_only=True) as journal:
-            assert all(journal[item]["outcome"] == "answered" for item in items)
+            assert all(journal.entry(item, TalkEntry).outcome == "answered" for item in items)
             assert all(journal.answer(LineAddress(item, "agent", turns - 1)) for item in items)
 
 
@@ -126,7 +134,7 @@ def test_whatever_is_left_of_a_journal_is_not_paid_again(tmp_path: Path, kept: i
     start(tmp_path, Talk(), ["a"], model, second)
     assert len(model.asked) + len(second.asked) - before == 4 - answers
     with Journal(path, read_only=True) as journal:
-        assert journal["a"]["outcome"] == "answered"
+        assert journal.entry("a", TalkEntry).outcome == "answered"
 
 
 def test_a_recorded_result_counts_although_its_call_is_made_again(tmp_path: Path) -> None:
@@ -154,13 +162,14 @@ def test_a_malformed_item_is_asked_again_and_keeps_its_answer_until_then(tmp_pat
     model.fails = [4]
     start(tmp_path, Talk(), ["a"], model, Model("s"), retry=retry)
     with Journal(tmp_path / "journal.jsonl", read_only=True) as journal:
-        assert journal["a"]["last"] == "bad" and retry.replaced == 0
+        assert journal.entry("a", TalkEntry).last == "bad" and retry.replaced == 0
     start(tmp_path, Talk(), ["a"], model, Model("s"), retry=retry)
     assert len(model.asked) == 3 + 2 + 2  # the first answer of the second time is not paid again
     with Journal(tmp_path / "journal.jsonl", read_only=True) as journal:
-        assert (journal["a"]["last"], journal["a"]["asked_again"]) == ("s 0", 1)
+        kept = journal.entry("a", TalkEntry)
+        assert (kept.last, kept.asked_again) == ("s 0", 1)
         entry, ask = replay_item(Talk(), "a", journal)
-        assert entry["last"] == "s 0" and ask.unlike == 0
+        assert entry.last == "s 0" and ask.unlike == 0
     assert retry.replaced == 1
 
 
@@ -175,7 +184,7 @@ def test_a_dry_run_measures_the_next_request_and_sends_nothing(tmp_path: Path) -
 
 def test_answers_in_entries_of_earlier_versions_are_not_paid_again(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.append("a", {"outcome": "provider error", "old": ["one", "two"]})
+        journal.append("a", TalkEntry(outcome="provider error", old=("one", "two")))
     model = Model("m")
     start(tmp_path, Talk(), ["a"], model, Model("s"))
     (request,) = model.asked
@@ -186,7 +195,7 @@ def test_failures_that_settle_an_item_are_recorded_and_a_broken_program_ends_the
     class Overflows(Talk):
         final = (OVERFLOW,)
 
-        async def answer(self, item: str, ask: Ask) -> dict[str, Any]:
+        async def answer(self, item: str, ask: Ask) -> TalkEntry:
             if item == "bug":
                 raise ToolassayError("broken", fix="mend it")
             raise ModelError("too long", outcome=OVERFLOW)
@@ -198,9 +207,12 @@ def test_failures_that_settle_an_item_are_recorded_and_a_broken_program_ends_the
         start(tmp_path, Overflows(), ["bug"], Model("m"), Model("s"))
 
 
-def test_an_answer_is_the_same_after_the_journal() -> None:
+def test_an_answer_is_the_same_after_the_journal(tmp_path: Path) -> None:
     call = ToolCall("1", "find", '{"a": 1}', {"mark": 1})
     answer = ChatResponse("", "tool_calls", 10, 5, tool_calls=(call,), reasoning="hm", extra={"x": [1]})
-    assert response_of(answer_line(answer)) == answer
-    assert response_of(answer_line(answer)).tool_calls[0].extra == {"mark": 1}
-    assert msgspec.to_builtins(answer_line(ChatResponse("Hi"))) == {"response": "Hi", "finish_reason": "stop"}
+    address, line = LineAddress("a", "agent"), AnswerLine.of(answer, "hash")
+    with Journal(tmp_path / "journal.jsonl") as journal:
+        journal.add_answer(address, line)
+        assert journal.answer(address) == line
+    assert [getattr(line, name) for name in ChatResponse.__struct_fields__] == [*structs.astuple(answer)]
+    assert msgspec.to_builtins(AnswerLine.of(ChatResponse("Hi"))) == {"response": "Hi"}

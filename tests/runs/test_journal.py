@@ -8,26 +8,32 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.runs import Journal
-from toolassay.runs.journal import KeyIndex
+from toolassay.runs.journal import ItemEntry, KeyIndex
+
+
+class NoteEntry(ItemEntry):
+    """An entry with a text."""
+
+    text: str = ""
+
 
 ENTRIES = st.lists(
     st.tuples(
         st.sampled_from(["a", "b", "é", '"', "\n", "\ud83d"]),
-        st.dictionaries(st.text(max_size=3), st.one_of(st.text(), st.integers(), st.none()), max_size=3),
+        st.builds(NoteEntry, text=st.text(), outcome=st.text(), asked_again=st.integers(0, 9)),
     ),
     max_size=12,
 )
 
 
 @given(ENTRIES, st.integers(min_value=0, max_value=400))
-@example([("a", {"key": None})], 0)
 def test_what_was_written_whole_is_there_again_wherever_it_is_cut(
-    entries: list[tuple[str, dict[str, object]]], cut: int
+    entries: list[tuple[str, NoteEntry]], cut: int
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "journal.jsonl"
@@ -37,14 +43,12 @@ def test_what_was_written_whole_is_there_again_wherever_it_is_cut(
         whole = path.read_bytes()
         torn = whole[: max(0, len(whole) - cut)]
         path.write_bytes(torn)
-        expected: dict[str, dict[str, object]] = {}
-        for key, entry in entries[: torn.count(b"\n")]:
-            expected[key] = {**entry, "key": key}
+        expected = dict(entries[: torn.count(b"\n")])
         with Journal(path) as journal:
             assert list(journal) == list(expected)
-            assert {key: journal[key] for key in journal} == expected
-            journal.append("new", {"x": 1})
-            assert journal["new"] == {"key": "new", "x": 1}
+            assert {key: journal.entry(key, NoteEntry) for key in journal} == expected
+            journal.append("new", NoteEntry(text="x"))
+            assert journal.entry("new", NoteEntry).text == "x"
         assert path.read_bytes().count(b"\n") == torn.count(b"\n") + 1
         for line in path.read_bytes().splitlines():
             json.loads(line)
@@ -54,11 +58,12 @@ def test_reading_between_writes_sees_every_line(tmp_path: Path) -> None:
     # Lines longer than a read buffer, read while others are appended.
     with Journal(tmp_path / "j") as journal:
         for number in range(60):
-            journal.append(str(number), {"text": f"{number} " * 700})
+            journal.append(str(number), NoteEntry(text=f"{number} " * 700))
             for earlier in (number, number // 2, 0):
-                assert journal[str(earlier)]["text"].startswith(f"{earlier} ")
+                assert journal.entry(str(earlier), NoteEntry).text.startswith(f"{earlier} ")
         assert len(journal) == 60
-        assert journal.get("nothing") == {}
+        assert journal.entry("nothing", NoteEntry) == NoteEntry()
+        assert journal.line("nothing") == b"" and json.loads(journal.line("7"))["key"] == "7"
 
 
 @pytest.mark.parametrize("line", [b"{broken\n", b"\xff\n", b'{"key": []}\n', b"[" * 9999 + b"\n"])
@@ -99,14 +104,15 @@ import resource
 from pathlib import Path
 from toolassay.errors import ToolassayError
 from toolassay.runs import Journal
+from toolassay.runs.journal import ItemEntry
 with Journal(Path({str(tmp_path / "j")!r})) as journal:
-    journal.append("a", {{"text": "x" * 500}})
+    journal.append("a", ItemEntry(problem="x" * 500))
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
     try:
-        journal.append("b", {{"text": "y" * 900}})
+        journal.append("b", ItemEntry(problem="y" * 900))
     except ToolassayError as error:
         print(error)
-    print("b" in journal, journal["a"]["text"][:1])
+    print("b" in journal, journal.entry("a", ItemEntry).problem[:1])
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -123,12 +129,12 @@ def test_read_only_opening_neither_repairs_nor_locks_nor_creates(tmp_path: Path)
         assert len(none) == 0
     assert not path.parent.exists()
     with Journal(path) as journal:
-        journal.append("a", {"n": 1})
+        journal.append("a", NoteEntry(text="one"))
         with path.open("ab") as stream:
             stream.write(b'{"key": "b", "n"')
         before = path.read_bytes()
         with Journal(path, read_only=True) as reading:
-            assert list(reading) == ["a"] and reading["a"]["n"] == 1
+            assert list(reading) == ["a"] and reading.entry("a", NoteEntry).text == "one"
         assert path.read_bytes() == before
 
 

@@ -14,6 +14,7 @@ from toolassay.errors import UsageError
 from toolassay.files import write_json
 from toolassay.models import ModelOptions
 from toolassay.runs import Journal, open_run, recorded_settings
+from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
@@ -26,9 +27,7 @@ CONFLICT_FIX = "use another folder"
 def begun(folder: Path, *, answered: bool = True) -> Path:
     open_run(folder, SETTINGS, conflict_fix=CONFLICT_FIX)
     with Journal(folder / "journal.jsonl") as journal:
-        journal.append(
-            "1", {"outcome": "answered", "response": "x"} if answered else {"outcome": "provider error"}
-        )
+        journal.append("1", ItemEntry(outcome="answered" if answered else "provider error"))
     return folder
 
 
@@ -45,7 +44,9 @@ def test_force_does_not_pull_a_run_away_from_its_writer(tmp_path: Path) -> None:
     assert recorded_settings(folder) == SETTINGS
 
 
-@pytest.mark.parametrize("text", ["[]", "7", '{"settings": []}', "{}", "{", ""])
+@pytest.mark.parametrize(
+    "text", ["[]", "7", '{"settings": []}', '{"settings": {}, "starts": 7}', "{}", "{", ""]
+)
 def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(UsageError, match=r"manifest\.json"):
@@ -150,15 +151,6 @@ def test_a_key_in_the_path_of_an_older_manifest_goes_and_what_was_refused_is_sti
     assert "sk-123" not in (tmp_path / "manifest.json").read_text()
     assert manifest(tmp_path)["starts"][0]["endpoint"] == {"url": "http://a.b/***/v1"}
     assert known(tmp_path, address) == {"top_p": None}
-
-
-def test_a_manifest_of_before_and_one_edited_by_hand_are_taken(tmp_path: Path) -> None:
-    path = tmp_path / "manifest.json"
-    path.write_text(json.dumps({"settings": ONE_MODEL, "starts": 7, "refused_parameters": ["x"], "mine": 1}))
-    assert known(tmp_path, "http://a") == {}
-    with started(tmp_path):
-        pass
-    assert len(manifest(tmp_path)["starts"]) == 1 and manifest(tmp_path)["mine"] == 1
 
 
 def test_other_settings_of_a_run_without_answers_keep_what_was_noted(tmp_path: Path) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest
@@ -134,7 +134,7 @@ def test_the_use_of_a_run_is_that_of_the_trials_that_have_a_ledger(tmp_path: Pat
         {"failed": 1},
     )
     assert found["cost"]["usd_per_correct_task"] == 0.0 and found["latency"] is None
-    assert found["notes"] == {"latency": "this run did not time the calls of built-in models: run it again"}
+    assert found["notes"].keys() == {"latency"}
     ledger(ledgers[1], ANSWER)
     found = usage(ledgers, tasks=[1, 10, 100], correct=[0, 0, 0])
     assert (found["cost"]["tasks"], found["cost"]["usd_per_correct_task"]) == (111, None)
@@ -172,9 +172,7 @@ def test_an_unknown_time_is_no_time(tmp_path: Path) -> None:
     batched = replace(ANSWER, item="b", seconds=None)
     alone = spending([ledger(tmp_path / "a.jsonl", batched)])
     assert alone.latency() is None
-    assert alone.notes == {
-        "latency": "the answers came in a batch (--batch), which does not report their times"
-    }
+    assert alone.notes.keys() == {"latency"} and "1 of 1" in alone.notes["latency"]
     # A task with an answer of unknown time has no time; the other one counts.
     mixed = spending([ledger(tmp_path / "b.jsonl", ANSWER, batched, replace(ANSWER, item="b", seconds=9.0))])
     latency = mixed.latency()

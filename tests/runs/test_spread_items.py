@@ -15,21 +15,30 @@ from toolassay.models import Attempt, ChatRequest
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.runs import Budget, Journal, Loop
 from toolassay.runs.items import Ask, ItemWork, answer_items
+from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import RetryPlan
-from toolassay.runs.run import MOST_ITEMS, ItemsTask, Spread, check_spread
+from toolassay.runs.spread_items import MOST_ITEMS, ItemsTask, Spread, check_spread
+
+
+class NumberEntry(ItemEntry):
+    """The doubled number."""
+
+    doubled: int = 0
 
 
 @dataclass(frozen=True)
 class Numbers(ItemWork[int]):
     """Numbers as items: the answer is the number doubled; 13 is an error."""
 
+    record = NumberEntry
+
     def key_of(self, item: int) -> str:
         return f"n{item}"
 
-    async def answer(self, item: int, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: int, ask: Ask) -> NumberEntry:
         if item == 13:
             raise ToolassayError("thirteen", fix="use another number")
-        return {"outcome": "answered" if item % 5 else "malformed", "answers": [2 * item]}
+        return NumberEntry(outcome="answered" if item % 5 else "malformed", doubled=2 * item)
 
 
 class Counted:
@@ -58,15 +67,15 @@ def spread(journal: Journal, count: int, engine: Engine | None = None, **loop: A
 def test_items_are_answered_once_and_counted(tmp_path: Path) -> None:
     done: list[int] = []
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.append("n1", {"answers": [0]})
+        journal.append("n1", NumberEntry())
         loop = spread(journal, 12, done=lambda: done.append(1))
         assert list(journal) == ["n1", "n0", *(f"n{number}" for number in range(2, 12))]
-        assert journal["n1"] == {"key": "n1", "answers": [0]}
-        assert journal["n7"] == {"key": "n7", "outcome": "answered", "answers": [14]}
+        assert journal.entry("n1", NumberEntry) == NumberEntry()
+        assert journal.entry("n7", NumberEntry) == NumberEntry(outcome="answered", doubled=14)
     assert loop.summary.outcomes == {"answered": 8, "malformed": 3}
     assert len(done) == 12  # settled ones included
     with Journal(tmp_path / "journal.jsonl") as journal:  # the file says the same as the index did
-        assert journal["n11"]["answers"] == [22] and len(journal) == 12
+        assert journal.entry("n11", NumberEntry).doubled == 22 and len(journal) == 12
 
 
 def test_what_processes_answer_is_in_the_order_of_the_items(tmp_path: Path) -> None:
@@ -74,7 +83,7 @@ def test_what_processes_answer_is_in_the_order_of_the_items(tmp_path: Path) -> N
     numbers = [number for number in range(count) if number != 13]
     for name in ("one", "two"):
         with Journal(tmp_path / f"{name}.jsonl") as journal, open_engine("local:2") as engine:
-            journal.append("n13", {})
+            journal.append("n13", NumberEntry())
             spread(journal, count, engine if name == "two" else None)
             assert list(journal) == ["n13", *(f"n{number}" for number in numbers)]
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
@@ -89,13 +98,13 @@ def test_an_error_ends_the_run_and_keeps_what_was_answered_before(tmp_path: Path
 
 def test_a_worker_gets_the_entry_that_an_item_has(tmp_path: Path) -> None:
     with Journal(tmp_path / "journal.jsonl") as journal:
-        journal.append("n3", {"outcome": "malformed"})
+        journal.append("n3", NumberEntry(outcome="malformed"))
         retry = RetryPlan(wanted=True)
         one = Spread(OneProcess(), ItemsTask(Numbers(), "nothing"), journal, Counted(), 5)
         loop = Loop(retry=retry, spread=one)
         answer_items(Numbers(), range(5), OfflineModel(), {}, journal, loop)
-        assert (journal["n3"]["answers"], journal["n3"]["asked_again"]) == ([6], 1)
-        assert journal["n4"]["answers"] == [8]
+        assert journal.entry("n3", NumberEntry) == NumberEntry(outcome="answered", asked_again=1, doubled=6)
+        assert journal.entry("n4", NumberEntry).doubled == 8
         assert retry.replaced == 1
 
 

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from toolassay.models import ChatRequest, ChatResponse, ToolCall
-from toolassay.runs.tool_arrival import ToolArrival, ToolUse, Verdict, known_tool_use, tools_missing
+from toolassay.runs.manifest import ToolUse, read_manifest
+from toolassay.runs.tool_arrival import ToolArrival, Verdict, tools_missing
 
 TOOLS = [{"type": "function", "function": {"name": "search", "description": "x" * 727}}]
 CHARACTERS = len(json.dumps(TOOLS))
@@ -98,6 +99,6 @@ async def test_answers_without_tools_and_refused_ones_say_nothing() -> None:
 def test_a_manifest_without_a_word_about_tools_is_no_mark(tmp_path: Path) -> None:
     assert not tools_missing(tmp_path)
     (tmp_path / "manifest.json").write_text('{"settings": {}}')
-    assert known_tool_use(tmp_path) == ToolUse() and not tools_missing(tmp_path)
+    assert read_manifest(tmp_path).tool_use == ToolUse() and not tools_missing(tmp_path)
     (tmp_path / "manifest.json").write_text('{"settings": {}, "tool_use": {"tools_missing": true}}')
     assert tools_missing(tmp_path)

@@ -11,8 +11,6 @@ import pytest
 from builders import data_folder, workbench_folder
 from running import Capture, Finished, entries_of, inside, lines_of
 
-from toolassay.models import ChatResponse
-from toolassay.runs.items import response_of
 from toolassay.runs.journal import AnswerLine
 from toolassay.testkit import FakeServer
 
@@ -68,8 +66,8 @@ def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
 @pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])
 def test_answers_of_other_versions_are_read_again(extra: dict[str, Any]) -> None:
     old = {"response": "yes", "finish_reason": "stop", "tool_calls": [], "cost": 0.1, **extra}
-    read = response_of(msgspec.convert(old, AnswerLine))
-    assert read == ChatResponse("yes", reasoning=extra.get("reasoning", ""))
+    read = msgspec.convert(old, AnswerLine)
+    assert read == AnswerLine("yes", reasoning=extra.get("reasoning", ""))
 
 
 def test_only_thoughts_at_the_limit_are_a_malformed_answer(

@@ -191,7 +191,7 @@ def test_the_old_answer_stays_until_the_new_one_is_there(bench: Bench) -> None:
     done = bench.infer("--limit", "2", "--retry_malformed", "true")
     assert done.code == 3 and "--retry_malformed: 0 " in done.err
     assert files_below(bench.folder / "predictions")["m.json"] == before
-    assert not bench.manifest["asked_again"]
+    assert "asked_again" not in bench.manifest
     bench.server.behaviour = lambda prompt, number: "overflow"
     assert bench.infer("--limit", "2", "--retry_malformed", "true").code == 3
     assert files_below(bench.folder / "predictions")["m.json"] == before

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
 import pytest
 from bench_bookings import GRAPH, bookings_folder
 from schema_graphs import link as linked
@@ -253,7 +254,7 @@ def conversation(answers: Sequence[str], carry: Callable[[], Carried]) -> tuple[
         seen={},
     )
     asking: Any = Asking()
-    return asyncio.run(items.answer(0, asking)).to_json(), prompts
+    return msgspec.to_builtins(asyncio.run(items.answer(0, asking))), prompts
 
 
 def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path: Path) -> None:

@@ -215,8 +215,12 @@ class SampleWriter(ItemWork[int]):
     def recorded(self, entry: SampleEntry) -> Recorded:
         """The answers of an entry of an earlier version with rewrites that were not finished."""
         first = WritingAttempt(response=entry.response, finish_reason=entry.finish_reason)
-        made = [one for one in entry.attempts or [first] if one.response is not None]
-        return {"generator": [msgspec.convert(one, AnswerLine, from_attributes=True) for one in made]}
+        said = [
+            AnswerLine(one.response, one.finish_reason, one.prompt_tokens, one.completion_tokens)
+            for one in entry.attempts or [first]
+            if one.response is not None
+        ]
+        return {"generator": said}
 
     def rounds(self, count: int, journal: Journal) -> Iterator[tuple[SampleWriter, range]]:
         """The samples that are written together, each time with the work that writes them.

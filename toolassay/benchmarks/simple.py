@@ -80,8 +80,6 @@ class SimpleEntry(ItemEntry):
     response: str = ""
     item: str = ""
 
-    order = ("outcome", "response")
-
 
 @dataclass(frozen=True)
 class SimpleItem:

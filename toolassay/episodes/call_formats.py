@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec.structs import replace
 
 from toolassay.answers import ECHO, read_answer, visible_parts, without_reasoning
 from toolassay.models import ChatResponse, ToolCall
@@ -194,7 +196,7 @@ class React:
         never ends.
 
         >>> React().read(ChatResponse("<think>{'action': 'x'}</think>{'action': 'a.b',}"), 0).asked
-        [ToolCall(id='0', name='a.b', arguments='{}')]
+        [ToolCall(id='0', name='a.b', arguments='{}', extra={})]
         """
         text = _before_observation(response.text)
         message = _message(response, text)
@@ -233,7 +235,7 @@ class PublishedReact(React):
 
         >>> text = '<think>```\n{"action": "x"}\n```</think>{"action": "a.b"}'
         >>> PublishedReact().read(ChatResponse(text), 0).asked
-        [ToolCall(id='0', name='x', arguments='{}')]
+        [ToolCall(id='0', name='x', arguments='{}', extra={})]
         """
         text = response.text.partition("\nObservation:")[0]
         message = _message(response, text)

@@ -127,7 +127,7 @@ class _OneApi(AiohttpTransport):
     async def send(self, request: ChatRequest) -> ChatResponse:
         answer = await super().send(request)
         wire = WireExchange(request.task.api, request.task.body, **answer.extra[WIRE])
-        return replace(answer, extra={WIRE: msgspec.to_builtins(wire)})
+        return msgspec.structs.replace(answer, extra={WIRE: msgspec.to_builtins(wire)})
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
         chunks, charset = response.content.iter_any(), response.charset
@@ -152,7 +152,7 @@ class _OneApi(AiohttpTransport):
         dialect = DIALECTS[self._options.dialect]
         answer = await read_response(kept(), started, response.content_type, charset, dialect)
         wire = {"type": response.headers.get("Content-Type", ""), "answer": raw.decode(errors="replace")}
-        return replace(answer, extra={WIRE: wire})
+        return msgspec.structs.replace(answer, extra={WIRE: wire})
 
 
 class ModelRelay:

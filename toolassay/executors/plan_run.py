@@ -35,7 +35,7 @@ from toolassay.models.concurrency import waiting
 from toolassay.output_paths import EACH, Part, Reference, parse_reference, path_text
 from toolassay.requests import key_of
 from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item, no_model
-from toolassay.runs.journal import Journal
+from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.runner import Loop, run_items
 from toolassay.tools import Tool, ToolLibrary, is_required
 
@@ -209,10 +209,20 @@ class RunRules:
         return 2 if self.twice or self.wrong_calls else 1
 
 
+class ExecutionEntry(ItemEntry):
+    """How a plan ended; its `outcome` is that of the execution."""
+
+    execution: Execution | None = None
+
+    @classmethod
+    def of(cls, execution: Execution) -> ExecutionEntry:
+        """The entry of an execution."""
+        return cls(outcome=execution.outcome, execution=execution)
+
+
 def recorded_execution(journal: Journal, item: PlannedItem) -> Execution | None:
     """How a plan ended; None if its end is not recorded."""
-    entry = journal.get(item.key)
-    return msgspec.convert(entry["execution"], Execution) if entry else None
+    return journal.entry(item.key, ExecutionEntry).execution
 
 
 async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: Journal, loop: Loop) -> None:
@@ -253,7 +263,7 @@ async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: 
             return "skipped"
         examined = await work.examined(item, execution)
         if examined != execution:
-            journal.append(item.key, _entry(examined))
+            journal.append(item.key, ExecutionEntry.of(examined))
         return examined.outcome
 
     passes: list[tuple[Iterable[PlannedItem], Callable[[PlannedItem], Awaitable[str]]]]
@@ -267,10 +277,6 @@ async def run_plans(work: ExecutionWork, items: Sequence[PlannedItem], journal: 
 async def run_plan(work: ExecutionWork, item: PlannedItem, journal: Journal) -> Execution:
     """Run one plan outside a run; its end is not recorded."""
     return await work.executed(item, Ask(item.key, journal, no_model))
-
-
-def _entry(execution: Execution) -> dict[str, Any]:
-    return {"outcome": execution.outcome, "execution": msgspec.to_builtins(execution)}
 
 
 class ExecutionWork(ItemWork[PlannedItem]):
@@ -289,6 +295,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
     """
 
     final = ("ran", "failed", "not_allowed", "in_doubt")
+    record = ExecutionEntry
 
     def __init__(self, opened: OpenExecutor, name: str, library: ToolLibrary, rules: RunRules) -> None:
         self._opened, self._name, self._library, self.rules = opened, name, library, rules
@@ -300,9 +307,9 @@ class ExecutionWork(ItemWork[PlannedItem]):
         """See `PlannedItem.key`."""
         return item.key
 
-    async def answer(self, item: PlannedItem, ask: Ask) -> dict[str, Any]:
+    async def answer(self, item: PlannedItem, ask: Ask) -> ExecutionEntry:
         """Run a plan, several times if it has no result through no fault of its own."""
-        return _entry(await self.executed(item, ask))
+        return ExecutionEntry.of(await self.executed(item, ask))
 
     async def executed(self, item: PlannedItem, ask: Ask) -> Execution:
         """Like `answer`; the record itself."""

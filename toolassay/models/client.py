@@ -11,6 +11,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from msgspec import structs
+
 from toolassay.models import retry
 from toolassay.models.address import VersionPath
 from toolassay.models.concurrency import Limiter, Permit, limiter_of, waiting
@@ -281,7 +283,7 @@ class Client:
         # A server that echoes requests may have put a key into its answer.
         response = change_texts(response, partial(without, self._credentials))
         if sent.number > 1:
-            response = replace(response, attempts=sent.number)
+            response = structs.replace(response, attempts=sent.number)
         if status == 200:
             self._refusals.accepted.add(frozenset(sent.parameters))
         self.limiter.release(sent.permit)

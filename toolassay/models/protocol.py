@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
 
+import msgspec
+
 from toolassay.answers import CUT_OFF
 from toolassay.models.errors import UNREACHABLE
 from toolassay.models.refused_parameters import Change
@@ -42,8 +44,7 @@ class ChatRequest:
     change: Change | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(msgspec.Struct, frozen=True, omit_defaults=True):
     """A tool call of the model.
 
     Attributes:
@@ -56,11 +57,10 @@ class ToolCall:
     id: str
     name: str
     arguments: str
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class ChatResponse:
+class ChatResponse(msgspec.Struct, frozen=True, omit_defaults=True, rename={"text": "response"}):
     """One answer. Every figure is None if the server did not report it.
 
     Attributes:
@@ -93,7 +93,7 @@ class ChatResponse:
     cached_tokens: int | None = None
     reasoning: str = ""
     reasoning_tokens: int | None = None
-    extra: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
+    extra: Mapping[str, Any] = {}
     leaked: str = ""
 
     @property
@@ -167,8 +167,7 @@ class Transport(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
+class Attempt(msgspec.Struct, omit_defaults=True):
     """One request that was sent, successful or not. Token counts are None if the server did not report them.
 
     Attributes:
@@ -193,7 +192,7 @@ class Attempt:
     model: str
     role: str
     item: str
-    number: int
+    number: int = msgspec.field(name="attempt")
     outcome: str
     status: int | None = None
     prompt_tokens: int | None = None

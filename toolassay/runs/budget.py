@@ -10,7 +10,7 @@ import json
 from collections import defaultdict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Attempt, OfferedTools
@@ -58,8 +58,7 @@ class Use:
         self.cost += sign * other.cost
 
 
-@dataclass(frozen=True, slots=True)
-class Outstanding:
+class Outstanding(NamedTuple):
     """What is known of a request before its answer.
 
     Attributes:
@@ -73,18 +72,6 @@ class Outstanding:
     item: str
     size: int
     limit: int
-
-    @classmethod
-    def of(cls, request: ChatRequest) -> Outstanding:
-        """What is known of `request`, whose parameters are those that are sent."""
-        limit = completion_limit(request.parameters)
-        return cls(request.role, request.item, size_of(request), limit)
-
-
-@dataclass(slots=True)
-class _Reservation:
-    use: Use
-    size: int
 
 
 @dataclass
@@ -107,7 +94,7 @@ class BudgetKeeper:
     prices: Mapping[str, Tariff]
     spent: Use = field(default_factory=Use)
     _reserved: Use = field(default_factory=Use)
-    _in_flight: dict[_Key, deque[_Reservation]] = field(default_factory=lambda: defaultdict(deque))
+    _in_flight: dict[_Key, deque[tuple[Use, int]]] = field(default_factory=lambda: defaultdict(deque))
     _ratio: dict[tuple[str, str], float] = field(default_factory=dict)
 
     def reserve(self, model: str, request: ChatRequest) -> None:
@@ -116,7 +103,8 @@ class BudgetKeeper:
         Raises:
             ModelError: It exceeds the budget; the outcome is "budget stop".
         """
-        one = Outstanding.of(request)
+        longest = completion_limit(request.parameters)
+        one = Outstanding(request.role, request.item, size_of(request), longest)
         use = self._worst(model, one)
         spent, reserved, budget = self.spent, self._reserved, self.budget
         for flag, limit, needed in (
@@ -134,7 +122,7 @@ class BudgetKeeper:
         """Reserve the worst case of a request that is already sent, whatever the limits are."""
         use = self._worst(model, one)
         self._reserved.add(use)
-        self._in_flight[model, one.role, one.item].append(_Reservation(use, one.size))
+        self._in_flight[model, one.role, one.item].append((use, one.size))
 
     def _worst(self, model: str, one: Outstanding) -> Use:
         prompt = one.size / self._ratio.get((model, one.role), BYTES_A_TOKEN)
@@ -152,29 +140,24 @@ class BudgetKeeper:
         Returns:
             The worst case if the attempt stays counted at that, else None.
         """
-        reservation = self._release((attempt.model, attempt.role, attempt.item))
+        # Which of the reservations of an item is removed does not affect their sum.
+        waiting = self._in_flight[attempt.model, attempt.role, attempt.item]
+        reserved, size = waiting.popleft() if waiting else (None, 0)
+        if not waiting:
+            del self._in_flight[attempt.model, attempt.role, attempt.item]
+        if reserved is not None:
+            self._reserved.add(reserved, -1)
         use, worst = Use(1), None
         if attempt.prompt_tokens is not None and attempt.completion_tokens is not None:
             use = Use(1, attempt.prompt_tokens + attempt.completion_tokens, cost or 0.0)
-            if reservation is not None and attempt.prompt_tokens > 0 and reservation.size > 0:
-                seen, by = reservation.size / attempt.prompt_tokens, (attempt.model, attempt.role)
+            if attempt.prompt_tokens > 0 and size > 0:
+                seen, by = size / attempt.prompt_tokens, (attempt.model, attempt.role)
                 self._ratio[by] = min(seen, self._ratio.get(by, seen))
         elif not attempt.unbilled:
-            worst = reservation.use if reservation is not None else at_most
+            worst = reserved or at_most
             use = worst or use
         self.spent.add(use)
         return worst
-
-    def _release(self, key: _Key) -> _Reservation | None:
-        """Remove the oldest reservation under a key; the choice does not affect their sum."""
-        waiting = self._in_flight.get(key)
-        if not waiting:
-            return None
-        reservation = waiting.popleft()
-        if not waiting:
-            del self._in_flight[key]
-        self._reserved.add(reservation.use, -1)
-        return reservation
 
 
 def size_of(request: ChatRequest) -> int:

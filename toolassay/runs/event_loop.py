@@ -37,18 +37,10 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
     >>> run_coroutine(answer())
     42
     """
-    if _has_loop():
-        return _Worker(coroutine).result()
-    return asyncio.run(coroutine)
-
-
-def _has_loop() -> bool:
-    """Whether an event loop runs in this thread."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:  # while it is handled, it would be the context of every error of the coroutine
-        return False
-    return True
+    loop = None
+    with contextlib.suppress(RuntimeError):  # it must not be the context of every error of the coroutine
+        loop = asyncio.get_running_loop()
+    return asyncio.run(coroutine) if loop is None else _Worker(coroutine).result()
 
 
 @contextlib.contextmanager

@@ -12,14 +12,14 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
-from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError, ToolCall
+from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
@@ -31,50 +31,20 @@ from toolassay.runs.journal import (
     ItemEntry,
     Journal,
     LineAddress,
-    WrittenCall,
 )
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_items
 from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
-Line = TypeVar("Line", AnswerLine, CallLine)
 OVERFLOW: Literal["context overflow"] = "context overflow"
 ENDED = ("answered", "malformed", "refused")
 """Outcomes of items that ended with an answer of their model."""
 FINAL = (*ENDED, OVERFLOW)
 MEASURED = 500
 """Number of items whose requests are rendered to estimate the length of all."""
-_SHARED = {one.name for one in fields(ChatResponse)} - {"text", "tool_calls"}
-
-
-def answer_line(response: ChatResponse, asked: str = "") -> AnswerLine:
-    """An answer as its line of the journal has it, with every figure that is known."""
-    calls = [WrittenCall(one.id, one.name, one.arguments, {**one.extra}) for one in response.tool_calls]
-    known = {name: value for name in _SHARED if (value := getattr(response, name))}
-    known["finish_reason"] = response.finish_reason
-    return AnswerLine(asked=asked, response=response.text, tool_calls=calls or None, **known)
-
-
-def response_of(line: AnswerLine) -> ChatResponse:
-    """The answer of a line."""
-    calls = tuple(ToolCall(one.id, one.name, one.arguments, one.extra) for one in line.tool_calls or ())
-    shared = {name: getattr(line, name) for name in _SHARED}
-    return ChatResponse(line.response or "", tool_calls=calls, **shared)
-
-
-Recorded = Mapping[str, Sequence[Any]]
-"""Answers (`AnswerLine`, or its JSON) and results (`CallLine`) by role, of entries of earlier versions."""
-
-
-class OpenEntry(dict[str, Any]):
-    """The JSON of an entry of work without a record, with the fields of `ItemEntry` as attributes."""
-
-    def __getattr__(self, name: str) -> Any:
-        return self[name] if name in self else getattr(_NO_ENTRY, name, None)
-
-
-_NO_ENTRY = ItemEntry()
+Recorded = Mapping[str, Sequence[AnswerLine] | Sequence[CallLine]]
+"""Answers and results of calls by role, of entries of earlier versions."""
 
 
 Send = Callable[[ChatRequest, str | None], Awaitable[ChatResponse]]
@@ -142,16 +112,16 @@ class Ask:
         """
         address = self._next(request.role if by is None else f"{request.role} {by}")
         asked = _digest(request)
-        line = self._journal.answer(address) or self._of_earlier(address, AnswerLine)
+        line = self._journal.answer(address) or self._of_earlier(address)
         if line is not None:
             if line.asked in ("", asked):
                 self._replayed(request, line)
-                self.answers.append(response_of(line))
-                return self.answers[-1]
+                self.answers.append(line)
+                return line
             self.changed += 1
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
-        self._journal.add_answer(address, answer_line(response, asked))
+        self._journal.add_answer(address, AnswerLine.of(response, asked))
         self.answers.append(response)
         return response
 
@@ -166,10 +136,10 @@ class Ask:
             self._numbers[request.role] = len(self._unused)
         place = next((n for n, line in enumerate(self._unused) if line.asked == asked), None)
         if place is not None:
-            response = response_of(self._unused.pop(place))
+            response: ChatResponse = self._unused.pop(place)
         else:
             response = await self._send(replace(request, item=self._key), by)
-            self._journal.add_answer(self._next(request.role), answer_line(response, asked))
+            self._journal.add_answer(self._next(request.role), AnswerLine.of(response, asked))
         self.answers.append(response)
         return response
 
@@ -253,11 +223,11 @@ class Ask:
         self._forgets = forget
 
     def _call(self, address: LineAddress) -> CallLine | None:
-        return self._journal.call(address) or self._of_earlier(address, CallLine)
+        return self._journal.call(address) or self._of_earlier(address)
 
-    def _of_earlier(self, address: LineAddress, kind: type[Line]) -> Line | None:
-        lines = self._earlier.get(address.role.partition(" ")[0], ())
-        return msgspec.convert(lines[address.number], kind) if address.number < len(lines) else None
+    def _of_earlier(self, address: LineAddress) -> Any:
+        lines: Sequence[Any] = self._earlier.get(address.role.partition(" ")[0], ())
+        return lines[address.number] if address.number < len(lines) else None
 
     def _next(self, role: str) -> LineAddress:
         address = LineAddress(self._key, role, self._numbers[role], self._again)
@@ -281,11 +251,11 @@ class ItemWork(ABC, Generic[Item]):
 
     Attributes:
         final: Outcomes after which a continued run leaves an item alone.
-        record: Record of its entries. Without one they are JSON objects (`OpenEntry`).
+        record: Type of its entries.
     """
 
     final: Collection[str] = ENDED
-    record: type[ItemEntry] | None = None
+    record: type[ItemEntry] = ItemEntry
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         """What is open, in the event loop of the items, while they are worked on; not for dry runs."""
@@ -296,28 +266,23 @@ class ItemWork(ABC, Generic[Item]):
         """The key of an item in the journal."""
 
     @abstractmethod
-    async def answer(self, item: Item, ask: Ask) -> Any:
+    async def answer(self, item: Item, ask: Ask) -> ItemEntry:
         """Work on an item: a function of the answers that `ask` gives, and of nothing else.
 
         Returns:
-            Its entry for the journal, with `outcome`; `limit` if a limit of the item ended it. A `record`,
-            or a JSON object.
+            Its entry for the journal, a `record` with `outcome`; `limit` if a limit of the item ended it.
 
         Raises:
             ModelError: A request got no answer.
         """
 
-    def identity(self, item: Item) -> Mapping[str, str]:
+    def identity(self, item: Item) -> Mapping[str, Any]:
         """Fields of the entry that say what the item was; an entry with others is of an earlier wording."""
         return {}
 
     def entry_of(self, journal: Journal, item: Item) -> Any:
         """The entry of an item as it is now; one without values if there is none."""
-        key, identity = self.key_of(item), self.identity(item)
-        if self.record is not None:
-            return journal.entry(key, self.record, **identity)
-        entry = OpenEntry(journal.get(key))
-        return entry if identity.items() <= entry.items() else OpenEntry()
+        return journal.entry(self.key_of(item), self.record, **self.identity(item))
 
     def is_settled(self, entry: Any) -> bool:
         """Whether a continued run leaves an item with this entry alone."""
@@ -341,14 +306,12 @@ class ItemWork(ABC, Generic[Item]):
         unusable = settled and retry.wanted and self.is_unusable(entry, journal)
         return retry.skips(settled=settled, unusable=unusable)
 
-    def ask(self, item: Item, journal: Journal, entry: Any, send: Send, **more: Any) -> Ask:
-        """What an item with this entry sends its requests with, where it is run once more."""
-        ended = self.has_ended(entry)
-        source = entry
-        if ended:
-            kept = entry.again
-            source = OpenEntry(kept) if self.record is None else msgspec.convert(kept, self.record)
-        again, earlier = entry.asked_again + ended, self.recorded(source)
+    def ask(
+        self, item: Item, journal: Journal, entry: Any, send: Send, *, retried: bool = False, **more: Any
+    ) -> Ask:
+        """What an item with this entry sends its requests with; `retried` after it has ended."""
+        earlier = self.recorded(msgspec.convert(entry.again, self.record) if retried else entry)
+        again = entry.asked_again + retried
         return Ask(self.key_of(item), journal, send, again=again, earlier=earlier, **more)
 
 
@@ -434,7 +397,8 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
         ModelError: A request got no answer.
     """
     kept = work.entry_of(journal, item)
-    ended, ask = work.has_ended(kept), work.ask(item, journal, kept, send)
+    ended = work.has_ended(kept)
+    ask = work.ask(item, journal, kept, send, retried=ended)
     try:
         entry = await work.answer(item, ask)
     except ModelError as error:
@@ -445,19 +409,17 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
         raise
     finally:
         loop.summary.changed += ask.changed
-    line = OpenEntry(entry.to_json() if isinstance(entry, ItemEntry) else entry)
-    if ended and line.outcome == OVERFLOW:  # the earlier answer stays valid
-        raise ModelError(str(line.error), outcome=OVERFLOW)
+    if ended and entry.outcome == OVERFLOW:  # the earlier answer stays valid
+        raise ModelError(entry.problem or OVERFLOW, outcome=OVERFLOW)
     loop.retry.replaced += ended
-    if asked_again := kept.asked_again + ended:
-        line["asked_again"] = asked_again
-    journal.append(work.key_of(item), {**line, **work.identity(item)})
-    return AT_A_LIMIT if line.limit else str(line.outcome)
+    asked_again, identity = kept.asked_again + ended, work.identity(item)
+    journal.append(work.key_of(item), structs.replace(entry, asked_again=asked_again, **identity))
+    return AT_A_LIMIT if entry.limit else entry.outcome
 
 
 def _append_failure(work: ItemWork[Item], item: Item, journal: Journal, error: ModelError) -> None:
-    entry = ItemEntry(outcome=error.outcome, problem=str(error))
-    journal.append(work.key_of(item), {**work.identity(item), **entry.to_json()})
+    entry = work.record(outcome=error.outcome, problem=str(error), **work.identity(item))
+    journal.append(work.key_of(item), entry)
 
 
 def preview_items(
@@ -491,20 +453,19 @@ def preview_items(
     async def look() -> None:
         nonlocal already, learnt
         for item in items:
-            key, entry, requests = work.key_of(item), work.entry_of(journal, item), estimate.requests
-            settled = skip(key) or work.skips(entry, journal, retry)
+            entry, requests = work.entry_of(journal, item), estimate.requests
+            settled = skip(work.key_of(item)) or work.skips(entry, journal, retry)
             if settled:
                 already += 1
                 learnt += 1
                 if learnt > MEASURED or not entry.outcome:
                     continue
-                earlier = work.recorded(entry)
-                ask = Ask(key, journal, send, again=entry.asked_again, earlier=earlier, replayed=learn)
+                ask = work.ask(item, journal, entry, send, replayed=learn)
             elif requests >= MEASURED:
                 estimate.add()
                 continue
             else:
-                ask = work.ask(item, journal, entry, send)
+                ask = work.ask(item, journal, entry, send, retried=work.has_ended(entry))
             with suppress(ModelError):
                 await work.answer(item, ask)
             already += not settled and estimate.requests == requests
@@ -524,13 +485,11 @@ def recorded_answers(
         journal: Of the run; may be read-only.
         end: Raised for a request without a recorded answer.
     """
-    entry = work.entry_of(journal, item)
 
     async def send(request: ChatRequest, by: str | None) -> ChatResponse:
         raise end or _NO_ANSWER
 
-    earlier = work.recorded(entry)
-    return Ask(work.key_of(item), journal, send, again=entry.asked_again, earlier=earlier)
+    return work.ask(item, journal, work.entry_of(journal, item), send)
 
 
 def replay_item(

@@ -11,19 +11,20 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from copy import copy
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeVar
 
 import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, parse_json
 from toolassay.locks import Closable, lock_descriptor, open_regular
+from toolassay.models import ChatResponse
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter
 _SYNC_EVERY = 1.0  # seconds between two syncs to the disk
@@ -335,38 +336,19 @@ def always(default: Any, name: str | None = None) -> Any:
     return msgspec.field(default_factory=lambda: copy(default), name=name)
 
 
-class WrittenCall(msgspec.Struct, omit_defaults=True):
-    """A tool call in an answer (`ToolCall`)."""
-
-    id: str
-    name: str
-    arguments: str
-    extra: dict[str, Any] = {}
-
-
-class AnswerLine(msgspec.Struct, omit_defaults=True, kw_only=True):
-    """The answer to a request of an item, with every figure that is known (`ChatResponse`).
+class AnswerLine(ChatResponse, frozen=True, kw_only=True):
+    """The answer to a request of an item.
 
     Attributes:
         asked: Hash of the messages of the request; empty where an earlier version recorded the answer.
-        response: The text.
     """
 
     asked: str = ""
-    response: str | None = always("")
-    finish_reason: str | None = always("stop")
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    refused: bool = False
-    seconds: float | None = None
-    first_token_seconds: float | None = None
-    attempts: int = 1
-    tool_calls: list[WrittenCall] | None = None
-    cached_tokens: int | None = None
-    reasoning: str = ""
-    reasoning_tokens: int | None = None
-    extra: dict[str, Any] = {}
-    leaked: str = ""
+
+    @classmethod
+    def of(cls, response: ChatResponse, asked: str = "") -> AnswerLine:
+        """The line of an answer."""
+        return cls(*(getattr(response, name) for name in ChatResponse.__struct_fields__), asked=asked)
 
 
 class CallLine(msgspec.Struct, omit_defaults=True):
@@ -386,7 +368,6 @@ class ItemEntry(msgspec.Struct, omit_defaults=True, kw_only=True):
         cut_off: Whether its last answer was truncated.
         asked_again: Number of its retries; answers of earlier ones stay in the journal.
         again: State of an unfinished retry, as an earlier version wrote it; the next retry continues from it.
-        order: Names of the fields that are written first, in this order.
     """
 
     outcome: str = ""
@@ -395,13 +376,6 @@ class ItemEntry(msgspec.Struct, omit_defaults=True, kw_only=True):
     cut_off: bool = False
     asked_again: int = 0
     again: dict[str, Any] = {}
-
-    order: ClassVar[tuple[str, ...]] = ()
-
-    def to_json(self) -> dict[str, Any]:
-        """The entry as its line has it."""
-        line: dict[str, Any] = msgspec.to_builtins(self)
-        return {name: line[name] for name in self.order if name in line} | line
 
 
 EntryKind = TypeVar("EntryKind", bound=msgspec.Struct)
@@ -427,9 +401,9 @@ class Journal(Closable):
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, Journal(Path(folder) / "journal.jsonl") as journal:
-    ...     journal.add_answer(LineAddress("a", "planner"), AnswerLine(response="Hello"))
+    ...     journal.add_answer(LineAddress("a", "planner"), AnswerLine("Hello"))
     ...     journal.append("a", ItemEntry(outcome="answered"))
-    ...     journal.entry("a", ItemEntry).outcome, journal.answer(LineAddress("a", "planner")).response
+    ...     journal.entry("a", ItemEntry).outcome, journal.answer(LineAddress("a", "planner")).text
     ('answered', 'Hello')
     """
 
@@ -450,16 +424,13 @@ class Journal(Closable):
         else:
             self._index.set(address.key, offset)
 
-    def append(self, key: str, entry: ItemEntry | Mapping[str, Any]) -> None:
-        """Write the entry of an item under `key`, which replaces a `key` of the entry itself.
-
-        When this returns, the operating system has the entry.
+    def append(self, key: str, entry: ItemEntry) -> None:
+        """Write the entry of an item; when this returns, the operating system has it.
 
         Raises:
             ToolassayError: The disk is full or the file is gone; the journal is left unchanged.
         """
-        line = entry.to_json() if isinstance(entry, ItemEntry) else dict(entry)
-        self._index.set(key, self._lines.append({"key": key} | line | {"key": key}))
+        self._index.set(key, self._lines.append({"key": key, **msgspec.to_builtins(entry)}))
 
     def add_answer(self, address: LineAddress, content: AnswerLine | CallLine) -> None:
         """Write an answer, or a call; otherwise like `append`."""
@@ -537,11 +508,6 @@ class Journal(Closable):
     def __contains__(self, key: str) -> bool:
         return self._index.get(key) is not None
 
-    def __getitem__(self, key: str) -> dict[str, Any]:
-        if key not in self:
-            raise KeyError(key)
-        return self.get(key)
-
     def __len__(self) -> int:
         return len(self._index)
 
@@ -550,17 +516,10 @@ class Journal(Closable):
         for offset in self._index:
             yield LineAddress.of(self._lines.line_at(offset)).key
 
-    def entries(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Iterate over the keys and their entries, in the order in which the keys were first written."""
-        for offset in self._index:
-            entry = parse_json(self._lines.line_at(offset))
-            yield entry["key"], entry
-
-    def get(self, key: str) -> dict[str, Any]:
-        """The entry under a key as JSON; {} without one."""
+    def line(self, key: str) -> bytes:
+        """The line of an item's entry, with its end; empty without one."""
         offset = self._index.get(key)
-        found: dict[str, Any] = {} if offset is None else parse_json(self._lines.line_at(offset))
-        return found
+        return b"" if offset is None else self._lines.line_at(offset) + b"\n"
 
     def entry(self, key: str, kind: type[EntryKind], **identity: str) -> EntryKind:
         """The entry under a key as a record.
@@ -578,10 +537,6 @@ class Journal(Closable):
         """
         found = self._record(self._index.get(key), kind) or kind()
         return found if all(getattr(found, name) == value for name, value in identity.items()) else kind()
-
-    def position(self, key: str) -> int | None:
-        """The position of a key in the order in which keys were first written, from 0, or None."""
-        return self._index.number(key)
 
     def close(self) -> None:
         """Close the file and release the lock."""

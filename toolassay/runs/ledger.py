@@ -12,11 +12,12 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.locks import Closable
@@ -40,13 +41,13 @@ NO_PRICE = "unknown (no price; --prices FILE gives one)"
 FIRST = 10
 """Answers of a start after which a token limit that is too low shows."""
 _NOTICED = 0.01  # seconds; a shorter wait is no queue
-_ATTEMPT = [one.name for one in fields(Attempt)]
 
 
-class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
-    """A line of `ledger.jsonl`: the fields of an `Attempt` (its `number` as `attempt`), and what it cost.
+class LedgerLine(Attempt, kw_only=True):
+    """A line of `ledger.jsonl`: an attempt, and what it cost.
 
     Attributes:
+        number: As of the attempt; earlier versions counted from 0.
         time: When it ended, in seconds since 1970.
         cost: US dollars; None if the price or the tokens are unknown. 0 for an attempt that did not reach the
             server or that it rejected with an HTTP status of 400 or more.
@@ -56,24 +57,9 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
         count: Number of calls of a free model that the line stands for (`UNTIMED`); None for a single call.
     """
 
-    time: float = always(0.0)
-    model: str
-    role: str
-    item: str
     number: int = always(1, name="attempt")
-    outcome: str
-    status: int | None = always(None)
-    prompt_tokens: int | None = always(None)
-    completion_tokens: int | None = always(None)
-    seconds: float | None = always(0.0)
-    first_token_seconds: float | None = always(None)
+    time: float = 0.0
     cost: float | None = always(None)
-    cached_tokens: int | None = None
-    reasoning_tokens: int | None = None
-    queued_seconds: float | None = None
-    cut_off: bool = False
-    only_thinking: bool = False
-    custom_id: str | None = None
     local: bool = False
     at_most_tokens: float | None = None
     at_most_cost: float = 0.0
@@ -82,15 +68,10 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
     @classmethod
     def of(cls, attempt: Attempt, cost: float | None, **more: Any) -> LedgerLine:
         """The line of an attempt that has just ended."""
-        line = cls(**asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
+        line = cls(**structs.asdict(attempt), time=round(time.time(), 3), cost=cost, **more)
         line.seconds = line.seconds and round(line.seconds, 4)
         line.queued_seconds = line.queued_seconds and round(line.queued_seconds, 4)
         return line
-
-    @property
-    def attempt(self) -> Attempt:
-        """The attempt."""
-        return Attempt(*(getattr(self, name) for name in _ATTEMPT))
 
     @property
     def at_most(self) -> Use | None:
@@ -98,15 +79,11 @@ class LedgerLine(msgspec.Struct, kw_only=True, omit_defaults=True):
         return None if self.at_most_tokens is None else Use(1, self.at_most_tokens, self.at_most_cost)
 
     def __post_init__(self) -> None:
-        self.number = self.number or 1  # earlier versions counted from 0
-
-
-_decode = decoder_of(LedgerLine)
+        self.number = self.number or 1
 
 
 def _lines_of(lines: AppendOnlyLines) -> Iterator[LedgerLine]:
-    for _, line in lines.scan(lambda line: line, _decode):
-        yield line
+    return (line for _, line in lines.scan(lambda line: line, decoder_of(LedgerLine)))
 
 
 def booked(path: Path) -> Iterator[LedgerLine]:
@@ -188,7 +165,7 @@ class Totals:
             for times, value in (
                 (self.seconds, line.seconds),
                 (self.first_token_seconds, line.first_token_seconds),
-                (self.seconds_per_token, line.attempt.seconds_per_token),
+                (self.seconds_per_token, line.seconds_per_token),
                 (self.queued_seconds, line.queued_seconds),
             ):
                 if value is not None:
@@ -342,7 +319,14 @@ class Ledger(Closable):
             self._first.append(attempt)
             if len(self._first) == FIRST and all(one.cut_off for one in self._first):
                 thinking = sum(one.only_thinking for one in self._first)
-                self._screen.say(f"{WARNING}{_cut_off_notice(thinking)}")
+                also = f"; in {thinking} of them thinking used up all tokens and no answer follows"
+                self._screen.say(
+                    f"{WARNING}the first {FIRST} answers all end at the token limit (finish reason length)"
+                    f"{also if thinking else ''}. Raise it with --max_tokens N (or in --extra_body)"
+                    "; where the server's context is the limit, raise that (llama.cpp: --n_ctx, vLLM: "
+                    "--max-model-len). inference.py --retry_malformed, or the same generate command, asks "
+                    "them again"
+                )
 
     def close(self) -> None:
         """Write the lines of the untimed calls of free models, close the file, and show what was used."""
@@ -362,11 +346,8 @@ class Ledger(Closable):
         if self._is_free:
             return ""
         totals, cost = self.totals, self.totals.known_cost
-        tokens = (
-            f"{_short(totals.tokens)} tokens"
-            if totals.tokens or not totals.unknown_tokens
-            else "tokens unknown"
-        )
+        is_known = totals.tokens or not totals.unknown_tokens
+        tokens = f"{totals.tokens:,} tokens" if is_known else "tokens unknown"
         if cost is None:
             return f"{tokens}, cost unknown"
         if totals.local and totals.local == totals.requests:
@@ -390,7 +371,7 @@ class Ledger(Closable):
 
     def _spend(self, line: LedgerLine) -> Use | None:
         if line.count is None:
-            return self._budget.settle(line.attempt, line.cost, line.at_most)
+            return self._budget.settle(line, line.cost, line.at_most)
         self._budget.spent.add(Use(line.count))
         return None
 
@@ -405,8 +386,28 @@ class Ledger(Closable):
             if totals.seconds:
                 yield f"  seconds to an answer, local: {_times(totals.seconds, places=4)}"
             return
-        yield "used by this run so far:"
-        yield from usage_lines(totals)
+        retries = f", {totals.retries} of them again after a failure" if totals.retries else ""
+        yield f"used by this run so far:\n  requests: {totals.requests} sent{retries}"
+        failed = [f"{count} {name}" for name, count in totals.outcomes.most_common() if name not in ANSWERS]
+        if failed:
+            yield f"  requests not answered: {', '.join(failed)}"
+        unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
+        cached = f" ({totals.cached_tokens} of them cached)" if totals.cached_tokens else ""
+        thought = f" ({totals.reasoning_tokens} of them thinking)" if totals.reasoning_tokens else ""
+        written = f"{totals.completion_tokens} written{thought}"
+        yield f"  tokens: {totals.prompt_tokens} read{cached}, {written}{unknown}"
+        if totals.cut_off:
+            yield f"  answers cut off at the token limit: {totals.cut_off}"
+        yield f"  money: {_money(totals)}"
+        has_queued = max(totals.queued_seconds, default=0.0) >= _NOTICED
+        for what, values, places in (
+            ("to an answer", totals.seconds, 2),
+            ("to its first token", totals.first_token_seconds, 2),
+            ("from token to token", totals.seconds_per_token, 4),
+            ("waiting for a turn, before sending", totals.queued_seconds if has_queued else None, 2),
+        ):
+            if values:
+                yield f"  seconds {what}: {_times(values, places=places)}"
         for model, price in self.prices.items():
             if not price.local:
                 yield f"  price of {model}: {price.words}"
@@ -460,54 +461,6 @@ def prices_within(
     return prices
 
 
-def _cut_off_notice(only_thinking: int) -> str:
-    thinking = f"; in {only_thinking} of them thinking used up all tokens and no answer follows"
-    return (
-        f"the first {FIRST} answers all end at the token limit (finish reason length)"
-        f"{thinking if only_thinking else ''}. "
-        "Raise it with --max_tokens N (or max_tokens in --extra_body); where the server's context is the "
-        "limit, raise that (llama.cpp: --n_ctx, vLLM: --max-model-len). inference.py --retry_malformed, "
-        "or the same generate command, asks them again"
-    )
-
-
-def usage_lines(totals: Totals) -> Iterator[str]:
-    """What a run has used so far, for the screen."""
-    retries = f", {totals.retries} of them again after a failure" if totals.retries else ""
-    yield f"  requests: {totals.requests} sent{retries}"
-    failed = [f"{count} {name}" for name, count in totals.outcomes.most_common() if name not in ANSWERS]
-    if failed:
-        yield f"  requests not answered: {', '.join(failed)}"
-    unknown = f" and those of {totals.unknown_tokens} answers, not said" if totals.unknown_tokens else ""
-    cached = f" ({totals.cached_tokens} of them cached)" if totals.cached_tokens else ""
-    thought = f" ({totals.reasoning_tokens} of them thinking)" if totals.reasoning_tokens else ""
-    written = f"{totals.completion_tokens} written{thought}"
-    yield f"  tokens: {totals.prompt_tokens} read{cached}, {written}{unknown}"
-    if totals.cut_off:
-        yield f"  answers cut off at the token limit: {totals.cut_off}"
-    yield f"  money: {_money(totals)}"
-    if totals.seconds:
-        yield f"  seconds to an answer: {_times(totals.seconds)}"
-    if totals.first_token_seconds:
-        yield f"  seconds to its first token: {_times(totals.first_token_seconds)}"
-    if totals.seconds_per_token:
-        yield f"  seconds from token to token: {_times(totals.seconds_per_token, places=4)}"
-    if max(totals.queued_seconds, default=0.0) >= _NOTICED:
-        yield f"  seconds waiting for a turn, before sending: {_times(totals.queued_seconds)}"
-
-
-def _short(count: int) -> str:
-    """A number of at most four digits and a letter.
-
-    >>> _short(950), _short(45_678), _short(7_000_000)
-    ('950', '45.7k', '7.0M')
-    """
-    for size, letter in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
-        if count >= size:
-            return f"{count / size:.1f}{letter}"
-    return str(count)
-
-
 def _money(totals: Totals) -> str:
     known = totals.known_cost
     if known is None and totals.requests:
@@ -521,6 +474,6 @@ def _money(totals: Totals) -> str:
     return amount
 
 
-def _times(values: array[float], *, places: int = 2) -> str:
+def _times(values: array[float], *, places: int) -> str:
     found = percentiles(values) or {}
     return f"{found['p50']:.{places}f} (median), {found['p95']:.{places}f} (95 %)"

@@ -7,16 +7,133 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from msgspec import UNSET, UnsetType
+
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import dated, read_json, write_json
-from toolassay.runs.journal import Journal
-from toolassay.version import OLD_NAME, __version__
+from toolassay.files import dated, read_json, record_of, write_json
+from toolassay.models.address import HIDDEN, Address
+from toolassay.models.redaction import without_secrets
+from toolassay.models.structured_output import Form
+from toolassay.runs.journal import ItemEntry, Journal
+from toolassay.version import __version__
 
 MANIFEST = "manifest.json"
 JOURNAL = "journal.jsonl"
 LEDGER = "ledger.jsonl"
 BATCHES = "batches.jsonl"
+SUMMARY = "summary.json"
 _FINGERPRINT = "_sha256"
+_UNANSWERED = ("provider error", "budget stop", "context overflow", "not run")
+
+
+class ServerNote(msgspec.Struct, omit_defaults=True, kw_only=True):
+    """Something learnt about a server, for the next start.
+
+    Attributes:
+        model: Name of the model that was asked; None if it is true of all.
+        endpoint: Redacted address.
+        endpoint_sha256: Hash of the address, where something is redacted.
+        parameter: A parameter that is refused (`refused_parameters`).
+        instead: The name under which it is sent; None if it is left out.
+        path: The version path that the address lacks, e.g. `/v1` (`version_paths`).
+        form: The form in which a JSON schema is accepted (`structured_output`).
+    """
+
+    model: str | None = None
+    endpoint: str
+    endpoint_sha256: str | None = None
+    parameter: str | None = None
+    instead: str | None = None
+    path: str | None = None
+    form: Form | None = None
+
+    def __post_init__(self) -> None:
+        """Redact the address: earlier versions wrote it whole, or with a redacted login."""
+        address = Address.of(self.endpoint)
+        self.endpoint = address.shown.replace(f"{HIDDEN}@", "")
+        self.endpoint_sha256 = self.endpoint_sha256 or address.fingerprint
+
+    def is_like(self, other: ServerNote) -> bool:
+        """Whether both are about the same model at the same address."""
+        names = ("model", "endpoint", "endpoint_sha256")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
+
+
+class RetryNote(msgspec.Struct):
+    """A start with `--retry_malformed`.
+
+    Attributes:
+        time: When it began.
+        items: Number of items with a new answer; None if the start was killed.
+        max_tokens: Limit that it sent; None for no limit.
+    """
+
+    time: str
+    items: int | None = None
+    max_tokens: int | None = None
+
+
+class ToolUse(msgspec.Struct, omit_defaults=True):
+    """Whether the tools of a run reach its model.
+
+    Attributes:
+        answers: Answers to requests with tools, where some show a leak.
+        leaks: How many of them, by leak.
+        items: Items that were offered tools before the first call, up to ten; None for none.
+        called: Whether a tool was called.
+        prompt_tokens: Of the request with the most for its tools; None if they are not reported.
+        tool_characters: Size of its tools.
+        tools_missing: Whether the tools do not reach the model.
+    """
+
+    answers: int = 0
+    leaks: dict[str, int] = {}
+    items: int | None = None
+    called: bool | None = None
+    prompt_tokens: int | UnsetType | None = UNSET
+    tool_characters: int | None = None
+    tools_missing: bool | None = None
+
+
+class Manifest(msgspec.Struct, omit_defaults=True):
+    """What `manifest.json` records of a run; it holds no secret.
+
+    Attributes:
+        settings: Every setting that affects answers; None without a run.
+        toolassay: Version of the package that wrote them.
+        starts: Every start: its time, command, versions, endpoint, and what was found.
+        refused_parameters: Parameters that a server refuses.
+        structured_output: Forms in which servers accept a JSON schema.
+        version_paths: Version paths that addresses lack.
+        asked_again: The starts that replaced answers.
+        tool_use: Whether the tools reach the model.
+    """
+
+    settings: dict[str, Any] | None
+    toolassay: str = ""
+    starts: list[dict[str, Any]] = []
+    refused_parameters: list[ServerNote] = []
+    structured_output: list[ServerNote] = []
+    version_paths: list[ServerNote] = []
+    asked_again: list[RetryNote] = []
+    tool_use: ToolUse = msgspec.field(default_factory=ToolUse)
+
+    def __post_init__(self) -> None:
+        """Redact the starts of earlier versions, which wrote the whole path of an address."""
+        for start in self.starts:
+            if start.get("command"):
+                start["command"] = [*without_secrets(start["command"], ())]
+            if url := (start.get("endpoint") or {}).get("url"):
+                start["endpoint"]["url"] = Address.of(url).shown
+
+    def write(self, folder: Path) -> None:
+        """Write it to the folder of the run.
+
+        Raises:
+            ToolassayError: It cannot be written.
+        """
+        write_json(folder / MANIFEST, msgspec.to_builtins(self))
 
 
 def open_run(
@@ -38,17 +155,21 @@ def open_run(
         UsageError: The settings differ (names which), or another process is writing this run.
         ToolassayError: The folder cannot be written.
     """
-    recorded = recorded_settings(folder)
-    if recorded is not None and not changes(recorded, settings):
-        return None
-    kept = (
-        _set_aside(folder)
-        if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix)
-        else None
-    )
     before = read_manifest(folder)
-    before.pop(OLD_NAME, None)
-    write_json(folder / MANIFEST, {**before, "toolassay": __version__, "settings": dict(settings)})
+    if before.settings is not None and not changes(before.settings, settings):
+        return None
+    kept = None
+    if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix):
+        kept = dated(folder)
+        try:
+            folder.rename(kept)
+        except OSError as error:
+            raise ToolassayError(
+                f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
+            ) from error
+    manifest = Manifest(None) if kept is not None else before
+    manifest.settings, manifest.toolassay = dict(settings), __version__
+    manifest.write(folder)
     return kept
 
 
@@ -103,24 +224,19 @@ def recorded_settings(folder: Path) -> dict[str, Any] | None:
     Raises:
         UsageError: The file is not a manifest.
     """
-    return read_manifest(folder).get("settings")
+    return read_manifest(folder).settings
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of the run in `folder`; {} without a run.
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of the run in `folder`; one without settings where there is no run.
 
     Raises:
         UsageError: The file is not a manifest.
     """
     path = folder / MANIFEST
     if not path.exists():
-        return {}
-    manifest: Any = read_json(path)
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("settings"), dict):
-        raise UsageError(
-            "not the manifest of a run", file=path, fix=f"restore it, or move {folder} out of the way"
-        )
-    return manifest
+        return Manifest(None)
+    return record_of(read_json(path), Manifest, file=path, fix=f"restore it, or move {folder} out of the way")
 
 
 def _holds_answers(folder: Path, *, read_only: bool) -> bool:
@@ -131,20 +247,9 @@ def _holds_answers(folder: Path, *, read_only: bool) -> bool:
     if batches.exists() and batches.stat().st_size:
         return True
     with Journal(path, read_only=read_only) as journal:
-        kinds = {"response", "answers", "adopted", "execution", "event"}
-        return journal.has_answers or any(kinds & entry.keys() for _, entry in journal.entries())
-
-
-def _set_aside(folder: Path) -> Path:
-    """Move a run to an unused dated name beside it."""
-    kept = dated(folder)
-    try:
-        folder.rename(kept)
-    except OSError as error:
-        raise ToolassayError(
-            f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
-        ) from error
-    return kept
+        return journal.has_answers or any(
+            journal.entry(key, ItemEntry).outcome not in _UNANSWERED for key in journal
+        )
 
 
 MAX_TOKENS = "max_tokens"
@@ -201,7 +306,5 @@ def retry_plan(
     recorded = recorded_settings(run_folder) if wanted else None
     if recorded is None or recorded.get(MAX_TOKENS) == settings.get(MAX_TOKENS):
         return RetryPlan(wanted, max_tokens=max_tokens), dict(settings)
-    compared = {name: value for name, value in settings.items() if name != MAX_TOKENS}
-    if MAX_TOKENS in recorded:
-        compared[MAX_TOKENS] = recorded[MAX_TOKENS]
+    compared = {**settings, MAX_TOKENS: recorded.get(MAX_TOKENS)}
     return RetryPlan(wanted, only=True, max_tokens=max_tokens), compared

@@ -6,7 +6,8 @@ import csv
 import io
 import ipaddress
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -87,21 +88,10 @@ class Price:
         """
         if self.local:
             return self
-        if self.batch is not None:
-            return replace(
-                self,
-                prompt=self.batch[0],
-                completion=self.batch[1],
-                cached=None,
-                source=f"{self.source}, in a batch",
-            )
-        return replace(
-            self,
-            prompt=self.prompt * BATCH_FACTOR,
-            completion=self.completion * BATCH_FACTOR,
-            cached=None if self.cached is None else self.cached * BATCH_FACTOR,
-            source=f"{self.source}, half price in a batch",
-        )
+        prompt, completion = self.batch or (self.prompt * BATCH_FACTOR, self.completion * BATCH_FACTOR)
+        cached = None if self.batch or self.cached is None else self.cached * BATCH_FACTOR
+        source = f"{self.source}, {'in a batch' if self.batch else 'half price in a batch'}"
+        return replace(self, prompt=prompt, completion=completion, cached=cached, source=source)
 
     @property
     def words(self) -> str:
@@ -226,20 +216,18 @@ def prices_of(
         UsageError: The table is missing or malformed (names the line).
     """
     own = read_prices(path) if path is not None else {}
-    prices = {model: _price(model, own.get(model), options) for model in models}
-    return {model: price for model, price in prices.items() if price is not None}
-
-
-def _price(model: str, own: Price | None, options: ModelOptions | None) -> Tariff | None:
-    """The price of a model; `own` is that of the user's table."""
-    address = options.address if options is not None and is_served(model) else None
     batch = options.batch if options is not None else None
-    price: Price | ListedPrice | None = own
-    if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
-        price = LOCAL
-    if price is None:
-        price = _listed(model, address)
-    return price.in_batch if price is not None and batch == "openai" else price
+    prices: dict[str, Tariff] = {}
+    for model in models:
+        address = options.address if options is not None and is_served(model) else None
+        price: Price | ListedPrice | None = own.get(model)
+        if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
+            price = LOCAL
+        if price is None:
+            price = _listed(model, address)
+        if price is not None:
+            prices[model] = price.in_batch if batch == "openai" else price
+    return prices
 
 
 def is_local(host: str) -> bool:
@@ -267,7 +255,25 @@ def read_prices(path: Path) -> Mapping[str, Price]:
     Raises:
         UsageError: The file is missing or malformed (names the line).
     """
-    return dict(_rows(read_text(path, fix="check --prices"), path))
+    lines = csv.reader(io.StringIO(read_text(path, fix="check --prices")))
+    head = tuple(name.strip() for name in next(lines, []))
+    if head not in _HEADS:
+        raise UsageError("not a table of prices", file=path, line=1, fix=_FIX)
+    prices = {}
+    for row in filter(None, lines):
+        try:
+            model, prompt, completion, as_of, *_ = (cell.strip() for cell in row)
+            cells = zip(head, row, strict=True)
+            more = {name: float(cell) for name, cell in cells if name in _OPTIONAL and cell.strip()}
+            batch = (more[BATCH[0]], more[BATCH[1]]) if BATCH[0] in more or BATCH[1] in more else None
+            price = Price(float(prompt), float(completion), as_of, more.get(CACHED), batch=batch)
+            numbers = price.prompt, price.completion, *more.values()
+            if not (model and all(0 <= number < 1e9 for number in numbers)):
+                raise ValueError
+        except (ValueError, KeyError):  # KeyError: one of the two prices of a batch is missing
+            raise UsageError("not a price", file=path, line=lines.line_num, fix=_FIX) from None
+        prices[model] = price
+    return prices
 
 
 def _listed(model: str, address: Address | None) -> ListedPrice | None:
@@ -279,51 +285,17 @@ def _listed(model: str, address: Address | None) -> ListedPrice | None:
     url = f"https://{address.url.partition('://')[2] or address.url}" if address is not None else ""
     maker, slash, rest = model.partition("/")
     at = next((provider.id for provider in snapshot.providers if re.match(provider.api_pattern, url)), None)
-    try:
-        if at is not None:
-            try:
-                provider, found = snapshot.find_provider_model(model, None, None, url)
-            except LookupError:
-                if at != maker.lower():
-                    raise
-                provider, found = snapshot.find_provider_model(rest, None, None, url)
-        elif slash and any(provider.id == maker.lower() for provider in snapshot.providers):
-            provider, found = snapshot.find_provider_model(rest, None, maker.lower(), None)
-        else:
-            provider, found = snapshot.find_provider_model(model, None, None, None)
-    except LookupError:
-        return None
-    return ListedPrice(provider, found, __version__) if _has_tokens(found) else None
-
-
-def _has_tokens(model: Any) -> bool:
-    """Whether a model has prices for text tokens, not only for audio, pages or images."""
-    if not model.prices:
-        return False
-    prices = model.get_prices(datetime.now(UTC))
-    return prices.input_mtok is not None and prices.output_mtok is not None
-
-
-def _rows(text: str, path: Path) -> Iterator[tuple[str, Price]]:
-    lines = csv.reader(io.StringIO(text))
-    head = tuple(name.strip() for name in next(lines, []))
-    if head not in _HEADS:
-        raise UsageError("not a table of prices", file=path, line=1, fix=_FIX)
-    for row in lines:
-        if not row:
-            continue
-        try:
-            model, prompt, completion, as_of, *_ = (cell.strip() for cell in row)
-            more = {
-                name: float(cell)
-                for name, cell in zip(head, row, strict=False)
-                if name in _OPTIONAL and cell.strip()
-            }
-            batch = (more[BATCH[0]], more[BATCH[1]]) if BATCH[0] in more or BATCH[1] in more else None
-            price = Price(float(prompt), float(completion), as_of, more.get(CACHED), batch=batch)
-            numbers = price.prompt, price.completion, *more.values()
-            if not (model and len(row) == len(head) and all(0 <= number < 1e9 for number in numbers)):
-                raise ValueError
-        except (ValueError, KeyError):  # KeyError: one of the two prices of a batch is missing
-            raise UsageError("not a price", file=path, line=lines.line_num, fix=_FIX) from None
-        yield model, price
+    names: list[tuple[str, str | None, str | None]] = [(model, None, url if at is not None else None)]
+    if at is not None and at == maker.lower():
+        names.append((rest, None, url))
+    elif at is None and slash and any(provider.id == maker.lower() for provider in snapshot.providers):
+        names = [(rest, maker.lower(), None)]
+    for name, provider_id, address_url in names:
+        with suppress(LookupError):
+            provider, found = snapshot.find_provider_model(name, None, provider_id, address_url)
+            prices = found.get_prices(datetime.now(UTC)) if found.prices else None
+            # Some models have prices for audio, pages or images only.
+            if prices is None or prices.input_mtok is None or prices.output_mtok is None:
+                return None
+            return ListedPrice(provider, found, __version__)
+    return None

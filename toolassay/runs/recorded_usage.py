@@ -17,8 +17,6 @@ from toolassay.runs.record import asked_again_phrase
 
 Amount = TypeVar("Amount", int, float)
 
-SUMMARY = "summary.json"
-
 
 def recorded_journal(path: Path) -> Journal:
     """Open a journal read-only, without a lock; a torn last line is skipped.
@@ -99,7 +97,6 @@ class Spending:
         at_most: Known worst case, in US dollars, of the calls of unknown cost.
         local: Answers of built-in models.
         untimed: Calls without times, of lines with a `count`.
-        unknown_times: Answers whose time is unknown, because they came in a batch.
         seconds: Sum of the times of the answers, for each task; nan if one of them is unknown.
         answers: Number of answers, for each task.
     """
@@ -110,7 +107,6 @@ class Spending:
     at_most: float = 0.0
     local: int = 0
     untimed: int = 0
-    unknown_times: int = 0
     seconds: array[float] = field(default_factory=lambda: array("d"))
     answers: array[int] = field(default_factory=lambda: array("l"))
 
@@ -123,16 +119,15 @@ class Spending:
         if not ledger.is_file():
             return
         self.ledgers += 1
-        first = len(self.seconds)
-        tasks = KeyIndex()
+        first, tasks = len(self.seconds), KeyIndex()
         for line in booked(ledger):
             if line.count is not None:
                 self.untimed += line.count
-            elif self.only is not None and line.item not in self.only:
+                self.totals.add(line)
+                continue
+            if self.only is not None and line.item not in self.only:
                 continue
             self.totals.add(line)
-            if line.count is not None:
-                continue
             self.at_most += line.at_most_cost
             place = tasks.number(line.item)
             if place is None:
@@ -141,7 +136,6 @@ class Spending:
                 self.seconds.append(0.0)
                 self.answers.append(0)
             if line.outcome in ANSWERS:
-                self.unknown_times += line.seconds is None
                 self.seconds[first + place] += math.nan if line.seconds is None else line.seconds
                 self.answers[first + place] += 1
                 self.local += line.model in FREE
@@ -215,9 +209,9 @@ class Spending:
     def notes(self) -> dict[str, str]:
         """Why `cost` or `latency` is null or incomplete."""
         if not self.ledgers:
-            reason = "there is no ledger beside the predictions"
-            return {"cost": reason, "latency": reason}
-        totals, notes = self.totals, {}
+            return dict.fromkeys(("cost", "latency"), "there is no ledger beside the predictions")
+        totals, answers, notes = self.totals, sum(self.answers), {}
+        unknown_times = answers - len(totals.seconds)
         if totals.known_cost is None:
             notes["cost"] = "no price is known for the model: run with --prices FILE"
         elif totals.unknown_cost:
@@ -226,23 +220,16 @@ class Spending:
                 "worst case"
             )
         elif totals.local:
-            whose = (
-                ""
-                if totals.local == totals.requests
-                else f" for {totals.local} of {totals.requests} requests"
+            notes["cost"] = (
+                f"local, no price for {totals.local} of {totals.requests} requests: set one with --prices "
+                "FILE of inference.py"
             )
-            notes["cost"] = f"local, no price{whose}: set one with --prices FILE of inference.py"
-        answers = sum(self.answers)
-        if self.untimed and self.untimed == totals.requests:
-            notes["latency"] = "this run did not time the calls of built-in models: run it again"
-        elif not answers:
-            notes["latency"] = "no answer yet"
-        elif self.unknown_times == answers:
-            notes["latency"] = "the answers came in a batch (--batch), which does not report their times"
-        elif self.unknown_times:
+        if not answers:
+            notes["latency"] = "no answer was timed: run it again" if self.untimed else "no answer yet"
+        elif unknown_times:
             notes["latency"] = (
-                f"{self.unknown_times} of {answers} answers came in a batch (--batch), which does not report "
-                "their times; they are left out"
+                f"{unknown_times} of {answers} answers came in a batch (--batch), which does not report "
+                "their times"
             )
         elif 0 < self.local < answers:
             notes["latency"] = f"{self.local} of {answers} answers are local, from built-in models"

@@ -4,36 +4,41 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial, reduce
-from itertools import islice
-from operator import add, attrgetter
+from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from toolassay.engines import Engine, open_engine
-from toolassay.errors import ToolassayError, UsageError
+from toolassay.engines import open_engine
+from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
-from toolassay.locks import temporary_folder
-from toolassay.models import Attempt, ChatModel, ChatRequest, ModelOptions, NoMeter, create_model
-from toolassay.models.protocol import Meter
-from toolassay.models.registry import BUILT_IN, is_served
+from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
+from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
 from toolassay.runs.batches import MOST_REQUESTS, check_batch, open_batches, refused_open_batches
-from toolassay.runs.budget import Budget, Estimate, ExpectedUsage, completion_limit
-from toolassay.runs.items import ItemWork, answer_items
+from toolassay.runs.budget import Estimate, ExpectedUsage, completion_limit
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import ANSWERS, FREE, NO_PRICE, Ledger, prices_within
-from toolassay.runs.manifest import JOURNAL, RetryPlan, needs_new_run, open_run, retry_plan
+from toolassay.runs.manifest import (
+    JOURNAL,
+    SUMMARY,
+    RetryPlan,
+    ToolUse,
+    needs_new_run,
+    open_run,
+    read_manifest,
+    retry_plan,
+)
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.prices import Tariff
 from toolassay.runs.record import RunRecord
-from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
-from toolassay.runs.tool_arrival import ToolArrival, ToolUse, Verdict, known_tool_use
+from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
+from toolassay.runs.tool_arrival import ToolArrival, Verdict
 from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
@@ -41,178 +46,6 @@ from toolassay.screen import WARNING, Figures
 
 if TYPE_CHECKING:
     from toolassay.runs.batches.collector import Batches
-
-
-MOST_ITEMS = 100
-"""Items per shard. A killed run loses the shards in flight; each has an overhead of a few milliseconds."""
-_SHARDS_A_WORKER = 4  # at least, where there are items enough: workers end at about the same time
-
-
-def check_spread(llm: str, helpers: Iterable[str], budget: Budget | None) -> None:
-    """Check what an engine cannot run.
-
-    Args:
-        llm: the model under test.
-        helpers: further models of the run.
-        budget: the limits of the run.
-
-    Raises:
-        UsageError: a model is not built in, or requests are limited.
-    """
-    for name in (llm, *helpers):
-        if name not in BUILT_IN:
-            raise UsageError(
-                f"--engine runs built-in models only, not '{name}'",
-                fix="omit --engine: one process sends requests to a server concurrently",
-            )
-    if budget is not None and budget.requests is not None:
-        raise UsageError(
-            "--max_requests is counted by one process", fix="omit --engine or --max_requests; --limit N works"
-        )
-
-
-class Shard(NamedTuple):
-    """Items to answer.
-
-    Attributes:
-        items: the items.
-        begun: those entries of the run's journal that belong to one of them, whose answers are not usable.
-    """
-
-    items: tuple[Any, ...]
-    begun: tuple[tuple[str, Mapping[str, Any]], ...]
-
-
-class Answered(NamedTuple):
-    """What a worker made of a shard.
-
-    Attributes:
-        lines: lines for the journal.
-        attempts: calls of models, for the ledger.
-        summary: outcomes.
-        replaced: number of items with a new answer (`RetryPlan.replaced`).
-        error: why the run cannot go on. What was answered before is in `lines`.
-    """
-
-    lines: bytes
-    attempts: list[Attempt]
-    summary: RunSummary
-    replaced: int
-    error: ToolassayError | None
-
-
-@dataclass(frozen=True)
-class ItemsTask:
-    """Answers shards, for an engine.
-
-    Attributes:
-        work: the work on single items.
-        llm: the model under test.
-        helpers: further models.
-        seed: of models that draw; None for their default.
-        retry: which answered items are run again.
-    """
-
-    work: ItemWork[Any]
-    llm: str
-    helpers: tuple[str, ...] = ()
-    seed: Any = None
-    retry: RetryPlan = field(default_factory=RetryPlan)
-
-    def start(self) -> Callable[[Shard], Answered]:
-        """Create the models."""
-        options = ModelOptions(extra_body={} if self.seed is None else {SEED: self.seed})
-        meter = _Attempts()
-        models = {name: create_model(name, options, meter) for name in (self.llm, *self.helpers)}
-        return lambda shard: _answered(shard, self.work, models[self.llm], models, meter, self.retry)
-
-
-def _answered(
-    shard: Shard,
-    work: ItemWork[Any],
-    model: ChatModel,
-    helpers: Mapping[str, ChatModel],
-    meter: _Attempts,
-    retry: RetryPlan,
-) -> Answered:
-    meter.made = []
-    # Built-in models never wait, so more than one item at a time would gain nothing.
-    loop = Loop(1, retry=replace(retry, replaced=0, left=0))
-    error: ToolassayError | None = None
-    with (
-        temporary_folder() as scratch,
-        Journal(scratch / JOURNAL) as journal,
-    ):
-        for key, entry in shard.begun:
-            journal.append(key, entry)
-        start = journal.end
-        try:
-            answer_items(work, shard.items, model, helpers, journal, loop)
-        except ToolassayError as raised:
-            error = raised
-        lines = journal.lines_from(start)
-    return Answered(lines, meter.made, loop.summary, loop.retry.replaced, error)
-
-
-class _Attempts(NoMeter):
-    """A meter that keeps what was called; built-in models cost nothing."""
-
-    def __init__(self) -> None:
-        self.made: list[Attempt] = []
-
-    def after(self, attempt: Attempt) -> None:
-        self.made.append(attempt)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Runs the items of a run on an engine (`Loop.spread`).
-
-    Attributes:
-        engine: the engine.
-        task: what its workers do.
-        journal: of the run.
-        meter: of the run.
-        asked: number of items of this start.
-    """
-
-    engine: Engine
-    task: ItemsTask
-    journal: Journal
-    meter: Meter
-    asked: int
-
-    def __call__(self, items: Iterator[Any], loop: Loop) -> None:
-        """Answer items.
-
-        Raises:
-            ToolassayError: the run cannot go on, or workers keep dying.
-            KeyboardInterrupt: at Ctrl-C. Shards in flight are lost; the next start answers them.
-        """
-        task = replace(self.task, retry=loop.retry)
-        try:
-            for answered in self.engine.map(task, self._shards(items)):
-                self._take(answered, loop)
-        except KeyboardInterrupt:
-            loop.summary.interrupted = True
-            raise
-
-    def _shards(self, items: Iterator[Any]) -> Iterator[Shard]:
-        size = max(1, min(MOST_ITEMS, self.asked // (_SHARDS_A_WORKER * self.engine.workers)))
-        while part := tuple(islice(items, size)):
-            keys = map(self.task.work.key_of, part)
-            yield Shard(part, tuple((key, self.journal[key]) for key in keys if key in self.journal))
-
-    def _take(self, answered: Answered, loop: Loop) -> None:
-        for attempt in answered.attempts:
-            self.meter.after(attempt)
-        self.journal.extend(answered.lines)
-        loop.summary.add(answered.summary)
-        loop.retry.replaced += answered.replaced
-        for _ in range(answered.summary.outcomes.total()):
-            loop.done()
-        if answered.error is not None:
-            raise answered.error
 
 
 _NOTHING = Path(os.devnull)  # the journal and the predictions of a run that starts again
@@ -296,7 +129,7 @@ class Run:
                 record.tool_use(tools.facts)
                 screen.say(f"{WARNING}{_tools_warning(verdict, tools.facts, facts.noun)}")
 
-            tools = ToolArrival(models[trial.llm], known_tool_use(folder), warn)
+            tools = ToolArrival(models[trial.llm], read_manifest(folder).tool_use, warn)
             about = {
                 "requests": facts.size,
                 "asked": facts.asked,
@@ -321,14 +154,8 @@ class Run:
                             seed, helpers = self._options.extra_body.get(SEED), tuple(facts.helpers)
                             task = ItemsTask(self._work.items, trial.llm, helpers, seed)
                             spread = Spread(engine, task, journal, ledger, facts.asked)
-                        loop = Loop(
-                            run.limits.multiworker,
-                            advance,
-                            screen.interrupted,
-                            summary,
-                            retry,
-                            spread=spread,
-                        )
+                        most = run.limits.multiworker
+                        loop = Loop(most, advance, screen.interrupted, summary, retry, spread=spread)
                         if batches is not None:
                             most = max(1, min(facts.asked, MOST_REQUESTS))
                             loop = replace(loop, concurrency=most, in_progress=batches.count)
@@ -525,9 +352,8 @@ def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) 
     for one in ended:
         summary.add(one.summary)
         summary.stop = summary.stop or one.summary.stop
-    counts = (sum(map(attrgetter(name), ended)) for name in ("written", "already", "adopted"))
-    written, already, adopted = counts
-    return Inference(written, already, summary, adopted)
+    written, already = sum(one.written for one in ended), sum(one.already for one in ended)
+    return Inference(written, already, summary, sum(one.adopted for one in ended))
 
 
 def _figures(ledger: Ledger, summary: RunSummary) -> Figures:

@@ -10,20 +10,15 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from toolassay.answers import load, spans, without_reasoning
-from toolassay.files import record_of
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
-from toolassay.runs.manifest import MANIFEST, read_manifest
+from toolassay.runs.manifest import ToolUse, read_manifest
 
-TOOL_USE = "tool_use"
-"""Key of the result in a manifest."""
 FIRST = 10
 """Number of items without a tool call after which the warning is given."""
 FEWEST = 3
@@ -35,28 +30,6 @@ length."""
 Verdict = Literal["fine", "missing", "unknown"]
 """`missing`: no item made a call, and every prompt has too few tokens to contain the tools. `unknown`: no
 item made a call, and the server reports no prompt tokens."""
-
-
-class ToolUse(msgspec.Struct, omit_defaults=True):
-    """What a manifest says of the tools of a run.
-
-    Attributes:
-        answers: Answers to requests with tools, where some show a leak.
-        leaks: How many of them, by leak.
-        items: Items that were offered tools before the first call, up to ten; None for none.
-        called: Whether a tool was called.
-        prompt_tokens: Of the request with the most for its tools; None if they are not reported.
-        tool_characters: Size of its tools.
-        tools_missing: Whether the tools do not reach the model.
-    """
-
-    answers: int = 0
-    leaks: dict[str, int] = {}
-    items: int | None = None
-    called: bool | None = None
-    prompt_tokens: int | UnsetType | None = UNSET
-    tool_characters: int | None = None
-    tools_missing: bool | None = None
 
 
 class ToolArrival:
@@ -154,17 +127,7 @@ def tools_missing(run_folder: Path) -> bool:
     Raises:
         UsageError: The manifest cannot be read.
     """
-    return known_tool_use(run_folder).tools_missing is True
-
-
-def known_tool_use(run_folder: Path) -> ToolUse:
-    """`ToolArrival.facts` in the manifest of a run; without values if it has none.
-
-    Raises:
-        UsageError: The manifest cannot be read.
-    """
-    found, file = read_manifest(run_folder).get(TOOL_USE, {}), run_folder / MANIFEST
-    return record_of(found, ToolUse, file=file, fix=f"remove {TOOL_USE} from it")
+    return read_manifest(run_folder).tool_use.tools_missing is True
 
 
 _LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")

@@ -77,8 +77,8 @@ from toolassay.graph import ToolGraph
 from toolassay.models.registry import refuse_baseline
 from toolassay.runs import Journal
 from toolassay.runs.ledger import FREE, NO_PRICE
+from toolassay.runs.manifest import SUMMARY
 from toolassay.runs.record import hashes
-from toolassay.runs.recorded_usage import SUMMARY
 from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.runs.trials import Trial

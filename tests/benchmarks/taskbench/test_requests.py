@@ -8,10 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.benchmarks.taskbench.inference import prediction_lines
 from toolassay.dataset import Request, read_requests
 from toolassay.errors import UsageError
@@ -101,7 +103,7 @@ def test_each_settled_request_has_its_line(tmp_path: Path) -> None:
     }
     with Journal(tmp_path / "journal.jsonl") as recorded:
         for key, one_entry in journal.items():
-            recorded.append(key, one_entry)
+            recorded.append(key, msgspec.convert(one_entry, PlanEntry))
         lines = list(prediction_lines(REQUESTS, recorded, "resource"))
     assert [line["id"] for line in lines] == [0, 1, 2, 3, 5, 6]
     outcomes = [None, "malformed", "refused", None, None, "malformed"]

@@ -79,7 +79,7 @@ def test_an_answer_is_kept_until_the_journal_has_it(tmp_path: Path) -> None:
         state.prune(journal, ["a-1"])
         assert [name for _, name in state.kept_answers(journal)] == ["a-1"]
         assert state.result("a-1") == msgspec.convert(result("a-1"), ResultLine)
-        journal.add_answer(ADDRESS, AnswerLine(response="yes"))
+        journal.add_answer(ADDRESS, AnswerLine("yes"))
         assert not list(state.kept_answers(journal))
         state.prune(journal, ["a-1"])
         assert not (tmp_path / "batches").exists()
@@ -167,7 +167,7 @@ def test_unread_batches_are_refused_without_the_option(tmp_path: Path) -> None:
     with pytest.raises(UsageError), refused_open_batches(tmp_path):
         pass
     with Journal(tmp_path / JOURNAL) as journal:
-        journal.add_answer(ADDRESS, AnswerLine(response="yes"))
+        journal.add_answer(ADDRESS, AnswerLine("yes"))
     with pytest.raises(UsageError), refused_open_batches(tmp_path):  # its cost is not in the ledger
         pass
     with Ledger(tmp_path / LEDGER, prices={}) as ledger:

@@ -219,8 +219,8 @@ class AttackItems(ItemWork[Attack]):
 
     def recorded(self, entry: AttackEntry) -> Recorded:
         """The answer and the replies of an entry."""
-        answers = [] if entry.response is None else [AnswerLine(response=entry.response)]
-        return {"agent": answers, "judge": [AnswerLine(response=text) for text in entry.said]}
+        answers = [] if entry.response is None else [AnswerLine(entry.response)]
+        return {"agent": answers, "judge": [AnswerLine(text) for text in entry.said]}
 
     async def answer(self, item: Attack, ask: Ask) -> AttackEntry:
         """Send an attack, then ask the judge until its reply has grades."""

@@ -319,12 +319,12 @@ def check_chat(
 def answer_text(answer: ChoiceAnswer, *, thoughts: bool = True) -> str:
     """The text and calls of one answer; optionally without its reasoning.
 
-    >>> answer = ChoiceAnswer(response='So: {"thinking": "hm", "workflow": "none"}')
+    >>> answer = ChoiceAnswer(text='So: {"thinking": "hm", "workflow": "none"}')
     >>> answer_text(answer, thoughts=False)
     'So: {"thinking": "", "workflow": "none"}'
     """
     text = answer.said if thoughts else _without_thoughts(answer.said)
-    calls = [f"{call.name}({call.arguments})" for call in answer.tool_calls or ()]
+    calls = [f"{call.name}({call.arguments})" for call in answer.tool_calls]
     return "\n".join([*([text] if text else []), *calls])
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from msgspec import UNSET, UnsetType
 
 from toolassay.dataset import Request
+from toolassay.models import ToolCall
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs.journal import ItemEntry, Journal, LineAddress, WrittenCall
+from toolassay.runs.journal import ItemEntry, Journal, LineAddress
 
 
 class PlanEntry(ItemEntry):
@@ -47,11 +48,9 @@ class PlanEntry(ItemEntry):
     finish_reason: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    tool_calls: list[WrittenCall] | None = None
+    tool_calls: Sequence[ToolCall] | None = None
     reformatted: str | None = None
     reformatted_finish_reason: str | None = None
-
-    order = ("outcome", "rewriter", "plan", "steps", "calls", "refused_calls", "cut_off", "limit")
 
     @property
     def has_answer(self) -> bool:
@@ -69,12 +68,12 @@ def entry_of(journal: Journal, request: Request) -> PlanEntry:
     if entry.has_answer or not entry.outcome:
         return entry
     if answer := journal.answer(LineAddress(key, "planner", 0, entry.asked_again)):
-        entry.response, entry.finish_reason = answer.response or "", answer.finish_reason
+        entry.response, entry.finish_reason = answer.text, answer.finish_reason
         entry.prompt_tokens, entry.completion_tokens = answer.prompt_tokens, answer.completion_tokens
         entry.tool_calls = answer.tool_calls
     rewriting = LineAddress(key, f"reformat {entry.rewriter}", 0, entry.asked_again)
     if entry.rewriter and (rewritten := journal.answer(rewriting)):
-        entry.reformatted, entry.reformatted_finish_reason = rewritten.response, rewritten.finish_reason
+        entry.reformatted, entry.reformatted_finish_reason = rewritten.text, rewritten.finish_reason
     return entry
 
 

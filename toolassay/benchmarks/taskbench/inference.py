@@ -312,14 +312,11 @@ class PlanItems(ItemWork[Request]):
 
     def recorded(self, entry: PlanEntry) -> Recorded:
         """The answers as entries held them."""
-        found: dict[str, list[AnswerLine]] = {}
-        if entry.response is not None:
-            first = msgspec.convert(entry, AnswerLine, from_attributes=True)
-            found["planner"] = [first]
-        if entry.reformatted is not None:
-            second = AnswerLine(response=entry.reformatted, finish_reason=entry.reformatted_finish_reason)
-            found["reformat"] = [second]
-        return found
+        figures = entry.finish_reason, entry.prompt_tokens, entry.completion_tokens
+        calls, reason = tuple(entry.tool_calls or ()), entry.reformatted_finish_reason
+        first = [] if entry.response is None else [AnswerLine(entry.response, *figures, tool_calls=calls)]
+        second = [] if entry.reformatted is None else [AnswerLine(entry.reformatted, reason)]
+        return {"planner": first, "reformat": second}
 
     def shown(self, item: Request) -> tuple[PlanPrompt, ToolGraph]:
         """The prompt and the graph of a request."""

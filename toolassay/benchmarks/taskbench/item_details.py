@@ -47,7 +47,6 @@ from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.requests import Requests, key_of
 from toolassay.runs import recorded_settings
-from toolassay.runs.items import response_of
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
@@ -197,7 +196,7 @@ def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Itera
                 from toolassay.episodes.model_relay import relayed_conversation
 
                 answers = journal.answers(key_of(request.id), "agent", entry.asked_again)
-                said, tools = relayed_conversation(map(response_of, answers), agent.form)
+                said, tools = relayed_conversation(answers, agent.form)
                 if not said:
                     continue
             else:

@@ -10,8 +10,10 @@ import json
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from msgspec.structs import replace
 
 from toolassay.models.errors import ModelError
 from toolassay.models.protocol import ChatResponse

@@ -36,25 +36,26 @@ def check_batch(options: ModelOptions, llm: str | None, *, in_steps: bool, cance
         if cancel:
             raise UsageError("--batch_cancel is for a run with --batch", fix="add --batch openai")
         return
-    one_by_one = "leave --batch out"
-    if llm is None or not is_served(llm):
-        what = "recorded answers ask" if llm is None else f"--llm {llm} asks"
-        raise UsageError(f"{what} no server, and --batch is for one", fix=one_by_one)
-    if in_steps:
-        raise UsageError(
+    leave_out = "leave --batch out"
+    what = "recorded answers ask" if llm is None else f"--llm {llm} asks"
+    for is_wrong, problem, fix in (
+        (llm is None or not is_served(llm), f"{what} no server, and --batch is for one", leave_out),
+        (
+            in_steps,
             "--batch is for items of one request, and an agent's steps depend on the answers before them",
-            fix=one_by_one,
-        )
-    if options.stream:
-        raise UsageError("an answer in a batch is not streamed", fix="leave --stream or --batch out")
-    if options.connections is not None:
-        raise UsageError(
-            "the server decides how many requests of a batch it works on", fix="leave --multiworker out"
-        )
-    if options.dialect != "chat":
-        raise UsageError(f"--batch is not written for --api {options.dialect}", fix=one_by_one)
-    if options.is_azure:
-        raise UsageError("--batch is not written for Azure, whose batches differ", fix=one_by_one)
+            leave_out,
+        ),
+        (options.stream, "an answer in a batch is not streamed", "leave --stream or --batch out"),
+        (
+            options.connections is not None,
+            "the server decides how many requests of a batch it works on",
+            "leave --multiworker out",
+        ),
+        (options.dialect != "chat", f"--batch is not written for --api {options.dialect}", leave_out),
+        (options.is_azure, "--batch is not written for Azure, whose batches differ", leave_out),
+    ):
+        if is_wrong:
+            raise UsageError(problem, fix=fix)
 
 
 def open_batches(run_folder: Path) -> list[str]:

@@ -23,6 +23,7 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.files import HALF_PAIRS, atomic_target
@@ -135,7 +136,6 @@ class Batches:
         self._endpoint = Endpoint.of(options)
         keys = [text for text in options.credentials if len(text) >= _SHORTEST_SECRET]
         self._secrets = [*keys, *options.pairs]
-        self._state: BatchState | None = None
         self._booked: set[str] = set()
         self._waiting: dict[str, _Waiter] = {}
         self._pending: dict[str, int] = {}  # bytes of those of `_waiting` that no open batch has, in order
@@ -166,7 +166,7 @@ class Batches:
             UsageError: An open batch was sent elsewhere, or is of another kind.
             ToolassayError: The state cannot be written, or the server cannot be reached.
         """
-        self._state = state = BatchState(self._folder)
+        state = self._state = BatchState(self._folder)
         try:
             for batch in state.open_batches:
                 self._check(batch)
@@ -207,7 +207,8 @@ class Batches:
         if custom_id is None or custom_id in self._booked:
             return
         self._booked.add(custom_id)
-        self._meter.after(replace(attempt, seconds=None, queued_seconds=None, custom_id=custom_id))
+        untimed = structs.replace(attempt, seconds=None, queued_seconds=None, custom_id=custom_id)
+        self._meter.after(untimed)
 
     async def ask(self, model: str, request: ChatRequest, options: ModelOptions) -> ChatResponse:
         """The answer to a request, from an earlier start or from the next batch.
@@ -215,7 +216,7 @@ class Batches:
         Raises:
             ModelError: There is none: an error of the server, or the run ends before (outcome "not run").
         """
-        state, turn = self._opened, QUEUE_TURN.get()
+        state, turn = self._state, QUEUE_TURN.get()
         sent = replace(request, parameters=parameters_of(request, options))
         body = _body(model, sent)
         address = ASKED.get()
@@ -252,11 +253,6 @@ class Batches:
             self._service = None
 
     @property
-    def _opened(self) -> BatchState:
-        assert self._state is not None  # `open` has been called
-        return self._state
-
-    @property
     def _server(self) -> OpenAIBatches:
         if self._service is None:
             self._service = OpenAIBatches(self._options)
@@ -268,7 +264,7 @@ class Batches:
 
     def _book_failure(self, custom_id: str) -> None:
         """Book a failure that is not handed over."""
-        batch, error = self._opened.owner(custom_id), self._failure(custom_id)
+        batch, error = self._state.owner(custom_id), self._failure(custom_id)
         if error is not None:
             one, tokens = (
                 batch.requests[custom_id].outstanding,
@@ -279,7 +275,7 @@ class Batches:
 
     def _failure(self, custom_id: str) -> ModelError | None:
         """The error that a request ended with."""
-        if (line := self._opened.result(custom_id)) is not None:
+        if (line := self._state.result(custom_id)) is not None:
             try:
                 line.answer(self._options.place)
             except ModelError as error:
@@ -352,7 +348,7 @@ class Batches:
     @property
     def _active(self) -> list[Batch]:
         """The open batches at the server that an item waits for."""
-        batches = [batch for batch in self._opened.open_batches if batch.kind == "openai"]
+        batches = [batch for batch in self._state.open_batches if batch.kind == "openai"]
         return [batch for batch in batches if any(name in self._waiting for name in batch.requests)]
 
     async def _submit(self, everything: bool) -> bool:
@@ -376,7 +372,7 @@ class Batches:
         return bool(full)
 
     async def _send(self, model: str, custom_ids: list[str]) -> None:
-        state, asked = self._opened, {name: self._waiting[name] for name in custom_ids}
+        state, asked = self._state, {name: self._waiting[name] for name in custom_ids}
         if not asked:
             return
         planned = {}
@@ -422,7 +418,7 @@ class Batches:
             ModelError: It failed its validation.
         """
         if progress.status == "failed":
-            self._opened.ended(batch, progress.status)
+            self._state.ended(batch, progress.status)
             if progress.code != TOO_MANY_TOKENS or not self._active:
                 raise ModelError(f"{batch.name} failed: {progress.problem}", stops_run=True)
             self._is_held = True  # until another batch is over
@@ -433,7 +429,7 @@ class Batches:
         await self._store(batch, progress)
         for count, name in enumerate(batch.requests, start=1):
             one = self._waiting.get(name)
-            if one is not None and not one.answered.done() and self._opened.has_result(name):
+            if one is not None and not one.answered.done() and self._state.has_result(name):
                 one.answered.set_result(None)
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
@@ -441,7 +437,7 @@ class Batches:
 
     async def _store(self, batch: Batch, progress: BatchProgress) -> None:
         """Write the results of a batch that is over to its result file, without what the server never did."""
-        state, found = self._opened, set[str]()
+        state, found = self._state, set[str]()
         with atomic_target(state.result_file(batch)) as stream:
 
             def take(line: bytes) -> None:
@@ -479,7 +475,7 @@ class Batches:
         Raises:
             ToolassayError: The server does not know them, or cannot be reached.
         """
-        state = self._opened
+        state = self._state
         try:
             for batch in state.open_batches:
                 if self._kind == "vllm":
@@ -508,17 +504,17 @@ class Batches:
             if batch.id is not None or await self._is_found(batch):
                 await self._take_up(batch)
             else:
-                self._opened.ended(batch, DROPPED)
+                self._state.ended(batch, DROPPED)
         except ModelError as error:
             is_gone = error.status == 404 or (batch.id is None and error.kind == UNREACHABLE)
             if not (self._cancel and is_gone):
                 raise
-            self._opened.ended(batch, DROPPED)
+            self._state.ended(batch, DROPPED)
             self._say(f"{WARNING}{batch.name} is given up: {error}")
 
     async def _is_found(self, batch: Batch) -> bool:
         """Whether the server has a batch whose id is unknown, or its file, from which it is then created."""
-        state = self._opened
+        state = self._state
         if self._cancel:
             found = await self._server.find(batch)
             if found is not None:
@@ -546,7 +542,7 @@ class Batches:
                     raise
         if progress.status == "failed":
             self._say(f"{WARNING}{batch.name} failed: {progress.problem}")
-            self._opened.ended(batch, progress.status)
+            self._state.ended(batch, progress.status)
         elif progress.is_over:
             await self._store(batch, progress)
         self._report(batch, progress)
@@ -564,8 +560,6 @@ class Batches:
 
     def _report_open(self) -> None:
         """Say which batches are still open, and what to do."""
-        if self._state is None:
-            return
         for batch in self._state.open_batches:
             count = count_of(len(batch.requests), "request")
             if batch.kind == "vllm":

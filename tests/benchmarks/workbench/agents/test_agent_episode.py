@@ -6,12 +6,13 @@ import asyncio
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from answering import Scripted, ask_of
+from msgspec.structs import replace
 
 from toolassay.benchmarks.workbench.agents.episode import (
     NO_ANSWER,
@@ -51,7 +52,7 @@ def run(
 ) -> tuple[dict[str, Any], dict[str, Any], Scripted]:
     model = Scripted(*says)
     work = WorkbenchTasks(WorkbenchAgentSettings(**settings), {"temperature": 0}, lambda: sandbox)
-    entry = asyncio.run(work.answer(TASK, ask_of(model, key=TASK.id))).to_json()
+    entry = msgspec.to_builtins(asyncio.run(work.answer(TASK, ask_of(model, key=TASK.id))))
     end: dict[str, Any] = {
         name: entry[name] for name in ("outcome", "response", "error", "limit") if name in entry
     }

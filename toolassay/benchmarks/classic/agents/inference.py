@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from toolassay.benchmarks.classic.agents.choice import (
     KEY,
@@ -37,7 +38,7 @@ from toolassay.files import sha256_of
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.structured_output import Structured, json_schema
 from toolassay.runs import Journal
-from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded, answer_line
+from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
 from toolassay.runs.journal import AnswerLine, ItemEntry, always
 
 
@@ -142,26 +143,29 @@ def question_fingerprint(question: Question) -> str:
     return hashlib.sha256(json.dumps(asdict(question)).encode()).hexdigest()[:16]
 
 
-class ChoiceAnswer(AnswerLine):
+class ChoiceAnswer(ChatResponse, frozen=True, kw_only=True):
     """An answer of the model.
 
     Attributes:
-        text: the response, as earlier versions named it.
+        text: the response.
+        earlier: the response, as earlier versions named it.
         cost: in US dollars; None if unknown.
     """
 
-    text: str = ""
+    text: str = msgspec.field(default="", name="response")
+    earlier: str = msgspec.field(default="", name="text")
     cost: float | None = None
 
     @classmethod
     def of(cls, response: ChatResponse, cost: float | None = None) -> ChoiceAnswer:
         """An answer as an entry has it, without what the server requires with an answer that is sent back."""
-        return cls(**{**msgspec.structs.asdict(answer_line(response)), "extra": {}, "cost": cost})
+        known = {name: getattr(response, name) for name in ChatResponse.__struct_fields__}
+        return cls(**known | {"extra": {}, "cost": cost})
 
     @property
     def said(self) -> str:
         """The response."""
-        return self.response or self.text
+        return self.text or self.earlier
 
 
 class QuestionEntry(ItemEntry):
@@ -203,7 +207,7 @@ class QuestionItems(ItemWork[Question]):
 
     def recorded(self, entry: QuestionEntry) -> Recorded:
         """The answers of an entry."""
-        return {"agent": [{**msgspec.to_builtins(one), "response": one.said} for one in entry.answers]}
+        return {"agent": [AnswerLine.of(structs.replace(one, text=one.said)) for one in entry.answers]}
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.benchmark import MAX_SECONDS, MAX_STEPS
@@ -34,7 +35,7 @@ from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
-from toolassay.runs.journal import TOOL, CallLine, ItemEntry, always
+from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, always
 from toolassay.text_formatting import count_of
 
 MOST_SECONDS = 10.0
@@ -272,8 +273,6 @@ class AgentEntry(ItemEntry):
     discarded: list[list[Message]] = msgspec.field(default_factory=list)
     observations: list[str] = msgspec.field(default_factory=list)
 
-    order = ("outcome", "response", "error", "limit", "problem", "messages", "function_calls", "steps")
-
     @classmethod
     def of(cls, made: Trajectory, calls: Sequence[str]) -> AgentEntry:
         """The entry of a task: its end, the conversation and the calls that were recorded."""
@@ -391,24 +390,22 @@ class WorkbenchTasks(ItemWork[Task]):
 
     def recorded(self, entry: AgentEntry) -> Recorded:
         """The answers and results of an entry with its whole conversation."""
-        talks = [*entry.discarded, entry.messages]
-        said = [message for talk in talks for message in talk if message["role"] == "assistant"]
-        last = {
-            **({"refused": True} if entry.outcome == "refused" else {}),
-            **({"finish_reason": "length"} if entry.cut_off else {}),
-        }
         answers = [
-            {
-                "response": message["content"] or "",
-                "tool_calls": [
-                    {"id": call["id"], **call["function"], "extra": call.get("extra", {})}
-                    for call in message.get("tool_calls", ())
-                ],
-                "extra": message.get("extra", {}),
-            }
-            for message in said
+            AnswerLine(
+                message["content"] or "",
+                tool_calls=tuple(
+                    ToolCall(one["id"], **one["function"], extra=one.get("extra", {}))
+                    for one in message.get("tool_calls", ())
+                ),
+                extra=message.get("extra", {}),
+            )
+            for talk in (*entry.discarded, entry.messages)
+            for message in talk
+            if message["role"] == "assistant"
         ]
-        answers[-1:] = [{**answer, **last} for answer in answers[-1:]]
+        if answers:
+            reason, refused = "length" if entry.cut_off else "stop", entry.outcome == "refused"
+            answers[-1] = structs.replace(answers[-1], finish_reason=reason, refused=refused)
         return {"agent": answers, TOOL: [CallLine(result=text) for text in entry.observations]}
 
     async def answer(self, item: Task, ask: Ask) -> AgentEntry:
