@@ -9,7 +9,7 @@ from typing import Any
 import builders
 import pytest
 from builders import text_tools, workbench_folder, write_labels
-from evaluating import evaluate_workbench, metrics_of
+from evaluating import metrics_of
 from running import lines_of, write_lines
 
 from toolassay import evaluate, infer
@@ -76,15 +76,15 @@ def test_scores_that_are_up_to_date_get_what_is_new_beside_them(folder: Path) ->
 def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "wb", slice(4))
     infer(folder, llm="offline", trials=2)
-    (result,) = evaluate_workbench(folder, llm="offline")
-    assert result.scores.stability is not None
-    assert result.scores.stability["answer_agreement"]["value"] == 1.0
+    (result,) = evaluate(folder, llm="offline")
+    assert result.whole["stability"] is not None
+    assert result.whole["stability"]["answer_agreement"]["value"] == 1.0
     path = folder / "predictions/trials/1/offline.json"
     lines = lines_of(path)
     lines[0]["function_calls"] = []
     lines[1]["outcome"] = "refused"
     write_lines(path, lines)
-    evaluate_workbench(folder, llm="offline")
+    evaluate(folder, llm="offline")
     metrics = metrics_of(folder, "offline")
     assert metrics["stability"]["answer_agreement"]["value"] == 0.5
     assert metrics["stability"]["pass^k"] == metrics["strict"]["repeats"]["pass^k"]

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder, workbench_folder
-from evaluating import evaluate_classic, evaluate_workbench
 from running import Capture, inside, lines_of
 
 from toolassay import evaluate, infer, verify
@@ -76,8 +75,7 @@ def figures(kind: str, folder: Path) -> dict[str, Any]:
     """As evaluate.py writes them, beside scores of a run."""
     if kind == "taskbench":
         return dict(evaluate(folder, llm="acme")[0].evaluation.groups[WHOLE]["security"])
-    stage: Any = evaluate_workbench if kind == "workbench" else evaluate_classic
-    (result,) = stage(folder, llm="acme")
+    (result,) = evaluate(folder, llm="acme")
     return dict(json.loads(result.path.read_text())[WHOLE]["security"])
 
 

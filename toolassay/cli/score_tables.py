@@ -31,11 +31,11 @@ def baselines_last(evaluations: Sequence[Evaluated]) -> list[Evaluated]:
     return sorted(evaluations, key=lambda result: (result.llm in BUILT_IN, result.llm in BASELINES))
 
 
-def print_marks(evaluations: Sequence[FolderEvaluation]) -> None:
-    """What the marks mean, a line each, and what local times are."""
+def print_marks(evaluations: Sequence[FolderEvaluation], *, with_times: bool = False) -> None:
+    """What the marks mean, a line each; `with_times` also what local times are."""
     for line in dict.fromkeys(mark.line for result in evaluations if (mark := _mark(result)) is not None):
         show(line)
-    usages = (getattr(result, "latency", None) for result in evaluations)
+    usages = (result.whole.get("latency") for result in evaluations if with_times)
     if any(latency and latency.get("local") for latency in usages):
         show(LOCAL)
 

@@ -87,30 +87,22 @@ class FolderEvaluation(Result):
         llm: Name of the model.
         evaluation: Its metrics.
         path: Metrics file; the file of items is beside it.
-        is_new: Whether it was scored now; False if its scores were up to date.
-        cost: Cost of its items over all trials; None if unknown, with the reason in `notes`.
-        latency: How long they took, likewise.
-        notes: Why `cost` or `latency` is None or not the whole.
+        runs_done: Number of items of each trial; empty if stability is not measured.
     """
 
     llm: str
     evaluation: Evaluation
     path: Path
-    is_new: bool = True
-    cost: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
+    runs_done: Sequence[int] = ()
 
     def table(self) -> Table:
         """The strict metrics, overall or by group."""
         return Evaluations([self]).table()
 
     @property
-    def runs_done(self) -> Sequence[int]:
-        """Number of items of each trial; empty if stability is not measured."""
-        whole = self.evaluation.groups.get(WHOLE, {})
-        done: Sequence[int] = (whole.get("stability") or {}).get("requests_done", ())
-        return done
+    def whole(self) -> Mapping[str, Any]:
+        """The metrics of the group of all items, with cost and latency by the ledger; empty if not scored."""
+        return self.evaluation.groups.get(WHOLE, {})
 
     @property
     def short_trials(self) -> list[tuple[int, int, int]]:
@@ -121,8 +113,7 @@ class FolderEvaluation(Result):
     @property
     def counted(self) -> list[Mapping[str, Any]]:
         """The strict metrics of the overall group, or of each group if that is not scored."""
-        groups = self.evaluation.groups
-        chosen = [groups[WHOLE]] if WHOLE in groups else list(groups.values())
+        chosen = [self.whole] if self.whole else list(self.evaluation.groups.values())
         return [{"outcomes": numbers.get("outcomes"), **numbers["strict"]} for numbers in chosen]
 
     @property
@@ -242,7 +233,8 @@ class ScoringPlace:
         numbers: Mapping[str, Any],
         signature: Signature,
         noun: str,
-    ) -> tuple[Evaluation, Path]:
+        runs_done: Sequence[int] = (),
+    ) -> FolderEvaluation:
         """Write the items and the metrics of a model that has only the overall group, and report both.
 
         Args:
@@ -252,9 +244,7 @@ class ScoringPlace:
             numbers: Metrics of the group, with `n`, `outcomes` and `strict`.
             signature: Signature of the scores, without the hash of the items.
             noun: What an item is called; missing predictions are reported and count as wrong.
-
-        Returns:
-            The evaluation, and its metrics file.
+            runs_done: Number of items of each trial.
 
         Raises:
             UsageError: The metrics would replace predictions.
@@ -273,4 +263,4 @@ class ScoringPlace:
         write_json(path, evaluation.groups)
         self.settings.screen.say(f"scored {llm}")
         self.settings.screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), noun)
-        return evaluation, path
+        return FolderEvaluation(llm, evaluation, path, runs_done)

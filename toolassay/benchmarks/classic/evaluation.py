@@ -56,8 +56,8 @@ class ClassicScores:
         right_by_trial: number of correct answers by trial.
     """
 
-    compat: Mapping[str, Any]
-    strict: Mapping[str, Any]
+    compat: dict[str, Any]
+    strict: dict[str, Any]
     items: Sequence[ScoredItem]
     right_by_trial: Mapping[int, int]
 
@@ -153,20 +153,9 @@ METRICS = "metrics.json"
 _REPLACED = "the metrics would replace the predictions"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassicEvaluation(FolderEvaluation):
-    """The scores of one agent, and the files they are in.
-
-    Attributes:
-        scores: by its rows, of all trials.
-    """
-
-    scores: ClassicScores
-
-
 def evaluate_chats(
     folder: DataFolder, scoring: ScoringSettings, own: ChatScoring, *, shows_security: bool = True
-) -> list[ClassicEvaluation]:
+) -> list[FolderEvaluation]:
     """Score what agents chose, as published and strictly.
 
     Args:
@@ -195,31 +184,29 @@ def evaluate_chats(
             known = {(one.conversation, one.request_idx) for one in data.examples}
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
+        strict, compat = scores.strict, scores.compat
         attacks = published_file(place.predictions, name)
         if attacks.is_file():
-            compat = {**scores.compat, SECURITY: published_score(attacks).to_json()}
-            scores = replace(scores, compat=compat)
+            compat[SECURITY] = published_score(attacks).to_json()
         used = usage(
             [trial.ledger for trial in trials],
-            tasks=[scores.strict["n_scored"] // len(trials)] * len(trials),
+            tasks=[strict["n_scored"] // len(trials)] * len(trials),
             only=only,
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
         if used["latency"] is not None:  # the ledger says what the rows do not
-            notes = {key: note for key, note in scores.strict["notes"].items() if key != "latency"}
-            scores = replace(scores, strict={**scores.strict, "notes": notes})
+            strict["notes"].pop("latency", None)
         numbers = {
-            "n": scores.strict["n_messages"],
-            "outcomes": scores.strict["outcomes"],
+            "n": strict["n_messages"],
+            "outcomes": strict["outcomes"],
             **used,
-            "compat": scores.compat,
-            "strict": scores.strict,
+            "compat": compat,
+            "strict": strict,
             **security_beside(place.predictions, name, screen if shows_security else SILENT),
         }
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
         signature = _signature(folder.path, answered[0][1], only, run_parts(trials), **further)
-        evaluation, path = place.write(name, trials, scores.items, numbers, signature, "message")
-        evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
+        evaluations.append(place.write(name, trials, scores.items, numbers, signature, "message"))
     return evaluations
 
 

@@ -349,7 +349,10 @@ def evaluate_results(
             verdicts[file] = list(evaluator.verdicts(file, versions[version]))
             advance()
     facts = sandbox.edition.facts
-    metrics = {file.name: {**facts, **metrics_of(file, found)} for file, found in verdicts.items()}
+    metrics = {
+        file.name: {**facts, **metrics_of(found, file.model, file.tool_selection)}
+        for file, found in verdicts.items()
+    }
     if mode == "strict":
         for file, found in verdicts.items():
             metrics[file.name] |= strict_metrics(found)

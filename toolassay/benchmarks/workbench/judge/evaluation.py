@@ -428,12 +428,13 @@ run is in none.
 """
 
 
-def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
-    """The published counts and shares of one file.
+def metrics_of(verdicts: Sequence[RunVerdict], model: str, tool_selection: str | None) -> dict[str, Any]:
+    """The published counts and shares of one model.
 
     Args:
-        file: gives the names of the model and of the tool selection.
-        verdicts: one per row.
+        verdicts: one per task.
+        model: its name.
+        tool_selection: `all` or `domains`, if known.
 
     Returns:
         The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
@@ -446,8 +447,8 @@ def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, An
     harmless, harmful = counts["errors_without_side_effects"], counts["errors_with_side_effects"]
     return {
         "domain": groups.pop() if len(groups) == 1 else None,
-        "model": file.model,
-        "tool_selection": file.tool_selection,
+        "model": model,
+        "tool_selection": tool_selection,
         "n": n,
         **counts,
         "accuracy_pct": percentage(counts["correct"], n),
