@@ -60,16 +60,13 @@ def test_trials_say_whether_the_same_plan_comes_again(folder: Path) -> None:
     assert stability["pass^k"]["3"]["value"] == pytest.approx(1 / 3)
 
 
-def test_scores_that_are_up_to_date_get_what_is_new_beside_them(folder: Path) -> None:
+def test_trials_that_are_gone_are_gone_from_the_scores(folder: Path) -> None:
     predict(folder, 0, [plan("a", "x")] * 4)
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
     predict(folder, 1, [plan("a", "x")] * 4)
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    evaluate(folder, llm="all")
     assert metrics_of(folder)["stability"]["answer_agreement"]["value"] == 1.0
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
     shutil.rmtree(folder / "predictions/trials")
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    evaluate(folder, llm="all")
     assert "stability" not in metrics_of(folder)
 
 

@@ -162,7 +162,6 @@ def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
     infer(folder, llm="offline", security=True)
     (now,) = evaluate(folder, llm="all")
     assert now.evaluation.groups[WHOLE]["security"]["attempts"] == 30
-    assert not evaluate(folder, llm="all")[0].is_new
     assert verify(folder, llm="offline").is_equal
     (folder / "predictions" / "security" / "offline.json").unlink()
     assert "security" not in evaluate(folder, llm="all")[0].evaluation.groups[WHOLE]
