@@ -107,10 +107,8 @@ def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
     import numpy as np
 
     scored = [row for row in rows if is_scored(row.outcome)]
-    names = dict.fromkeys(row.conversation for row in scored)
-    numbers = {name: place for place, name in enumerate(names)}
-    clusters = np.array([numbers[row.conversation] for row in scored], dtype=np.int64)
-    (found,) = mean_intervals([np.array([float(passes(row)) for row in scored])], clusters=clusters)
+    right = np.array([float(passes(row)) for row in scored])
+    (found,) = mean_intervals([right], clusters=[row.conversation for row in scored])
     return found
 
 

@@ -274,7 +274,6 @@ def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScorin
         UsageError: files missing or malformed, or the package of a backend is not installed.
         IncompleteEvaluation: some of several models cannot be scored; it carries the scores of the others.
     """
-    own.require_backends()
     bertscore = own.bertscore_on(scoring.engine)
     evaluations: list[FolderEvaluation] = []
     errors: list[ToolassayError] = []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import chain, repeat
 from typing import Any
@@ -17,7 +16,6 @@ from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_word
 from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
     MODES,
-    JudgedTask,
     JudgingTask,
     RunVerdict,
     TaskResult,
@@ -29,7 +27,7 @@ from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
 from toolassay.data_folder import DataFolder
-from toolassay.engines import OneProcess
+from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.items import ScoredItem
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
@@ -75,7 +73,6 @@ def evaluate_agents(
         (lambda: sandbox) if scoring.engine is None else opened,
         MODES if sandbox.toolset is None else ("strict",),
         error_rules(folder.path, sandbox),
-        "",
     )
     chosen = chosen_items(tasks, scoring.ids, scoring.limit, noun="task")
     is_whole = len(chosen) == len(tasks)
@@ -105,7 +102,7 @@ def evaluate_agents(
             [ran if (ran := one.get(task.id)) and is_scored(ran[0]) else None for task in scored]
             for one in found
         ]
-        verdicts = _judged(replace(judging, file=name), scored, runs, scoring)
+        verdicts = _judged(judging, scored, runs, scoring.engine or OneProcess())
         toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
         metrics = {mode: _metrics(judged, runs, name, toolkit) for mode, judged in verdicts.items()}
         strict, compat = verdicts["strict"], verdicts.get("compat")
@@ -145,29 +142,20 @@ _TASKS = 20  # per shard; fewer where there are few for each worker
 
 
 def _judged(
-    judging: JudgingTask, tasks: Sequence[Task], runs: Sequence[Sequence[RanTask]], scoring: ScoringSettings
+    judging: JudgingTask, tasks: Sequence[Task], runs: Sequence[Sequence[RanTask]], engine: Engine
 ) -> dict[str, list[list[RunVerdict]]]:
     """The verdicts by mode and trial, in the order of the tasks."""
-    engine = scoring.engine or OneProcess()
-    given = [
-        [of_trial[row] or (MISSING, TaskResult(task.query, (), NOT_RUN)) for of_trial in runs]
-        for row, task in enumerate(tasks)
-    ]
     rows = [
-        JudgedTask(row, task, tuple(result for _, result in found))
-        for row, (task, found) in enumerate(zip(tasks, given, strict=True))
+        (task, [ran[1] if ran else TaskResult(task.query, (), NOT_RUN) for ran in of_task])
+        for task, *of_task in zip(tasks, *runs, strict=True)
     ]
     size = max(1, min(_TASKS, len(rows) // (4 * engine.workers)))
     shards = (rows[start : start + size] for start in range(0, len(rows), size))
-    verdicts: dict[str, list[list[RunVerdict]]] = {mode: [[] for _ in runs] for mode in judging.modes}
-    judged = chain.from_iterable(engine.map(judging, shards))
-    for found, by_mode in zip(given, judged, strict=True):
-        for mode, by_trial in zip(judging.modes, by_mode, strict=True):
-            for of_trial, (outcome, _), verdict in zip(verdicts[mode], found, by_trial, strict=True):
-                if outcome == MISSING:  # never an exact match, even if the task wants no call
-                    verdict = replace(verdict, classes=replace(verdict.classes, exact_match=False))
-                of_trial.append(verdict)
-    return verdicts
+    judged = list(chain.from_iterable(engine.map(judging, shards)))
+    return {
+        mode: [[of_task[place][trial] for of_task in judged] for trial in range(len(runs))]
+        for place, mode in enumerate(judging.modes)
+    }
 
 
 def _metrics(
@@ -233,12 +221,12 @@ def _items(
         scores = dict[str, float | None].fromkeys(_SCORES)
         if is_scored(outcome):
             verdict, published = next(verdicts)
-            judged, ran = verdict.strict, outcome != MISSING
+            judged = verdict.strict
             assert judged is not None
             scores = {
                 "correct": float(verdict.correct),
-                "no_side_effects": float(not verdict.side_effects) if ran else None,
-                "exact_match": float(ran and verdict.classes.exact_match),
+                "no_side_effects": None if outcome == MISSING else float(not verdict.side_effects),
+                "exact_match": float(verdict.classes.exact_match),
                 "wanted_changes_made": judged.wanted_made,
                 "made_changes_wanted": judged.made_wanted,
                 "compat_correct": float(published.correct) if published else None,

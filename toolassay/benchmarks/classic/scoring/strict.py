@@ -123,7 +123,6 @@ def means(
     """
     import numpy as np
 
-    numbers = {name: number for number, name in enumerate({one.example.conversation: 0 for one in judged})}
     columns = [Ratio.mean(_column(judged, score)) for score in scores.values()]
     for score, group in by_group.values():
         names = [group(one) for one in judged]
@@ -132,8 +131,7 @@ def means(
         weights = np.array([0.0 if name is None else 1 / sizes[name] for name in names])
         values = np.nan_to_num(_column(judged, score))
         columns.append(Ratio(values * weights, weights))
-    clusters = np.array([numbers[one.example.conversation] for one in judged], dtype=np.int64)
-    intervals = ratio_intervals(columns, clusters=clusters)
+    intervals = ratio_intervals(columns, clusters=[one.example.conversation for one in judged])
     return {name: interval.to_json() for name, interval in zip([*scores, *by_group], intervals, strict=True)}
 
 
