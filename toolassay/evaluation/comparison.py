@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
@@ -14,20 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
-    FIX,
     OUTCOME,
     OUTCOMES,
     ItemTable,
-    align,
     items_path,
     named,
     read_executed,
     read_table,
+    shared_items,
 )
-from toolassay.evaluation.metrics_file import check_editions, read_signature
+from toolassay.evaluation.metrics_file import FIX, check_editions, read_signature
 from toolassay.files import read_json, safe_name, sha256_of
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
+from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.text_formatting import count_of
@@ -58,6 +58,23 @@ class ScoredModel:
         'metrics/acme.json'
         """
         return self.items.with_name(f"{self.items.name.removesuffix(_ITEMS_ENDING)}.json")
+
+    @cached_property
+    def signature(self) -> dict[str, str]:
+        """The parts of the signature in the metrics file; empty without one."""
+        if not self.metrics.is_file():
+            return {}
+        groups = read_json(self.metrics, fix=FIX)
+        try:
+            return read_signature(next(iter(groups.values()))["strict"]["signature"])
+        except (AttributeError, KeyError, StopIteration, TypeError):
+            return {}
+
+    @property
+    def mark(self) -> RowMark | None:
+        """The mark of the model, e.g. that it is a baseline."""
+        named = self.name, self.items.name.removesuffix(_ITEMS_ENDING)
+        return next((mark for name in named if (mark := mark_of(name, self.signature))), None)
 
 
 def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> list[ScoredModel]:
@@ -95,7 +112,7 @@ def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel
 
 def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]:
     """A warning if the scores have different data, metrics or versions."""
-    made = [_signature_of(first), _signature_of(second)]
+    made = [first.signature, second.signature]
     if {} in made:
         who = (first, second)[made.index({})].name
         yield f"warning: no metrics file beside the items of {who} says what its scores were made with"
@@ -112,21 +129,9 @@ def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]
         )
 
 
-def benchmark_of_scored(model: ScoredModel) -> str:
-    """The benchmark in the signature of a model; empty if it names none."""
-    return _signature_of(model).get("benchmark", "")
-
-
-def mark_of_scored(model: ScoredModel) -> RowMark | None:
-    """The mark of a model, e.g. that it is a baseline, from its signature."""
-    return mark_of(model.name, _signature_of(model)) or mark_of(
-        model.items.name.removesuffix(_ITEMS_ENDING), _signature_of(model)
-    )
-
-
 def torn(model: ScoredModel) -> Iterator[str]:
     """A warning if the metrics were computed from other items, as after an interrupted evaluation."""
-    known = _signature_of(model).get("items")
+    known = model.signature.get("items")
     if known is not None and known != sha256_of(model.items)[: len(known)]:
         yield (
             f"warning: the items of {model.name} are not those its metrics were made with: "
@@ -134,47 +139,20 @@ def torn(model: ScoredModel) -> Iterator[str]:
         )
 
 
-def _signature_of(model: ScoredModel) -> dict[str, str]:
-    """The signature in the metrics file; empty without one."""
-    if not model.metrics.is_file():
-        return {}
-    groups = read_json(model.metrics, fix=FIX)
-    try:
-        return read_signature(next(iter(groups.values()))["strict"]["signature"])
-    except (AttributeError, KeyError, StopIteration, TypeError):
-        return {}
-
-
 Verdict = Literal["better", "worse", "no difference found"]
 
 
-@dataclass(frozen=True)
-class ScoreComparison:
+@dataclass(frozen=True, kw_only=True)
+class ScoreComparison(PairedResult):
     """One score of two models. Scores are between 0 and 1; higher is better.
 
     Attributes:
         metric: Name of the score.
-        n: Number of items with this score for both models.
-        n_clusters: Number of clusters of these items.
-        baseline: Mean of the baseline.
-        value: Mean of the other model.
-        difference: value - baseline, with its 95 % interval.
-        p: p-value of the hypothesis of no difference.
         p_holm: p-value after Holm's correction over all compared scores and models.
-        test: Test that `p` comes from: "mcnemar" or "randomisation".
-        smallest_detectable: Smallest difference that `n` items detect at the 5 % level with a power of 80 %.
     """
 
     metric: str
-    n: int
-    n_clusters: int
-    baseline: float | None
-    value: float | None
-    difference: Interval
-    p: float | None
-    p_holm: float | None
-    test: Test | None
-    smallest_detectable: float | None
+    p_holm: float | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -280,7 +258,7 @@ def compare_models(
         UsageError: A file is missing or malformed, no item is shared, labels or editions differ, or a metric
             is unknown.
     """
-    check_editions({file.name: _signature_of(file) for file in files})
+    check_editions({file.name: file.signature for file in files})
     notes: list[str] = [note for file in files for note in torn(file)]
     base = read_table(files[0].items, group)
     compared: list[ModelComparison] = []
@@ -293,9 +271,12 @@ def compare_models(
             if (executed := read_executed(path)) is not None and executed.problem:
                 name = path.name.removesuffix(_ITEMS_ENDING)
                 notes.append(f"{name}: outcomes are not compared: {executed.problem}")
-        aligned = align(base, table, shared)
-        left_out = (aligned.only_baseline, table), (aligned.only_other, base)
-        for name, (ids, other) in zip(pair, left_out, strict=True):
+        first, second = shared_items(base, table)
+        alone = [
+            [key for key in own.rows if key not in other.rows]
+            for own, other in ((base, table), (table, base))
+        ]
+        for name, ids, other in zip(pair, alone, (table, base), strict=True):
             if ids:
                 why = excluded_phrase(Counter(other.unscored[key] for key in ids if key in other.unscored))
                 reason = f" (of the other: {why})" if why else ""
@@ -304,18 +285,20 @@ def compare_models(
                 )
         labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
         results = compare_pairs(
-            aligned.baseline, aligned.other, clusters=aligned.clusters, resamples=resamples, seed=seed
+            base.columns(shared)[first],
+            table.columns(shared)[second],
+            clusters=base.clusters[first],
+            resamples=resamples,
+            seed=seed,
         )
         scores = (
-            ScoreComparison(name, *result[:6], None, *result[6:])
-            for name, result in zip(aligned.metrics, results, strict=True)
+            ScoreComparison(**vars(result), metric=name) for name, result in zip(shared, results, strict=True)
         )
         # Of a score that no item has, nothing was compared.
         shown = tuple(score for score in scores if metrics or score.n)
-        only = len(aligned.only_baseline), len(aligned.only_other)
-        compared.append(ModelComparison(*pair, len(aligned.clusters), len(labels), *only, shown))
-    marks = {file.name: mark for file in files if (mark := mark_of_scored(file)) is not None}
-    of_clusters = clusters.get(benchmark_of_scored(files[0]), _CLUSTERS)
+        compared.append(ModelComparison(*pair, len(first), len(labels), *map(len, alone), shown))
+    marks = {file.name: mark for file in files if (mark := file.mark) is not None}
+    of_clusters = clusters.get(files[0].signature.get("benchmark", ""), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)
 
 

@@ -13,7 +13,7 @@ from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
-from toolassay.evaluation.metrics_file import Signature
+from toolassay.evaluation.metrics_file import signature_text
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolassay.runs.outcomes import MISSING, tools_part
@@ -35,8 +35,8 @@ def run_parts(trials: Iterable[Trial]) -> dict[str, str]:
     return {**tools_part(any(map(tools_missing, folders))), **refused_part(folders)}
 
 
-def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Trial]) -> Signature:
-    """The signature of scores of whole prediction files.
+def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Trial]) -> dict[str, str]:
+    """The parts of the signature of scores of whole prediction files.
 
     Args:
         benchmark: Its name.
@@ -48,7 +48,7 @@ def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Tri
     """
     named = {"toolassay": __version__, "benchmark": benchmark, **parts, **run_parts(trials)}
     named["predictions"] = sha256_of(trials[0].output)[:12]
-    return Signature({**named, **({"trials": fingerprint(trials)} if len(trials) > 1 else {})})
+    return {**named, **({"trials": fingerprint(trials)} if len(trials) > 1 else {})}
 
 
 @dataclass
@@ -231,7 +231,7 @@ class ScoringPlace:
         trials: Sequence[Trial],
         items: Iterable[ScoredItem],
         numbers: Mapping[str, Any],
-        signature: Signature,
+        signature: Mapping[str, str],
         noun: str,
         runs_done: Sequence[int] = (),
     ) -> FolderEvaluation:
@@ -242,7 +242,7 @@ class ScoringPlace:
             trials: Its runs.
             items: Lines of the file of items.
             numbers: Metrics of the group, with `n`, `outcomes` and `strict`.
-            signature: Signature of the scores, without the hash of the items.
+            signature: Parts of the signature of the scores, without the hash of the items.
             noun: What an item is called; missing predictions are reported and count as wrong.
             runs_done: Number of items of each trial.
 
@@ -257,7 +257,9 @@ class ScoringPlace:
             flag="--save_dir",
         )
         write_items(items_path(path), items)
-        signed = signature.with_items(items_path(path)).of_group(WHOLE, numbers["n"])
+        signed = signature_text(
+            signature, items=sha256_of(items_path(path))[:12], group=WHOLE, n=numbers["n"]
+        )
         strict = {"signature": signed, **numbers["strict"]}
         evaluation = Evaluation({WHOLE: {**numbers, "strict": strict}})
         write_json(path, evaluation.groups)

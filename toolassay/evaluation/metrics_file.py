@@ -11,35 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json, sha256_of
+from toolassay.files import read_json
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import CHOSEN, AskedCounts, excluded_phrase
 from toolassay.version import OLD_NAME
 
 
-@dataclass(frozen=True)
-class Signature:
-    """The settings and data hashes of scores, in a fixed order.
+def signature_text(parts: Mapping[str, str], **more: str | int) -> str:
+    """A signature: settings and data hashes in a fixed order.
 
-    >>> signature = Signature({"toolassay": "1.0", "mode": "strict", "data": "0a1b"})
-    >>> signature.of_group("chain_overall", 7)
-    'toolassay:1.0|mode:strict|data:0a1b|group:chain_overall|n:7'
+    >>> signature_text({"toolassay": "1.0", "mode": "strict"}, group="chain_overall", n=7)
+    'toolassay:1.0|mode:strict|group:chain_overall|n:7'
     """
-
-    parts: Mapping[str, str]
-
-    @property
-    def text(self) -> str:
-        """The signature of the whole evaluation."""
-        return "|".join(f"{name}:{value}" for name, value in self.parts.items())
-
-    def with_items(self, path: Path) -> Signature:
-        """The signature with the hash of the file of items."""
-        return Signature({**self.parts, "items": sha256_of(path)[:12]})
-
-    def of_group(self, group: str, expected: int) -> str:
-        """The signature of a group with `expected` labelled items."""
-        return f"{self.text}|group:{group}|n:{expected}"
+    return "|".join(f"{name}:{value}" for name, value in {**parts, **more}.items())
 
 
 def read_signature(text: str) -> dict[str, str]:

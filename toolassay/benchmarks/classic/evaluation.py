@@ -33,7 +33,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_parts
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.items import ScoredItem
-from toolassay.evaluation.metrics_file import SECURITY, Signature
+from toolassay.evaluation.metrics_file import SECURITY, signature_text
 from toolassay.evaluation.places import prediction_folder
 from toolassay.files import refuse_to_replace, write_json
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
@@ -238,7 +238,7 @@ def evaluate_rows(
     data = read_data(folder)
     files = [Path(path) for path in predictions]
     as_given = mode == "compat"
-    rows = _joined((file, read_rows(file, data, foreign=as_given)) for file in files)
+    rows = _joined((file, read_rows(file, None if as_given else data)) for file in files)
     scores = score_rows(rows, data, as_given=as_given)
     known = {(example.conversation, example.request_idx) for example in data.examples}
     if foreign := sum(row.input not in known for row in rows):
@@ -247,7 +247,8 @@ def evaluate_rows(
         screen.say(f"{WARNING}{note}")
     metrics: Mapping[str, Any] = scores.compat
     if mode == "strict":
-        signature = _signature(folder, rows).of_group(OVERALL_GROUP, scores.strict["n_messages"])
+        n = scores.strict["n_messages"]
+        signature = signature_text(_signature(folder, rows), group=OVERALL_GROUP, n=n)
         metrics = {"signature": signature, **scores.strict}
     metrics = {"mode": mode, **metrics}
     refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
@@ -299,19 +300,17 @@ def _signature(
     only: Collection[str] | None = None,
     tools: Mapping[str, str] | None = None,
     **further: Sequence[PredictionRow],
-) -> Signature:
+) -> dict[str, str]:
     """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
     chosen = (
         {} if only is None else {"chosen": hashlib.sha256("\n".join(sorted(only)).encode()).hexdigest()[:12]}
     )
-    return Signature(
-        {
-            "toolassay": __version__,
-            "benchmark": "classic",
-            "data": data_fingerprint(folder)[:12],
-            **chosen,
-            **(tools or {}),
-            "predictions": rows_fingerprint(rows)[:12],
-            **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
-        }
-    )
+    return {
+        "toolassay": __version__,
+        "benchmark": "classic",
+        "data": data_fingerprint(folder)[:12],
+        **chosen,
+        **(tools or {}),
+        "predictions": rows_fingerprint(rows)[:12],
+        **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
+    }

@@ -19,11 +19,10 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     published_plans,
     recorded_choices,
 )
-from toolassay.benchmarks.taskbench.scoring.scored_rows import ScoredRows, cluster_of
+from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob, score_file
 from toolassay.data_folder import DataFolder, Say
 from toolassay.dataset import RequestId
-from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
@@ -46,36 +45,9 @@ from toolassay.requests import Chosen, Requests, key_of, read_ids
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
-from toolassay.runs.trials import Trial, fingerprint
+from toolassay.runs.trials import fingerprint
 from toolassay.screen import WARNING, once
 from toolassay.tools import ToolLibrary
-
-
-def _stability(
-    rows: ScoredRows, job: ScoringJob, trials: Sequence[Trial], engine: Engine | None
-) -> dict[str, Any]:
-    """Compare the plans of several trials, request by request, as the strict scores parse them.
-
-    Returns:
-        The result of `stability_metrics`, where a correct answer is an exact match, and for each trial the
-        numbers of requests with a prediction (`requests_done`) and of exact matches (`requests_right`).
-    """
-    import numpy as np
-
-    choices = PlanScoring(metrics=(), keep=job.choices.keep)
-    found, right, clusters = rows.answers()
-    answers, rights = [found], [right]
-    for trial in trials[1:]:
-        own = replace(job, predictions=trial.output.absolute(), choices=choices, is_trial=True)
-        found, right, _ = score_file(own, engine=engine).rows.answers()
-        answers.append(found)
-        rights.append(right)
-    return {
-        "predictions": fingerprint(trials),
-        "requests_done": [int((of_trial != NO_RUN).sum()) for of_trial in answers],
-        "requests_right": [int(of_trial.sum()) for of_trial in rights],
-        **stability_metrics(np.array(answers), np.array(rights), clusters.tolist()),
-    }
 
 
 def _retrieval(job: ScoringJob) -> dict[str, Any]:
@@ -139,6 +111,8 @@ def evaluate_folder(
     Raises:
         UsageError: something is missing or malformed, or the metrics would replace predictions.
     """
+    import numpy as np
+
     own, scoring = own or PlanScoring(), scoring or ScoringSettings()
     screen, alignment = scoring.screen, own.alignment
     predictions = prediction_file(folder.require().path, Path(scoring.prediction_dir), llm)
@@ -179,20 +153,27 @@ def evaluate_folder(
         screen.say(f"{WARNING if note in evaluation.warnings else '  '}{note}")
     done: Sequence[int] = ()
     if (whole := evaluation.groups.get(OVERALL_GROUP)) is not None:
-        strict = whole["strict"]
-        done, right = (
-            [strict["n_scored"]],
-            [round((strict["exact_match"]["value"] or 0) * strict["n_expected"])],
+        exact = PlanScoring(metrics=(), keep=own.keep)
+        others = (
+            replace(job, predictions=trial.output.absolute(), choices=exact, is_trial=True)
+            for trial in trials[1:]
         )
-        stability = _stability(rows, job, trials, scoring.engine) if len(trials) > 1 else {}
-        if stability:
-            done, right = stability["requests_done"], stability["requests_right"]
+        every = [rows.answers(), *(score_file(one, engine=scoring.engine).rows.answers() for one in others)]
+        done = [int((answers != NO_RUN).sum()) for answers, _, _ in every]
+        right = [int(is_exact.sum()) for _, is_exact, _ in every]
         ledgers = [trial.ledger for trial in trials]
         if any(ledger.is_file() for ledger in ledgers):
             from toolassay.runs.recorded_usage import usage
 
             whole |= usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
-        whole |= {STABILITY: stability} if stability else {}
+        if len(trials) > 1:
+            answers, is_exact, clusters = (list(column) for column in zip(*every, strict=True))
+            whole[STABILITY] = {
+                "predictions": fingerprint(trials),
+                "requests_done": done,
+                "requests_right": right,
+                **stability_metrics(np.array(answers), np.array(is_exact), clusters[0].tolist()),
+            }
         if (predictions.parent / FOLDER).is_dir():
             from toolassay.benchmarks.security.probe_results import security_beside
 
@@ -241,30 +222,24 @@ def aligned_ids(path: Path, alignment: str) -> Collection[str | int] | None:
 def _tools(
     folder: DataFolder, dependency_type: str | None, say: Say
 ) -> tuple[ToolLibrary, ToolGraph | None, DependencyType]:
-    """The tools of a folder with their original spelling, their links, and the dependency type."""
-    if folder.tool_desc.exists() or not folder.graph_desc.exists():
-        library = ToolLibrary.load(folder.tool_desc, normalise_types=False)
-        kind = folder.dependency_type(dependency_type, library=library, say=say)
-    else:
-        library = ToolLibrary.load(folder.graph_desc, normalise_types=False)
-        if dependency_type is None and folder.benchmark.dependency_type is None:
-            graph = ToolGraph.load(folder.graph_desc)
-            return library, graph, graph.dependency_type
-        kind = folder.dependency_type(dependency_type, say=say)
-    return library, _graph(folder, kind, say), kind
+    """The tools of a folder with their original spelling, their links, and the dependency type.
 
-
-def _graph(folder: DataFolder, kind: DependencyType, say: Say) -> ToolGraph | None:
-    """The links of the tool graph; None, with a warning, if the folder has no valid graph."""
+    The links are None, with a warning, if the folder has no valid graph.
+    """
+    only_graph = folder.graph_desc.exists() and not folder.tool_desc.exists()
+    library = ToolLibrary.load(folder.graph_desc if only_graph else folder.tool_desc, normalise_types=False)
+    if only_graph and dependency_type is None and folder.benchmark.dependency_type is None:
+        dependency_type = ToolGraph.load(folder.graph_desc).dependency_type
+    kind = folder.dependency_type(dependency_type, library=library, say=say)
     try:
         if folder.graph_desc.exists():
-            return folder.graph(kind, say=say)
-        return ToolGraph.build(folder.library(), kind)
+            return library, folder.graph(kind, say=say), kind
+        return library, ToolGraph.build(folder.library(), kind), kind
     except ToolFilesDiffer:
         raise
     except UsageError as error:
         say(f"warning: without a tool graph, all links between known tools count as existing: {error}")
-        return None
+        return library, None, kind
 
 
 def evaluate_plans(folder: DataFolder, scoring: ScoringSettings, own: PlanScoring) -> list[FolderEvaluation]:

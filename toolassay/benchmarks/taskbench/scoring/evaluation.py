@@ -13,7 +13,7 @@ from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, Scori
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.metrics_file import Signature
+from toolassay.evaluation.metrics_file import signature_text
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
@@ -158,10 +158,9 @@ def score_predictions(
             f"a blank, and then knows no such tool ({', '.join(misfits[:3])}"
             f"{', …' if len(misfits) > 3 else ''}); --compat published shows its numbers"
         )
-    signature = Signature(parts)
     if items is not None:
         write_items(items, rows.items(job.metrics, compat=not misfits))
-        signature = signature.with_items(items)
+        parts["items"] = sha256_of(items)[:12]
     draws = {"resamples": choices.resamples, "seed": choices.seed}
     groups: dict[str, dict[str, Any]] = {}
     for place, group in enumerate(job.groups):
@@ -185,7 +184,7 @@ def score_predictions(
         if dropped:
             strict["dropped"] = dropped
         strict["compat_links"] = rows.number_of_links(place)
-        strict["signature"] = signature.of_group(group.key, strict["n_labels"])
+        strict["signature"] = signature_text(parts, group=group.key, n=strict["n_labels"])
         groups[group.key] = {**numbers, "strict": strict}
     return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), rows
 

@@ -33,7 +33,7 @@ from toolassay.evaluation.groups import METRICS, ScoreGroup, groups_of, metrics_
 from toolassay.evaluation.line_index import LineFile, LineIndex, LinePlace, Prediction
 from toolassay.files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.metrics.installed import InstalledMetrics, installed_metrics
+from toolassay.metrics.installed import installed_metrics, item_scores, load_metrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair, rouge_scorer
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest, without_results
@@ -293,7 +293,7 @@ class ChunkScorer:
         self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
-        self._installed = InstalledMetrics.load(job.installed, taken=RESERVED)
+        self._installed = load_metrics(job.installed, RESERVED)
         self._run = RunOutcomes(job.run, outcome_of_label)
         self._compat_reader = job.compat_reader()
         self._rouge = rouge_scorer(job.choices.rouge_backend) if "rouge" in job.metrics else None
@@ -367,7 +367,7 @@ class ChunkScorer:
                 pair = gold.steps, plan.steps
                 rouge = self._rouge_of(pair) or _NO_ANSWER
             if plan is not None and by_text is not None and job.installed:
-                extra = self._installed.scores(label, by_text.result)
+                extra = item_scores(self._installed, label, by_text.result)
             counts = score_plan(gold, plan or _NO_PLAN)
             digest = plan_digest(plan) if plan is not None and job.with_digests else 0
             strict = strict_part(bit_mask(members), counts, inventions, rouge, digest)
