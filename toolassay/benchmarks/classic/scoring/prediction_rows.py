@@ -110,10 +110,14 @@ def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow
                 raise ValueError(
                     f"answers message {row.request} of {row.conversation!r} in trial {row.trial} again"
                 )
-            if examples is not None and (example := examples.get(row.input)) is None:
-                raise ValueError(f"the data has no message {row.request} of {row.conversation!r}")
-            if examples is not None and example.domain != row.domain:
-                raise ValueError(f"{row.conversation!r} belongs to {example.domain!r}, not to {row.domain!r}")
+            if examples is not None:
+                name, example = repr(row.conversation), examples.get(row.input)
+                if example is None:
+                    raise ValueError(f"the data has no message {row.request} of a conversation {name}")
+                if example.domain != row.domain:
+                    raise ValueError(
+                        f"the conversation {name} belongs to {example.domain!r}, not to {row.domain!r}"
+                    )
         except ValueError as error:
             raise place.error(f"row {place.number}: {error}", _FIX) from None
         seen.add(row.sorting)
