@@ -16,7 +16,7 @@ from toolassay.cli.scores import evaluate_command
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics import bertscore as models
-from toolassay.metrics.bertscore import BertScoreError
+from toolassay.metrics.bertscore import BertScore, BertScoreError
 from toolassay.metrics.rouge import TextPair
 from toolassay.screen import Progress, no_progress
 
@@ -31,7 +31,7 @@ def build_folder(path: Path) -> Path:
     return scored_folder(path, gold, {"m": answers, "n": answers}, tools="ab", type="single")
 
 
-class Scorer:
+class Scorer(BertScore):
     """1, 1 and 1 for equal texts, else 0.5, 0.25 and 0.3; or the failure it is given."""
 
     name = "fake_L1"

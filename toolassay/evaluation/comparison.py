@@ -87,27 +87,24 @@ def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> l
     Raises:
         UsageError: A model has no file of items.
     """
-    files = [_scored_model(text, metrics_folder) for text in given]
+    files = []
+    for text in given:
+        if text.endswith(_ITEMS_ENDING):
+            path = Path(text)
+            name = path.name.removesuffix(_ITEMS_ENDING)
+        elif text.endswith(".json"):
+            path, name = items_path(Path(text)), Path(text).stem
+        else:
+            path, name = items_path(metrics_folder() / f"{safe_name(text)}.json"), text
+        if not path.is_file():
+            fix = f"run evaluate.py --llm {name}, or check the name"
+            raise UsageError("no such file of items", file=path, fix=fix)
+        files.append(ScoredModel(name, path))
     times = Counter(file.name for file in files)
     return [
         ScoredModel(text, file.items) if times[file.name] > 1 else file
         for text, file in zip(given, files, strict=True)
     ]
-
-
-def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel:
-    if given.endswith(_ITEMS_ENDING):
-        path = Path(given)
-        name = path.name.removesuffix(_ITEMS_ENDING)
-    elif given.endswith(".json"):
-        path, name = items_path(Path(given)), Path(given).stem
-    else:
-        path, name = items_path(metrics_folder() / f"{safe_name(given)}.json"), given
-    if not path.is_file():
-        raise UsageError(
-            "no such file of items", file=path, fix=f"run evaluate.py --llm {name}, or check the name"
-        )
-    return ScoredModel(name, path)
 
 
 def differing_settings(first: ScoredModel, second: ScoredModel) -> Iterator[str]:

@@ -124,15 +124,6 @@ class ColumnScores:
     scores: Mapping[str, Interval]
     asked: str = ""
 
-    def times_100(self, asked: str) -> ColumnScores:
-        """Scores that are shares, in percent."""
-
-        def percent(share: float | None) -> float | None:
-            return None if share is None else 100 * share + 0.0
-
-        scores = {heading: Interval(*map(percent, one)) for heading, one in self.scores.items()}
-        return ColumnScores(self.items, percent(self.coverage), scores, asked)
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -165,8 +156,17 @@ class Standing:
         """
         found = numbers.get("strict") or {}
         asked = partly_asked(found)
-        strict, compat = (None if one is None else one.times_100(asked) for one in (strict, compat))
-        return cls(strict, compat, str(found.get("signature", "")), signature_of(numbers))
+
+        def in_percent(share: float | None) -> float | None:
+            return None if share is None else 100 * share + 0.0
+
+        def shown(one: ColumnScores | None) -> ColumnScores | None:
+            if one is None:
+                return None
+            scores = {name: Interval(*map(in_percent, score)) for name, score in one.scores.items()}
+            return ColumnScores(one.items, in_percent(one.coverage), scores, asked)
+
+        return cls(shown(strict), shown(compat), str(found.get("signature", "")), signature_of(numbers))
 
 
 def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Standing]) -> Standing:

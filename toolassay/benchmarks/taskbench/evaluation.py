@@ -6,13 +6,13 @@ from array import array
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.security.probe import FOLDER
 from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import PairScorer, context_of, score_predictions
+from toolassay.benchmarks.taskbench.scoring.evaluation import context_of, score_predictions
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     HEADINGS,
     plan_standing,
@@ -22,7 +22,7 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob, score_file
 from toolassay.data_folder import DataFolder, Say
-from toolassay.dataset import RequestId
+from toolassay.dataset import LastLabels
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
@@ -33,7 +33,6 @@ from toolassay.evaluation.evaluation import (
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.items import items_path
-from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import RETRIEVAL, STABILITY
 from toolassay.evaluation.places import metrics_folder, prediction_file
 from toolassay.files import read_json, refuse_to_replace, safe_name, write_json
@@ -57,14 +56,10 @@ def _retrieval(job: ScoringJob) -> dict[str, Any]:
     if not (context := context_of(job.run)):
         return {}
     reader, shares, clusters = PlanReader(job.library, job.dependency_type), array("d"), array("q")
-    with (
-        LineIndex(job.labels, fix="write it with format_data.py", keep=job.choices.keep) as labels,
-        Journal(job.run / JOURNAL, read_only=True) as journal,
-    ):
-        for key, line in labels.by_id.items():
-            if str(key) in job.excluded or labels.by_text[str(key)] != line or not job.keeps(key):
+    with Journal(job.run / JOURNAL, read_only=True) as journal:
+        for _, label in LastLabels(job.labels):
+            if str(label["id"]) in job.excluded or not job.keeps(label["id"]):
                 continue
-            label = labels.read(line)
             gold, offered = reader.plan(label), entry_of(journal, request_of_label(label)).offered
             if gold is not None and gold.names and offered is not None:
                 shares.append(len(set(gold.names) & set(offered)) / len(set(gold.names)))
@@ -78,9 +73,12 @@ def _ledger_items(job: ScoringJob) -> frozenset[str] | None:
     """The scored labels, as a ledger names them; None for all."""
     if job.keeps_all:
         return None
-    with LineIndex(job.labels, fix="write it with format_data.py", keep=job.choices.keep) as labels:
-        return frozenset(key_of(cast("RequestId", key)) for key in labels.by_id if job.keeps(key))
+    labels = LastLabels(job.labels)
+    return frozenset(key_of(label["id"]) for _, label in labels if job.keeps(label["id"]))
 
+
+if TYPE_CHECKING:
+    from toolassay.metrics.bertscore import BertScore
 
 _KEY_ENDING = "_alignment_id"
 _SPLITS = ("train", "dev", "test")
@@ -92,7 +90,7 @@ def evaluate_folder(
     own: PlanScoring | None = None,
     scoring: ScoringSettings | None = None,
     *,
-    bertscore: PairScorer | None = None,
+    bertscore: BertScore | None = None,
 ) -> FolderEvaluation:
     """Score `{prediction_dir}/{llm}.json` and write `{metrics dir}/{llm}.json`, replacing what was there.
 

@@ -43,7 +43,6 @@ from toolassay.evaluation.item_detail import (
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.gold import Gold
-from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.requests import Requests, key_of
 from toolassay.runs import recorded_settings
@@ -51,9 +50,6 @@ from toolassay.runs.items import response_of
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
-from toolassay.tools import ToolLibrary
-
-_NO_PLAN = "the answer has no plan"
 
 
 def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
@@ -62,7 +58,7 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    return _plans(folder, folder.data, say, lambda label, *tools: _item(Gold.of(label), *tools))
+    return _plans(folder, folder.data, say, lambda label: label)
 
 
 def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
@@ -71,36 +67,42 @@ def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    return _plans(folder, predictions, say, _predicted)
+    return _plans(folder, predictions, say, _as_label)
 
 
-def _plans(folder: DataFolder, path: Path, say: Say, item: Callable[..., PlannedItem]) -> PlanSet:
-    library, labels = folder.library(say=say), LastLabels(path)
+Record = Mapping[str, Any]
+
+
+def _plans(folder: DataFolder, path: Path, say: Say, as_label: Callable[[Record], Record | None]) -> PlanSet:
+    library, records = folder.library(say=say), LastLabels(path)
     kind = folder.dependency_type(None, library=library, say=say)
-    return PlanSet(library, len(labels), lambda: (item(label, library, kind) for _, label in labels))
+
+    def planned(record: Record) -> PlannedItem:
+        if (label := as_label(record)) is None:
+            return PlannedItem(record["id"], None, "the answer has no plan")
+        gold = Gold.of(label)
+        try:
+            return PlannedItem(gold.id, plan_of(gold, library, kind))
+        except Unfit as error:
+            return PlannedItem(gold.id, None, str(error))
+
+    return PlanSet(library, len(records), lambda: (planned(record) for _, record in records))
 
 
-def _predicted(record: Mapping[str, Any], library: ToolLibrary, kind: DependencyType) -> PlannedItem:
+def _as_label(record: Record) -> Record | None:
+    """A prediction in the form of a label; None without a plan."""
     result = record.get("result", record)
     if not isinstance(result, Mapping) or not result.get("task_nodes", result.get("tool_nodes")):
-        return PlannedItem(record["id"], None, _NO_PLAN)
+        return None
     plan = repository_form(result)
     steps = plan.get("task_steps")
-    label = {
+    return {
         "id": record["id"],
         "user_request": "a prediction",
         "task_steps": steps if isinstance(steps, list) else [],
         "task_nodes": plan["task_nodes"],
         "task_links": plan.get("task_links") or [],
     }
-    return _item(Gold.of(label), library, kind)
-
-
-def _item(gold: Gold, library: ToolLibrary, kind: DependencyType) -> PlannedItem:
-    try:
-        return PlannedItem(gold.id, plan_of(gold, library, kind))
-    except Unfit as error:
-        return PlannedItem(gold.id, None, str(error))
 
 
 _MOST_CHANGES = 20

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.taskbench.scoring.scored_rows import ScoredRows
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_file
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from toolassay.metrics.bertscore import BertScore
+
 
 _MOST_HASHED = 10_000  # links; more of them, where the tools imply them, stand for their tools
 
@@ -33,23 +35,6 @@ _MOST_HASHED = 10_000  # links; more of them, where the tools imply them, stand 
 def context_of(run: Path) -> str:
     """The tools that the requests of a run showed, as `ToolsInContext` writes it; empty for all."""
     return str((recorded_settings(run) or {}).get("tools_in_context", ""))
-
-
-class PairScorer(Protocol):
-    """Scores pairs of texts by meaning (BERTScore)."""
-
-    @property
-    def name(self) -> str:
-        """The name of the embedding model, for the signature; "none" if nothing can be scored."""
-        ...
-
-    def scores(self, pairs: Sequence[TextPair], *, progress: Progress = no_progress) -> NDArray[np.float64]:
-        """Precision, recall and F1 of each pair, shape (pairs, 3).
-
-        Raises:
-            BertScoreError: the scores cannot be computed; the evaluation continues without them.
-        """
-        ...
 
 
 def signature_parts(job: ScoringJob, bertscore: str) -> dict[str, str]:
@@ -90,7 +75,7 @@ def signature_parts(job: ScoringJob, bertscore: str) -> dict[str, str]:
 def score_predictions(
     job: ScoringJob,
     *,
-    bertscore: PairScorer | None = None,
+    bertscore: BertScore | None = None,
     items: Path | None = None,
     engine: Engine | None = None,
     progress: Progress = no_progress,

@@ -407,10 +407,31 @@ class ScoredRows:
         nothing = dict.fromkeys(names)
         for start in range(0, len(self._rows), _ITEMS_AT_ONCE):
             block = slice(start, start + _ITEMS_AT_ONCE)
-            scores = zip(*(map(_or_none, column[block].tolist()) for column in columns), strict=True)
+            scores = zip(*(column[block].tolist() for column in columns), strict=True)
             for row, own in zip(self._rows[block].tolist(), scores, strict=True):
-                if row[5]:
-                    yield _item(row, dict(zip(names, own, strict=True)), nothing, compat=compat)
+                key, cluster, shape, size, outcome, is_counted, counts, has_arguments, *_ = row
+                if not is_counted:
+                    continue
+                compat_groups, flags, published, similarity = row[11:15]
+                counted = CompatCounts(False)
+                if flags & _SCORED:
+                    parts = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+                    counted = CompatCounts(True, *parts, similarity)
+                counts = counts.tolist()
+                arguments = (counts[6:9], counts[9:12]) if has_arguments else (None, None)
+                found = {
+                    name: None if math.isnan(score) else score for name, score in zip(names, own, strict=True)
+                }
+                yield PlanScores(
+                    key,
+                    shape,
+                    size,
+                    f"{cluster & 2**64 - 1:016x}",
+                    outcome,
+                    found if is_scored(outcome) else nothing,
+                    PlanCounts(counts[:3], counts[3:6], *arguments, *counts[12:]),
+                    counted if compat and compat_groups else None,
+                )
 
 
 class PlanCounts(ItemCounts, frozen=True):
@@ -444,38 +465,6 @@ class PlanScores(msgspec.Struct, frozen=True):
     scores: Mapping[str, float | None]
     counts: PlanCounts
     compat: CompatCounts | None
-
-
-def _item(
-    row: tuple[Any, ...], scores: Mapping[str, float | None], nothing: Mapping[str, None], *, compat: bool
-) -> PlanScores:
-    key, cluster, shape, size, outcome, _, counts, has_arguments, *_ = row
-    compat_groups, flags, published, similarity = row[11:15]
-    counted = CompatCounts(False)
-    if flags & _SCORED:
-        nodes, edges, names, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
-        counted = CompatCounts(True, nodes, edges, names, values, similarity)
-    counts = counts.tolist()
-    return PlanScores(
-        key,
-        shape,
-        size,
-        f"{cluster & 2**64 - 1:016x}",
-        outcome,
-        scores if is_scored(outcome) else nothing,
-        PlanCounts(
-            counts[:3],
-            counts[3:6],
-            counts[6:9] if has_arguments else None,
-            counts[9:12] if has_arguments else None,
-            *counts[12:],
-        ),
-        counted if compat and compat_groups else None,
-    )
-
-
-def _or_none(score: float) -> float | None:
-    return None if math.isnan(score) else score
 
 
 def _is_asked(name: str, metrics: Collection[str]) -> bool:
