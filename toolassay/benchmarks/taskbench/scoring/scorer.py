@@ -538,82 +538,67 @@ def score_file(
             found = [f"{key!r} (line {number})" for key, number in index.doubled]
             which = "first" if keep == "first" else "last"
             about_ids.met(f"doubled {name} id(s), the {which} counts", *found, warn=True)
-        known = labels.by_text
-        unknown = [f"{key!r} (line {number})" for key, number in lines.by_id.items() if str(key) not in known]
-        about_ids.met("prediction(s) with an unknown id", *unknown, warn=True)
-        rows, notes = _score_lines(job, labels, lines, keeps_texts, engine, progress)
+        found = [f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in labels.by_text]
+        about_ids.met("prediction(s) with an unknown id", *found, warn=True)
+        unknown, found = len(found), []
+        # An array: integer objects among the ids would keep their memory from being freed.
+        numbers = array("i", sorted(n for key, n in labels.by_id.items() if job.keeps_all or job.keeps(key)))
+        matches = labels.matches(lines)
+        # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
+        labels.forget_ids()
+        lines.forget_ids()
+        for number in sorted({*labels.broken, *labels.nameless}):
+            ChunkScorer(job).label(labels.place(number))  # raises an error that says what is wrong
+
+        def chunk_of(start: int) -> list[LabelLines]:
+            return [
+                LabelLines(
+                    labels.place(number),
+                    lines.place(matches.by_id[number]),
+                    lines.place(matches.by_text[number]),
+                    bool(matches.is_used[number]),
+                )
+                for number in numbers[start : start + CHUNK]
+            ]
+
+        rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
+        last: list[Converted | None] = [None] * len(job.groups)
+        starts = range(0, len(numbers), CHUNK)
+        with progress("scoring", len(numbers)) as advance:
+            where, task = engine or _own_engine(len(starts)), ScoringTask(job, keeps_texts)
+            for start, part in zip(starts, where.map(task, map(chunk_of, starts)), strict=True):
+                rows.extend(part.rows)
+                notes.extend(part.notes)
+                lines.broken = sorted({*lines.broken, *part.broken})
+                # The items that reuse an argument of an earlier one, which is known only now.
+                added = False
+                for one in part.waiting:
+                    for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
+                        mask = bit_mask(groups)
+                        rows.add_tools(mask, item)
+                        if one.is_first and one.groups[0] in groups:
+                            rows.set_compat(one.place, compat_part(mask, item, one.rouge))
+                            continue
+                        rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
+                        added = True
+                        if keeps_texts:
+                            rows.texts.append((None, item.steps))
+                if added:
+                    rows.pack()
+                last = [own or before for own, before in zip(part.last, last, strict=True)]
+                for _ in numbers[start : start + CHUNK]:
+                    advance()
         notes.extend(about_ids)
-        for kind, numbers in (
-            ("broken prediction line(s)", lines.broken),
-            ("prediction line(s) without an id", lines.nameless),
-        ):
-            notes.met(kind, *(f"line {number}" for number in numbers), warn=True)
+        broken, nameless = ([f"line {n}" for n in those] for those in (lines.broken, lines.nameless))
+        notes.met("broken prediction line(s)", *broken, warn=True)
+        notes.met("prediction line(s) without an id", *nameless, warn=True)
         counts = {
-            "unknown_ids": len(unknown),
-            "broken_lines": len(lines.broken),
-            "lines_without_id": len(lines.nameless),
+            "unknown_ids": unknown,
+            "broken_lines": len(broken),
+            "lines_without_id": len(nameless),
             "repeated_ids": len(lines.doubled),
         }
     return ScoredFile(rows, notes, {kind: count for kind, count in counts.items() if count})
-
-
-def _score_lines(
-    job: ScoringJob,
-    labels: LineIndex,
-    lines: LineIndex,
-    keeps_texts: bool,
-    engine: Engine | None,
-    progress: Progress,
-) -> tuple[ScoredRows, EvaluationNotes]:
-    """Score every label. Afterwards the two files do not know their ids any more."""
-    # An array: integer objects among the ids would keep their memory from being freed.
-    numbers = array("i", sorted(n for key, n in labels.by_id.items() if job.keeps_all or job.keeps(key)))
-    matches = labels.matches(lines)
-    # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
-    labels.forget_ids()
-    lines.forget_ids()
-    for number in sorted({*labels.broken, *labels.nameless}):
-        ChunkScorer(job).label(labels.place(number))  # raises an error that says what is wrong with the line
-
-    def chunk_of(start: int) -> list[LabelLines]:
-        return [
-            LabelLines(
-                labels.place(number),
-                lines.place(matches.by_id[number]),
-                lines.place(matches.by_text[number]),
-                bool(matches.is_used[number]),
-            )
-            for number in numbers[start : start + CHUNK]
-        ]
-
-    rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
-    last: list[Converted | None] = [None] * len(job.groups)
-    starts = range(0, len(numbers), CHUNK)
-    with progress("scoring", len(numbers)) as advance:
-        found = (engine or _own_engine(len(starts))).map(ScoringTask(job, keeps_texts), map(chunk_of, starts))
-        for start, part in zip(starts, found, strict=True):
-            rows.extend(part.rows)
-            notes.extend(part.notes)
-            lines.broken = sorted({*lines.broken, *part.broken})
-            # The items that reuse an argument of an earlier one, which is known only now.
-            added = False
-            for one in part.waiting:
-                for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
-                    mask = bit_mask(groups)
-                    rows.add_tools(mask, item)
-                    if one.is_first and one.groups[0] in groups:
-                        rows.set_compat(one.place, compat_part(mask, item, one.rouge))
-                        continue
-                    rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
-                    added = True
-                    if keeps_texts:
-                        rows.texts.append((None, item.steps))
-            if added:
-                rows.pack()
-            last = [own or before for own, before in zip(part.last, last, strict=True)]
-            for _ in numbers[start : start + CHUNK]:
-                advance()
-    return rows, notes
 
 
 def _own_engine(chunks: int) -> Engine:
