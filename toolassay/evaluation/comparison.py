@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
+    NAMED,
     OUTCOME,
     OUTCOMES,
     ItemTable,
     items_path,
-    named,
     read_executed,
     read_table,
     shared_items,
@@ -30,7 +30,7 @@ from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 if TYPE_CHECKING:
     import rich.table
@@ -277,8 +277,9 @@ def compare_models(
             if ids:
                 why = excluded_phrase(Counter(other.unscored[key] for key in ids if key in other.unscored))
                 reason = f" (of the other: {why})" if why else ""
+                listed = some_of(list(map(repr, ids)), NAMED)
                 notes.append(
-                    f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {named(ids)}"
+                    f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {listed}"
                 )
         labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
         results = compare_pairs(
@@ -293,7 +294,7 @@ def compare_models(
         )
         # Of a score that no item has, nothing was compared.
         shown = tuple(score for score in scores if metrics or score.n)
-        compared.append(ModelComparison(*pair, len(first), len(labels), *map(len, alone), shown))
+        compared.append(ModelComparison(*pair, len(first), len(labels), len(alone[0]), len(alone[1]), shown))
     marks = {file.name: mark for file in files if (mark := file.mark) is not None}
     of_clusters = clusters.get(files[0].signature.get("benchmark", ""), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)

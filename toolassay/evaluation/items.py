@@ -31,6 +31,7 @@ from toolassay.files import (
     sha256_of,
 )
 from toolassay.runs.outcomes import is_scored
+from toolassay.text_formatting import some_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,7 +187,8 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
     return items if executed is None or executed.problem else map(executed.judged, items)
 
 
-_NAMED = 5
+NAMED = 5
+"""Ids that a message names at most."""
 
 
 @dataclass(frozen=True)
@@ -282,21 +284,11 @@ def shared_items(baseline: ItemTable, other: ItemTable) -> tuple[NDArray[np.int6
     if len(differing):
         raise UsageError(
             f"{len(differing):,} item(s) have another label than in {baseline.path}: "
-            f"{named([shared[place] for place in differing[:_NAMED]], len(differing))}",
+            f"{some_of([repr(shared[place]) for place in differing], NAMED)}",
             file=other.path,
             fix="evaluate both models with the same data.json",
         )
     return first, second
-
-
-def named(ids: Sequence[str], count: int | None = None) -> str:
-    """The first ids for a message, with "…" if there are more.
-
-    >>> named(list("abcdefg"))
-    "'a', 'b', 'c', 'd', 'e', …"
-    """
-    more = ", …" if (len(ids) if count is None else count) > _NAMED else ""
-    return ", ".join(map(repr, ids[:_NAMED])) + more
 
 
 def _stable_number(text: str) -> int:

@@ -20,7 +20,7 @@ from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.outcomes import WORDINGS
 from toolassay.screen import Screen
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits
 _WINDOW, _BEFORE = 80, 20  # characters
@@ -151,11 +151,12 @@ class LineComparison:
             if self.differing > len(self.changed):
                 yield "  …"
         if self.missing:
-            yield f"{count_of(len(self.missing), 'answer')} that the file lacks: {_named(self.missing)}"
+            listed = some_of(self.missing, _NAMED)
+            yield f"{count_of(len(self.missing), 'answer')} that the file lacks: {listed}"
         if self.unknown:
             yield (
                 f"{count_of(len(self.unknown), 'line')} of the file without an answer to a request as it is"
-                f" worded now: {_named(self.unknown)}"
+                f" worded now: {some_of(self.unknown, _NAMED)}"
             )
 
 
@@ -229,10 +230,6 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
 
 def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in numbers.items() if name == SECURITY or name not in RUN_KEYS}
-
-
-def _named(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tool
 from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
-from toolassay.evaluation.items import ScoredItem
+from toolassay.evaluation.items import NAMED, ScoredItem
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import (
@@ -43,7 +43,7 @@ from toolassay.runs.outcomes import (
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 RanTask = tuple[str, TaskResult] | None
 """The outcome and the result of a task in a trial; None if the task was not run, or is not scored."""
@@ -51,7 +51,6 @@ _SCORES = (
     *("correct", "no_side_effects", "exact_match"),
     *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
 )
-_NAMED = 5
 
 
 def evaluate_agents(
@@ -90,10 +89,9 @@ def evaluate_agents(
         unknown: list[str] = []
         found = [read_predictions(trial.output, tasks, unknown=unknown) for trial in trials]
         if unknown:
-            more = ", …" if len(unknown) > _NAMED else ""
             screen.say(
                 f"{WARNING}{trials[0].output}: {count_of(len(unknown), 'prediction')} with an id that no task"
-                f" has, not scored: {', '.join(unknown[:_NAMED])}{more}"
+                f" has, not scored: {some_of(unknown, NAMED)}"
             )
         run = RunOutcomes(trials[0].run_folder, lambda journal, one: entry_of(journal, one).outcome)
         ended = [found[0][one.id][0] if one.id in found[0] else run.outcome(one) for one in chosen]

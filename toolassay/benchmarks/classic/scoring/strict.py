@@ -137,7 +137,7 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         counted.add(one.conversation)
     right = np.array([float(one.right) for one in judged])
     ratios = {"messages": Ratio.mean(right), "conversations": Ratio.mean(np.array(conversations))}
-    groups = {
+    groups: dict[str, Sequence[str | None]] = {
         "by_domain": [one.example.domain for one in judged],
         "by_workflow": [one.wanted for one in judged],
     }

@@ -415,10 +415,10 @@ class ScoredRows:
                 compat_groups, flags, published, similarity = row[11:15]
                 counted = CompatCounts(False)
                 if flags & _SCORED:
-                    parts = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
-                    counted = CompatCounts(True, *parts, similarity)
+                    nodes, edges, arguments, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+                    counted = CompatCounts(True, nodes, edges, arguments, values, similarity)
                 counts = counts.tolist()
-                arguments = (counts[6:9], counts[9:12]) if has_arguments else (None, None)
+                both = (counts[6:9], counts[9:12]) if has_arguments else (None, None)
                 found = {
                     name: None if math.isnan(score) else score for name, score in zip(names, own, strict=True)
                 }
@@ -429,7 +429,7 @@ class ScoredRows:
                     f"{cluster & 2**64 - 1:016x}",
                     outcome,
                     found if is_scored(outcome) else nothing,
-                    PlanCounts(counts[:3], counts[3:6], *arguments, *counts[12:]),
+                    PlanCounts(counts[:3], counts[3:6], *both, *counts[12:]),
                     counted if compat and compat_groups else None,
                 )
 
