@@ -351,9 +351,27 @@ def comparison_tables(comparison: Comparison, *, width: int = WIDE) -> Iterator[
         comparison: what was found.
         width: of the screen, in characters; narrow ones lose the uncorrected p.
     """
+    is_wide = width >= WIDE
     for model in comparison.models:
-        captions = _captions(comparison) if model is comparison.models[-1] else []
-        yield _table(comparison, model, captions, is_wide=width >= WIDE)
+        clusters = max((score.n_clusters for score in model.scores), default=0)
+        items = f"{model.n_compared:,} items"
+        if model.n_compared != model.n_labels:
+            items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
+        # Where the scores do not all rest on the same items, each says on how many.
+        with_n = any(score.n != model.n_compared for score in model.scores)
+        numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
+        headings = ["score", *numbers, "verdict", "MDE"]
+        table = Table(
+            headings,
+            [[score[heading] for heading in headings] for score in map(_cells, model.scores)],
+            align="l" + "r" * len(numbers) + "n",
+            title=f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
+            f"{comparison.group}, {items} in {count_of(clusters, 'cluster')}",
+            captions=_captions(comparison) if model is comparison.models[-1] else [],
+        ).terminal(padding=1 if is_wide else 0)
+        if not is_wide:
+            table.columns[headings.index("verdict")].min_width = _NARROW_VERDICT
+        yield table
 
 
 def comparison_table(comparison: Comparison) -> Table:
@@ -366,31 +384,6 @@ def comparison_table(comparison: Comparison) -> Table:
     ]
     title = f"each model (B) against {comparison.shown(comparison.models[0].baseline)} (A)"
     return Table(("model", "score", *columns), rows, "nnttttttt", title, _captions(comparison))
-
-
-def _table(
-    comparison: Comparison, model: ModelComparison, captions: list[str], *, is_wide: bool
-) -> rich.table.Table:
-    clusters = max((score.n_clusters for score in model.scores), default=0)
-    items = f"{model.n_compared:,} items"
-    if model.n_compared != model.n_labels:
-        items = f"{model.n_compared:,} of {model.n_labels:,} items asked of both"
-    # Where the scores do not all rest on the same items, each says on how many.
-    with_n = any(score.n != model.n_compared for score in model.scores)
-    numbers = [*(["n"] if with_n else []), "A", "B", "difference", *(["p"] if is_wide else []), "Holm p"]
-    headings = ["score", *numbers, "verdict", "MDE"]
-    cells = map(_cells, model.scores)
-    table = Table(
-        headings,
-        [[score[heading] for heading in headings] for score in cells],
-        align="l" + "r" * len(numbers) + "n",
-        title=f"{comparison.shown(model.model)} (B) against {comparison.shown(model.baseline)} (A): "
-        f"{comparison.group}, {items} in {count_of(clusters, 'cluster')}",
-        captions=captions,
-    ).terminal(padding=1 if is_wide else 0)
-    if not is_wide:
-        table.columns[headings.index("verdict")].min_width = _NARROW_VERDICT
-    return table
 
 
 def _cells(score: ScoreComparison) -> dict[str, str | Cell]:

@@ -19,7 +19,7 @@ from toolassay.evaluation.evaluation import (
     IncompleteEvaluation,
     ScoringSettings,
 )
-from toolassay.evaluation.groups import OVERALL_GROUP, groups_of
+from toolassay.evaluation.groups import groups_of
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.evaluation.places import (
@@ -123,14 +123,8 @@ def _finish(
             judge_agent(folder, prediction_file(folder.path, place.absolute(), one.llm), one.path, screen)
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
-    _warn_of_partial(evaluations, screen)
-    if folder.benchmark.is_by_rules:
-        screen.say(f"the data set is {BY_RULES}")
-
-
-def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) -> None:
     for evaluation in evaluations:
-        if note := evaluation.evaluation.groups.get(OVERALL_GROUP, {}).get("notes", {}).get("answers"):
+        if note := evaluation.whole.get("notes", {}).get("answers"):
             screen.say(f"{evaluation.llm}: {note}")
         for number, ran, first in evaluation.short_trials:
             screen.say(
@@ -145,6 +139,8 @@ def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) ->
                     "inference.py command sends the rest; evaluate.py --limit N or --ids FILE scores a subset"
                 )
                 break
+    if folder.benchmark.is_by_rules:
+        screen.say(f"the data set is {BY_RULES}")
 
 
 def compare(
