@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
+from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
+from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.tools import ToolLibrary
@@ -77,8 +78,8 @@ def evaluate(folder: Path, items: Path) -> Evaluation:
     library = ToolLibrary.load(folder / "tool_desc.json", normalise_types=False)
     choices = PlanScoring(metrics=METRICS, splits=("all",), n_tools=("all",), resamples=0)
     graph = ToolGraph.load(folder / "graph_desc.json", dependency_type=kind)
-    evaluator = PlanEvaluator(folder / "data.json", predictions, library, kind, choices, graph=graph)
-    return evaluator.evaluate(items=items)
+    job = ScoringJob(folder / "data.json", predictions, library, kind, choices, graph)
+    return score_predictions(job, items=items)[0]
 
 
 def case_difference(folder: Path, evaluation: Evaluation) -> Difference:

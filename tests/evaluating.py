@@ -1,30 +1,18 @@
-"""Metrics as they are written, and the stages *evaluate* and *verify* with what a benchmark makes of them."""
+"""Metrics as they are written, and what *verify* says."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from toolassay.benchmarks.classic.evaluation import ClassicEvaluation
-from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
 from toolassay.screen import Screen
-from toolassay.stages.evaluate import evaluate, verify
+from toolassay.stages.evaluate import verify
 
 
 def metrics_of(folder: Path, llm: str = "m", place: str = "metrics") -> dict[str, Any]:
     """The metrics of a model on all items, as they are written."""
     return dict(json.loads((folder / place / f"{llm}.json").read_text())["overall_overall"])
-
-
-def evaluate_workbench(data_dir: str | Path, **settings: Any) -> list[AgentEvaluation]:
-    """The verdicts on agents."""
-    return cast("list[AgentEvaluation]", evaluate(data_dir, **settings))
-
-
-def evaluate_classic(data_dir: str | Path, **settings: Any) -> list[ClassicEvaluation]:
-    """The scores of choices."""
-    return cast("list[ClassicEvaluation]", evaluate(data_dir, **settings))
 
 
 def verified(folder: Path, llm: str = "offline", **more: Any) -> tuple[bool, str]:

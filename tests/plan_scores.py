@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
+from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
+from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.tools import ToolLibrary
@@ -24,14 +25,15 @@ def evaluate_predictions(
     exclude_ids: Collection[str | int] = (),
     **choices: Any,
 ) -> Evaluation:
-    """`PlanEvaluator`, with `choices` as those of `PlanScoring`."""
-    chosen, ids = PlanScoring(**choices), {"alignment_ids": alignment_ids, "exclude_ids": exclude_ids}
-    return PlanEvaluator(
+    """`score_predictions`, with `choices` as those of `PlanScoring`."""
+    job = ScoringJob(
         labels,
         predictions,
         library,
         dependency_type,
-        chosen,
-        graph=graph,
-        **ids,  # type: ignore[arg-type]
-    ).evaluate()
+        PlanScoring(**choices),
+        graph,
+        None if alignment_ids is None else frozenset(alignment_ids),
+        frozenset(map(str, exclude_ids)),
+    )
+    return score_predictions(job)[0]

@@ -11,7 +11,14 @@ from scipy import stats
 
 from toolassay.metrics import confidence_interval
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
-from toolassay.metrics.significance import compare_pairs, compare_shares, holm, mcnemar_p, randomisation_p
+from toolassay.metrics.significance import (
+    PairedResult,
+    compare_pairs,
+    compare_shares,
+    holm,
+    mcnemar_p,
+    randomisation_p,
+)
 
 Array = NDArray[np.float64]
 
@@ -79,7 +86,7 @@ def test_exchanging_the_models_turns_the_difference_round(
     assert there.p is not None
     assert 0 < there.p <= 1
     assert (there.p, there.smallest_detectable) == (back.p, back.smallest_detectable)
-    assert (there.baseline, there.other) == (back.other, back.baseline)
+    assert (there.baseline, there.value) == (back.value, back.baseline)
     if there.n > 1:
         assert all(bound is not None for bound in (*there.difference, *back.difference))
         turned = (back.difference.value, back.difference.high, back.difference.low)
@@ -98,8 +105,8 @@ def test_items_without_one_of_the_scores_are_left_out_of_that_column() -> None:
     before = np.array([[1.0, 0.5], [np.nan, 0.5], [0.0, 0.5]])
     after = np.array([[0.5, np.nan], [1.0, np.nan], [0.5, np.nan]])
     first, second = compare_pairs(before, after)
-    assert (first.n, first.n_clusters, first.baseline, first.other) == (2, 2, 0.5, 0.5)
-    assert second == (0, 0, None, None, NOTHING, None, None, None)
+    assert (first.n, first.n_clusters, first.baseline, first.value) == (2, 2, 0.5, 0.5)
+    assert second == PairedResult(0, 0, None, None, NOTHING, None, None, None)
     (alone,) = compare_pairs(before[[0, 2], :1], after[[0, 2], :1])
     assert alone.difference == pytest.approx(first.difference)
 
@@ -134,7 +141,7 @@ def test_the_figures_of_a_pair_by_hand() -> None:
     before = np.array([0.0, 0.5, 0.5, 1.0])[:, None]
     after = np.array([0.5, 0.5, 1.0, 0.5])[:, None]
     (result,) = compare_pairs(before, after, resamples=4000)
-    assert (result.n, result.n_clusters, result.baseline, result.other) == (4, 4, 0.5, 0.625)
+    assert (result.n, result.n_clusters, result.baseline, result.value) == (4, 4, 0.5, 0.625)
     assert result.difference.value == 0.125
     # Off the mean: 0.375, -0.125, 0.375, -0.625; their squares add up to 0.6875.
     error = (0.6875 * 4 / 3) ** 0.5 / 4

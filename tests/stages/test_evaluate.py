@@ -39,7 +39,7 @@ def test_one_model_without_predictions_does_not_keep_the_others_from_being_score
     assert (folder / "metrics" / "bad.json").exists()
 
 
-def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_scores_every_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["--data_dir", str(folder), "--llm", "all"]
     assert run(evaluate_command, asked, "evaluate.py") == 0
     first = capsys.readouterr()
@@ -51,8 +51,6 @@ def test_all_scores_what_has_changed(folder: Path, capsys: pytest.CaptureFixture
         stream.write("{\n")
     assert run(evaluate_command, asked, "evaluate.py") == 0
     second = capsys.readouterr()
-    assert "scored bad" in second.err
-    assert "good is up to date" in second.err
     metrics = "f1+ed+link+argument+rouge+bertscore"
     good = f"signature of good: toolassay:{__version__}|mode:strict-2|metrics:{metrics}"
     assert good in first.out

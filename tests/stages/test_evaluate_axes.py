@@ -9,7 +9,7 @@ from typing import Any
 import builders
 import pytest
 from builders import text_tools, workbench_folder, write_labels
-from evaluating import evaluate_workbench, metrics_of
+from evaluating import metrics_of
 from running import lines_of, write_lines
 
 from toolassay import evaluate, infer
@@ -60,31 +60,28 @@ def test_trials_say_whether_the_same_plan_comes_again(folder: Path) -> None:
     assert stability["pass^k"]["3"]["value"] == pytest.approx(1 / 3)
 
 
-def test_scores_that_are_up_to_date_get_what_is_new_beside_them(folder: Path) -> None:
+def test_trials_that_are_gone_are_gone_from_the_scores(folder: Path) -> None:
     predict(folder, 0, [plan("a", "x")] * 4)
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
     predict(folder, 1, [plan("a", "x")] * 4)
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    evaluate(folder, llm="all")
     assert metrics_of(folder)["stability"]["answer_agreement"]["value"] == 1.0
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [False]
     shutil.rmtree(folder / "predictions/trials")
-    assert [result.is_new for result in evaluate(folder, llm="all")] == [True]
+    evaluate(folder, llm="all")
     assert "stability" not in metrics_of(folder)
 
 
 def test_an_agent_agrees_where_it_leaves_the_same_changes(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "wb", slice(4))
     infer(folder, llm="offline", trials=2)
-    (result,) = evaluate_workbench(folder, llm="offline")
-    assert result.scores.stability is not None
-    assert result.scores.stability["answer_agreement"]["value"] == 1.0
+    (result,) = evaluate(folder, llm="offline")
+    assert result.whole["stability"] is not None
+    assert result.whole["stability"]["answer_agreement"]["value"] == 1.0
     path = folder / "predictions/trials/1/offline.json"
     lines = lines_of(path)
     lines[0]["function_calls"] = []
     lines[1]["outcome"] = "refused"
     write_lines(path, lines)
-    evaluate_workbench(folder, llm="offline")
+    evaluate(folder, llm="offline")
     metrics = metrics_of(folder, "offline")
     assert metrics["stability"]["answer_agreement"]["value"] == 0.5
     assert metrics["stability"]["pass^k"] == metrics["strict"]["repeats"]["pass^k"]

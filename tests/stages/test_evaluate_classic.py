@@ -8,12 +8,12 @@ from random import Random
 from typing import Any
 
 import pytest
-from evaluating import evaluate_classic
 from running import inside, write_lines
 from shop_chats import answers, chats, write_array
 
 from toolassay.benchmarks.classic.evaluation import evaluate_rows
 from toolassay.errors import UsageError
+from toolassay.stages.evaluate import evaluate
 
 COAT = ("c2", 0)
 
@@ -37,7 +37,7 @@ def read(path: Path) -> Any:
 
 
 def test_a_run_is_scored_with_its_trials_and_another_order(folder: Path) -> None:
-    (result,) = evaluate_classic(folder, llm="acme", orders=["predictions_7"])
+    (result,) = evaluate(folder, llm="acme", orders=["predictions_7"])
     assert result.path == folder / "metrics/acme.json"
     metrics = read(result.path)["overall_overall"]
     assert (metrics["n"], metrics["outcomes"]) == (5, {"answered": 10})
@@ -60,7 +60,7 @@ def test_any_order_of_rows_makes_the_same_files_byte_for_byte(folder: Path) -> N
         for mode in ("compat", "strict"):
             evaluate_rows(folder, [path], out=folder / mode, mode=mode)
         write_lines(folder / "predictions/acme.json", [row for row in values if row["trial_idx"] == 0])
-        evaluate_classic(folder, llm="acme")
+        evaluate(folder, llm="acme")
         files = (
             "compat/metrics.json",
             "strict/metrics.json",
@@ -92,7 +92,7 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
     with pytest.raises(UsageError, match=r"acme.json: answers message 0 of 'c1' in trial 0, as another"):
         evaluate_rows(folder, [file, folder / "predictions_7/../predictions/acme.json"], out=folder / "out")
     with pytest.raises(UsageError, match="would replace the predictions"):
-        evaluate_classic(folder, llm="acme", save_dir="predictions")
+        evaluate(folder, llm="acme", save_dir="predictions")
     same = write_array(folder / "same/metrics.json", answers())
     with pytest.raises(UsageError, match="would replace the predictions"):
         evaluate_rows(folder, [same], out=folder / "same")

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from builders import running_server, workbench_folder
-from evaluating import evaluate_workbench, metrics_of
+from evaluating import metrics_of
 from running import Capture, inside
 
 from toolassay import infer
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate import evaluate
 from toolassay.testkit import FakeServer
 
 IDS = ["calendar-001", "calendar-002", "email-001"]
@@ -102,9 +103,12 @@ def test_cost_is_that_of_the_servers_log(
 def test_what_groups_the_metrics_have(folder: Path) -> None:
     infer(folder, llm="offline", limit=3, toolkit="domains")
     shutil.rmtree(folder / "predictions/runs")  # without it every task is expected, and nothing was used
-    (result,) = evaluate_workbench(folder, llm="offline")
-    assert result.cost is result.latency is None and result.notes.keys() == {"cost", "latency"}
-    for metrics in (result.scores.compat, result.scores.strict):
+    (result,) = evaluate(folder, llm="offline")
+    assert result.whole["cost"] is result.whole["latency"] is None and result.whole["notes"].keys() == {
+        "cost",
+        "latency",
+    }
+    for metrics in (result.whole["compat"], result.whole["strict"]):
         assert metrics is not None
         assert len(metrics["by_group"]) == 6 and "multi_domain" in metrics["by_group"]
         assert len(metrics["by_base_template"]) == 69 and len(metrics["by_domains_column"]) > 6

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder
-from evaluating import evaluate_classic
 from running import Capture, inside, lines_of
 
 from toolassay import infer, verify
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.serving.completions import Received, Reply
+from toolassay.stages.evaluate import evaluate
 from toolassay.testkit import FakeServer
 
 HEAD = ("prompt_id", "kind", "turn_1_prompt", "turn_2_prompt", "turn_3_prompt")
@@ -64,7 +64,7 @@ def lines(folder: Path) -> list[dict[str, Any]]:
 def score(folder: Path, server: FakeServer) -> Any:
     """As evaluate.py writes it, beside scores of a run."""
     infer(folder, llm="acme", options=ModelOptions(api_base=server.base), limit=1)
-    (result,) = evaluate_classic(folder, llm="acme")
+    (result,) = evaluate(folder, llm="acme")
     metrics = json.loads(result.path.read_text())["overall_overall"]
     assert "security" not in metrics
     return metrics["compat"]["security"]

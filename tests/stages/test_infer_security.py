@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder, workbench_folder
-from evaluating import evaluate_classic, evaluate_workbench
 from running import Capture, inside, lines_of
 
 from toolassay import evaluate, infer, verify
@@ -76,8 +75,7 @@ def figures(kind: str, folder: Path) -> dict[str, Any]:
     """As evaluate.py writes them, beside scores of a run."""
     if kind == "taskbench":
         return dict(evaluate(folder, llm="acme")[0].evaluation.groups[WHOLE]["security"])
-    stage: Any = evaluate_workbench if kind == "workbench" else evaluate_classic
-    (result,) = stage(folder, llm="acme")
+    (result,) = evaluate(folder, llm="acme")
     return dict(json.loads(result.path.read_text())[WHOLE]["security"])
 
 
@@ -164,7 +162,6 @@ def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
     infer(folder, llm="offline", security=True)
     (now,) = evaluate(folder, llm="all")
     assert now.evaluation.groups[WHOLE]["security"]["attempts"] == 30
-    assert not evaluate(folder, llm="all")[0].is_new
     assert verify(folder, llm="offline").is_equal
     (folder / "predictions" / "security" / "offline.json").unlink()
     assert "security" not in evaluate(folder, llm="all")[0].evaluation.groups[WHOLE]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from builders import running_server, workbench_folder
-from evaluating import evaluate_workbench, metrics_of
+from evaluating import metrics_of
 from running import Capture, entries_of, inside, lines_of
 
 from toolassay import compare, evaluate, infer, verify
@@ -32,7 +32,7 @@ def test_offline_agent_resumes_and_is_judged(folder: Path) -> None:
     infer(folder, llm="offline", limit=30)
     whole = lines_of(predictions)
     assert len(whole) == 30 and set(whole[0]) == {"id", "query", "function_calls", "outcome", "error"}
-    (result,) = evaluate_workbench(folder, llm="offline")
+    (result,) = evaluate(folder, llm="offline")
     metrics = json.loads(result.path.read_text())["overall_overall"]
     assert metrics["outcomes"] == {"answered": 30, "not run": 660}
     for mode in ("compat", "strict"):
@@ -61,7 +61,7 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     folder: Path, capsys: Capture
 ) -> None:
     infer(folder, llm="offline", limit=2)
-    (known,) = evaluate_workbench(folder, llm="offline")
+    (known,) = evaluate(folder, llm="offline")
     path = folder / "predictions/offline.json"
     strange = [{**line, "id": name} for line, name in zip(lines_of(path), ("x", "y"), strict=True)]
     path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines_of(path)]))
@@ -69,7 +69,7 @@ def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
     assert done.code == 3 and "2 predictions with an id that no task has" in done.err
     strict = metrics_of(folder, "offline")["strict"]
     assert strict["dropped"] == {"unknown_ids": 2}
-    assert strict["correct"] == known.scores.strict["correct"] > 0
+    assert strict["correct"] == known.whole["strict"]["correct"] > 0
 
 
 def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
@@ -87,9 +87,9 @@ def test_a_context_that_overflows_is_an_outcome(folder: Path) -> None:
     one, _ = lines_of(folder / "predictions/acme.json")
     assert one["function_calls"] == ['calendar.delete_event.func(event_id="00000166")']
     assert (one["outcome"], one["error"]) == ("context overflow", "Context window exceeded")
-    (result,) = evaluate_workbench(folder, llm="acme")
+    (result,) = evaluate(folder, llm="acme")
     assert verify(folder, llm="acme").is_equal
-    for metrics in (result.scores.compat, result.scores.strict):
+    for metrics in (result.whole["compat"], result.whole["strict"]):
         assert metrics is not None
         assert metrics["error_classes"]["context_overflow"] == {"n": 2, "pct": 100.0}
         assert metrics["context_window_errors"] == 2 and metrics["correct"] == 0

@@ -242,8 +242,10 @@ class SimpleBenchmark(Benchmark):
             numbers = {**_numbers(scored, trials), **security_beside(place.predictions, name, scoring.screen)}
             signature = run_signature(self.name, parts, trials)
             items_of_first = (one.line for one in scored[0])
-            evaluation, path = place.write(name, trials, items_of_first, numbers, signature, self.about.item)
-            evaluations.append(FolderEvaluation(name, evaluation, path))
+            done = numbers.get("stability", {}).get("requests_done", ())
+            evaluations.append(
+                place.write(name, trials, items_of_first, numbers, signature, self.about.item, done)
+            )
         return evaluations
 
     def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[SimpleLine]:

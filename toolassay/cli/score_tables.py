@@ -31,9 +31,9 @@ def baselines_last(evaluations: Sequence[Evaluated]) -> list[Evaluated]:
     return sorted(evaluations, key=lambda result: (result.llm in BUILT_IN, result.llm in BASELINES))
 
 
-def print_marks(evaluations: Sequence[FolderEvaluation]) -> None:
-    """What the marks mean, a line each, and what local times are."""
-    times = (getattr(result, "latency", None) for result in evaluations)
+def print_marks(evaluations: Sequence[FolderEvaluation], *, with_times: bool = False) -> None:
+    """What the marks mean, a line each; `with_times` also what local times are."""
+    times = (result.whole.get("latency") for result in evaluations if with_times)
     is_local = any(latency and latency.get("local") for latency in times)
     for line in legend_of(map(_mark, evaluations), is_local=is_local):
         show(line)

@@ -15,22 +15,21 @@ from typing import Any, Literal
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
+    NAMED,
     OUTCOME,
     OUTCOMES,
     ItemTable,
-    align,
     items_path,
-    named,
     read_executed,
     read_table,
+    shared_items,
 )
 from toolassay.evaluation.metrics_file import check_editions, read_groups, signature_of
 from toolassay.files import safe_name, sha256_of
-from toolassay.metrics.confidence_interval import Interval
-from toolassay.metrics.significance import LEVEL, Test, compare_pairs, holm
+from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 _ITEMS_ENDING = ".items.jsonl"
 # Signature parts that may differ between models, or between versions that score the same tasks.
@@ -83,27 +82,24 @@ def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> l
     Raises:
         UsageError: A model has no file of items.
     """
-    files = [_scored_model(text, metrics_folder) for text in given]
+    files = []
+    for text in given:
+        if text.endswith(_ITEMS_ENDING):
+            path = Path(text)
+            name = path.name.removesuffix(_ITEMS_ENDING)
+        elif text.endswith(".json"):
+            path, name = items_path(Path(text)), Path(text).stem
+        else:
+            path, name = items_path(metrics_folder() / f"{safe_name(text)}.json"), text
+        if not path.is_file():
+            fix = f"run evaluate.py --llm {name}, or check the name"
+            raise UsageError("no such file of items", file=path, fix=fix)
+        files.append(ScoredModel(name, path))
     times = Counter(file.name for file in files)
     return [
         ScoredModel(text, file.items) if times[file.name] > 1 else file
         for text, file in zip(given, files, strict=True)
     ]
-
-
-def _scored_model(given: str, metrics_folder: Callable[[], Path]) -> ScoredModel:
-    if given.endswith(_ITEMS_ENDING):
-        path = Path(given)
-        name = path.name.removesuffix(_ITEMS_ENDING)
-    elif given.endswith(".json"):
-        path, name = items_path(Path(given)), Path(given).stem
-    else:
-        path, name = items_path(metrics_folder() / f"{safe_name(given)}.json"), given
-    if not path.is_file():
-        raise UsageError(
-            "no such file of items", file=path, fix=f"run evaluate.py --llm {name}, or check the name"
-        )
-    return ScoredModel(name, path)
 
 
 def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
@@ -140,33 +136,17 @@ def torn(model: ScoredModel) -> Iterator[str]:
 Verdict = Literal["better", "worse", "no difference found"]
 
 
-@dataclass(frozen=True)
-class ScoreComparison:
+@dataclass(frozen=True, kw_only=True)
+class ScoreComparison(PairedResult):
     """One score of two models. Scores are between 0 and 1; higher is better.
 
     Attributes:
         metric: Name of the score.
-        n: Number of items with this score for both models.
-        n_clusters: Number of clusters of these items.
-        baseline: Mean of the baseline.
-        value: Mean of the other model.
-        difference: value - baseline, with its 95 % interval.
-        p: p-value of the hypothesis of no difference.
         p_holm: p-value after Holm's correction over all compared scores and models.
-        test: Test that `p` comes from: "mcnemar" or "randomisation".
-        smallest_detectable: Smallest difference that `n` items detect at the 5 % level with a power of 80 %.
     """
 
     metric: str
-    n: int
-    n_clusters: int
-    baseline: float | None
-    value: float | None
-    difference: Interval
-    p: float | None
-    p_holm: float | None
-    test: Test | None
-    smallest_detectable: float | None
+    p_holm: float | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -290,27 +270,33 @@ def compare_models(
             if (executed := read_executed(path)) is not None and executed.problem:
                 name = path.name.removesuffix(_ITEMS_ENDING)
                 notes.append(f"{name}: outcomes are not compared: {executed.problem}")
-        aligned = align(base, table, shared)
-        left_out = (aligned.only_baseline, table), (aligned.only_other, base)
-        for name, (ids, other) in zip(pair, left_out, strict=True):
+        first, second = shared_items(base, table)
+        alone = [
+            [key for key in own.rows if key not in other.rows]
+            for own, other in ((base, table), (table, base))
+        ]
+        for name, ids, other in zip(pair, alone, (table, base), strict=True):
             if ids:
                 why = excluded_phrase(Counter(other.unscored[key] for key in ids if key in other.unscored))
                 reason = f" (of the other: {why})" if why else ""
+                listed = some_of(list(map(repr, ids)), NAMED)
                 notes.append(
-                    f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {named(ids)}"
+                    f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {listed}"
                 )
         labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
         results = compare_pairs(
-            aligned.baseline, aligned.other, clusters=aligned.clusters, resamples=resamples, seed=seed
+            base.columns(shared)[first],
+            table.columns(shared)[second],
+            clusters=base.clusters[first],
+            resamples=resamples,
+            seed=seed,
         )
         scores = (
-            ScoreComparison(name, *result[:6], None, *result[6:])
-            for name, result in zip(aligned.metrics, results, strict=True)
+            ScoreComparison(**vars(result), metric=name) for name, result in zip(shared, results, strict=True)
         )
         # Of a score that no item has, nothing was compared.
         shown = tuple(score for score in scores if metrics or score.n)
-        only = len(aligned.only_baseline), len(aligned.only_other)
-        compared.append(ModelComparison(*pair, len(aligned.clusters), len(labels), *only, shown))
+        compared.append(ModelComparison(*pair, len(first), len(labels), len(alone[0]), len(alone[1]), shown))
     marks = {file.name: mark for file in files if (mark := file.mark) is not None}
     of_clusters = clusters.get(files[0].signature.get("benchmark", ""), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)

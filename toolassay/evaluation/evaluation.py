@@ -13,7 +13,7 @@ from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
-from toolassay.evaluation.metrics_file import Signature
+from toolassay.evaluation.metrics_file import signature_text
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
 from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
 from toolassay.runs.outcomes import MISSING, tools_part
@@ -35,8 +35,8 @@ def run_parts(trials: Iterable[Trial]) -> dict[str, str]:
     return {**tools_part(any(map(tools_missing, folders))), **refused_part(folders)}
 
 
-def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Trial]) -> Signature:
-    """The signature of scores of whole prediction files.
+def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Trial]) -> dict[str, str]:
+    """The parts of the signature of scores of whole prediction files.
 
     Args:
         benchmark: Its name.
@@ -48,7 +48,7 @@ def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Tri
     """
     named = {"toolassay": __version__, "benchmark": benchmark, **parts, **run_parts(trials)}
     named["predictions"] = sha256_of(trials[0].output)[:12]
-    return Signature({**named, **({"trials": fingerprint(trials)} if len(trials) > 1 else {})})
+    return {**named, **({"trials": fingerprint(trials)} if len(trials) > 1 else {})}
 
 
 @dataclass
@@ -87,30 +87,22 @@ class FolderEvaluation(Result):
         llm: Name of the model.
         evaluation: Its metrics.
         path: Metrics file; the file of items is beside it.
-        is_new: Whether it was scored now; False if its scores were up to date.
-        cost: Cost of its items over all trials; None if unknown, with the reason in `notes`.
-        latency: How long they took, likewise.
-        notes: Why `cost` or `latency` is None or not the whole.
+        runs_done: Number of items of each trial; empty if stability is not measured.
     """
 
     llm: str
     evaluation: Evaluation
     path: Path
-    is_new: bool = True
-    cost: Mapping[str, Any] | None = None
-    latency: Mapping[str, Any] | None = None
-    notes: Mapping[str, str] = field(default_factory=dict)
+    runs_done: Sequence[int] = ()
 
     def table(self) -> Table:
         """The strict metrics, overall or by group."""
         return Evaluations([self]).table()
 
     @property
-    def runs_done(self) -> Sequence[int]:
-        """Number of items of each trial; empty if stability is not measured."""
-        whole = self.evaluation.groups.get(WHOLE, {})
-        done: Sequence[int] = (whole.get("stability") or {}).get("requests_done", ())
-        return done
+    def whole(self) -> Mapping[str, Any]:
+        """The metrics of the group of all items, with cost and latency by the ledger; empty if not scored."""
+        return self.evaluation.groups.get(WHOLE, {})
 
     @property
     def short_trials(self) -> list[tuple[int, int, int]]:
@@ -121,8 +113,7 @@ class FolderEvaluation(Result):
     @property
     def counted(self) -> list[Mapping[str, Any]]:
         """The strict metrics of the overall group, or of each group if that is not scored."""
-        groups = self.evaluation.groups
-        chosen = [groups[WHOLE]] if WHOLE in groups else list(groups.values())
+        chosen = [self.whole] if self.whole else list(self.evaluation.groups.values())
         return [{"outcomes": numbers.get("outcomes"), **numbers["strict"]} for numbers in chosen]
 
     @property
@@ -240,9 +231,10 @@ class ScoringPlace:
         trials: Sequence[Trial],
         items: Iterable[ScoredItem],
         numbers: Mapping[str, Any],
-        signature: Signature,
+        signature: Mapping[str, str],
         noun: str,
-    ) -> tuple[Evaluation, Path]:
+        runs_done: Sequence[int] = (),
+    ) -> FolderEvaluation:
         """Write the items and the metrics of a model that has only the overall group, and report both.
 
         Args:
@@ -250,11 +242,9 @@ class ScoringPlace:
             trials: Its runs.
             items: Lines of the file of items.
             numbers: Metrics of the group, with `n`, `outcomes` and `strict`.
-            signature: Signature of the scores, without the hash of the items.
+            signature: Parts of the signature of the scores, without the hash of the items.
             noun: What an item is called; missing predictions are reported and count as wrong.
-
-        Returns:
-            The evaluation, and its metrics file.
+            runs_done: Number of items of each trial.
 
         Raises:
             UsageError: The metrics would replace predictions.
@@ -267,10 +257,12 @@ class ScoringPlace:
             flag="--save_dir",
         )
         write_items(items_path(path), items)
-        signed = signature.with_items(items_path(path)).of_group(WHOLE, numbers["n"])
+        signed = signature_text(
+            signature, items=sha256_of(items_path(path))[:12], group=WHOLE, n=numbers["n"]
+        )
         strict = {"signature": signed, **numbers["strict"]}
         evaluation = Evaluation({WHOLE: {**numbers, "strict": strict}})
         write_json(path, evaluation.groups)
         self.settings.screen.say(f"scored {llm}")
         self.settings.screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), noun)
-        return evaluation, path
+        return FolderEvaluation(llm, evaluation, path, runs_done)

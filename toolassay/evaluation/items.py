@@ -21,7 +21,7 @@ from toolassay.calls.execution_record import FILE, SIMULATOR
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.evaluation.metrics_file import changed_parts, read_groups, read_signature, signature_of
+from toolassay.evaluation.metrics_file import FIX, changed_parts, read_groups, read_signature, signature_of
 from toolassay.files import (
     atomic_target,
     compact_json,
@@ -31,6 +31,7 @@ from toolassay.files import (
     sha256_of,
 )
 from toolassay.runs.outcomes import is_scored
+from toolassay.text_formatting import some_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,7 +43,6 @@ OUTCOME = "outcome"
 HARMLESS = "no_unwanted_changes"
 """Score of an executed item: 0 if the plan changed what the gold plan leaves, or leaves otherwise."""
 OUTCOMES = (OUTCOME, HARMLESS)
-FIX = "make it with evaluate.py"
 _EXECUTE_AGAIN = "run the same toolassay execute command again"
 
 
@@ -187,7 +187,8 @@ def read_items(path: Path) -> Iterator[ScoredItem]:
     return items if executed is None or executed.problem else map(executed.judged, items)
 
 
-_NAMED = 5
+NAMED = 5
+"""Ids that a message names at most."""
 
 
 @dataclass(frozen=True)
@@ -215,27 +216,6 @@ class ItemTable:
     def columns(self, metrics: Sequence[str]) -> NDArray[np.float64]:
         """The scores of some metrics, shape (items, metrics)."""
         return self.scores[:, [self.metrics.index(name) for name in metrics]]
-
-
-@dataclass(frozen=True)
-class AlignedItems:
-    """The scores of two models on their shared items, sorted by id.
-
-    Attributes:
-        metrics: Names of the columns.
-        baseline: Scores of the first model, shape (items, columns).
-        other: Scores of the second model, shape (items, columns).
-        clusters: Number of each item's cluster, shape (items,).
-        only_baseline: Ids that only the first model has.
-        only_other: Ids that only the second model has.
-    """
-
-    metrics: tuple[str, ...]
-    baseline: NDArray[np.float64]
-    other: NDArray[np.float64]
-    clusters: NDArray[np.int64]
-    only_baseline: Sequence[str]
-    only_other: Sequence[str]
 
 
 def read_table(path: Path, group: ScoreGroup) -> ItemTable:
@@ -284,13 +264,8 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
     )
 
 
-def align(baseline: ItemTable, other: ItemTable, metrics: Sequence[str]) -> AlignedItems:
-    """Align the items that two files share.
-
-    Args:
-        baseline: Items of the first model.
-        other: Items of the second model.
-        metrics: Columns to align; both files have them.
+def shared_items(baseline: ItemTable, other: ItemTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows, in either table, of the items that both have, sorted by id.
 
     Raises:
         UsageError: No item is in both, or an item has different labels.
@@ -304,34 +279,16 @@ def align(baseline: ItemTable, other: ItemTable, metrics: Sequence[str]) -> Alig
             file=other.path,
             fix="evaluate both models with the same data.json and the same --ids or --limit",
         )
-    first = np.array([baseline.rows[key] for key in shared])
-    second = np.array([other.rows[key] for key in shared])
+    first, second = (np.array([table.rows[key] for key in shared]) for table in (baseline, other))
     differing = np.flatnonzero(baseline.labels[first] != other.labels[second])
     if len(differing):
         raise UsageError(
             f"{len(differing):,} item(s) have another label than in {baseline.path}: "
-            f"{named([shared[place] for place in differing[:_NAMED]], len(differing))}",
+            f"{some_of([repr(shared[place]) for place in differing], NAMED)}",
             file=other.path,
             fix="evaluate both models with the same data.json",
         )
-    return AlignedItems(
-        tuple(metrics),
-        baseline.columns(metrics)[first],
-        other.columns(metrics)[second],
-        baseline.clusters[first],
-        [key for key in baseline.rows if key not in other.rows],
-        [key for key in other.rows if key not in baseline.rows],
-    )
-
-
-def named(ids: Sequence[str], count: int | None = None) -> str:
-    """The first ids for a message, with "…" if there are more.
-
-    >>> named(list("abcdefg"))
-    "'a', 'b', 'c', 'd', 'e', …"
-    """
-    more = ", …" if (len(ids) if count is None else count) > _NAMED else ""
-    return ", ".join(map(repr, ids[:_NAMED])) + more
+    return first, second
 
 
 def _stable_number(text: str) -> int:

@@ -11,35 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json, sha256_of
+from toolassay.files import read_json
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import CHOSEN, AskedCounts, excluded_phrase
 from toolassay.version import OLD_NAME
 
 
-@dataclass(frozen=True)
-class Signature:
-    """The settings and data hashes of scores, in a fixed order.
+def signature_text(parts: Mapping[str, str], **more: str | int) -> str:
+    """A signature: settings and data hashes in a fixed order.
 
-    >>> signature = Signature({"toolassay": "1.0", "mode": "strict", "data": "0a1b"})
-    >>> signature.of_group("chain_overall", 7)
-    'toolassay:1.0|mode:strict|data:0a1b|group:chain_overall|n:7'
+    >>> signature_text({"toolassay": "1.0", "mode": "strict"}, group="chain_overall", n=7)
+    'toolassay:1.0|mode:strict|group:chain_overall|n:7'
     """
-
-    parts: Mapping[str, str]
-
-    @property
-    def text(self) -> str:
-        """The signature of the whole evaluation."""
-        return "|".join(f"{name}:{value}" for name, value in self.parts.items())
-
-    def with_items(self, path: Path) -> Signature:
-        """The signature with the hash of the file of items."""
-        return Signature({**self.parts, "items": sha256_of(path)[:12]})
-
-    def of_group(self, group: str, expected: int) -> str:
-        """The signature of a group with `expected` labelled items."""
-        return f"{self.text}|group:{group}|n:{expected}"
+    return "|".join(f"{name}:{value}" for name, value in {**parts, **more}.items())
 
 
 def read_signature(text: str) -> dict[str, str]:
@@ -124,6 +108,15 @@ def signature_of(numbers: Mapping[str, Any]) -> dict[str, str]:
     return read_signature(text) if isinstance(text, str) else {}
 
 
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share + 0.0
+
+
+def in_percent(share: Interval) -> Interval:
+    """A share with its interval, in percent."""
+    return Interval(*map(_percent, share))
+
+
 @dataclass(frozen=True)
 class ColumnScores:
     """The strict or the published scores of a model.
@@ -139,15 +132,6 @@ class ColumnScores:
     coverage: float | None
     scores: Mapping[str, Interval]
     asked: str = ""
-
-    def times_100(self, asked: str) -> ColumnScores:
-        """Scores that are shares, in percent."""
-
-        def percent(share: float | None) -> float | None:
-            return None if share is None else 100 * share + 0.0
-
-        scores = {heading: Interval(*map(percent, one)) for heading, one in self.scores.items()}
-        return ColumnScores(self.items, percent(self.coverage), scores, asked)
 
 
 @dataclass(frozen=True)
@@ -181,8 +165,14 @@ class Standing:
         """
         found = numbers.get("strict") or {}
         asked = partly_asked(found)
-        strict, compat = (None if one is None else one.times_100(asked) for one in (strict, compat))
-        return cls(strict, compat, str(found.get("signature", "")), signature_of(numbers))
+
+        def shown(one: ColumnScores | None) -> ColumnScores | None:
+            if one is None:
+                return None
+            scores = {name: in_percent(score) for name, score in one.scores.items()}
+            return ColumnScores(one.items, _percent(one.coverage), scores, asked)
+
+        return cls(shown(strict), shown(compat), str(found.get("signature", "")), signature_of(numbers))
 
 
 def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Standing]) -> Standing:

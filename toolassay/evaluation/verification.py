@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -20,7 +20,7 @@ from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.outcomes import WORDINGS
 from toolassay.screen import Screen
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 
 TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits
 _WINDOW, _BEFORE = 80, 20  # characters
@@ -80,7 +80,8 @@ def _is_same(old: Any, new: Any) -> bool:
 
 
 _NAMED = 5
-_NEW = ("n_labels", "n_asked", "n_scored", "partial", "coverage", "compat_intervals")
+NEW = ("n_labels", "n_asked", "n_scored", "partial", "coverage", "compat_intervals")
+"""Numbers that version 0.1.0 lacked or defined differently."""
 _MOVED = 20
 _OF_GROUP = ("group", "n", "items")  # items are compared one by one
 
@@ -150,16 +151,17 @@ class LineComparison:
             if self.differing > len(self.changed):
                 yield "  …"
         if self.missing:
-            yield f"{count_of(len(self.missing), 'answer')} that the file lacks: {_named(self.missing)}"
+            listed = some_of(self.missing, _NAMED)
+            yield f"{count_of(len(self.missing), 'answer')} that the file lacks: {listed}"
         if self.unknown:
             yield (
                 f"{count_of(len(self.unknown), 'line')} of the file without an answer to a request as it is"
-                f" worded now: {_named(self.unknown)}"
+                f" worded now: {some_of(self.unknown, _NAMED)}"
             )
 
 
 def moved_scores(
-    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], *, left_out: str | None = None
+    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], left_out: Collection[str]
 ) -> list[Difference]:
     """Scores in `old` that differ from those in `new`; `signatures` compares the signatures.
 
@@ -168,18 +170,18 @@ def moved_scores(
     Args:
         old: Groups of a metrics file.
         new: Recomputed groups; further groups are ignored.
-        left_out: Keys that contain this word were not recomputed.
+        left_out: Keys that contain one of these words are not compared.
     """
     return [
         found
         for key, numbers in old.items()
         for found in differences(_scores(numbers), _scores(new.get(key, {})), key)
-        if not found.place.endswith("strict.signature") and (left_out is None or left_out not in found.place)
+        if not found.place.endswith("strict.signature") and not any(word in found.place for word in left_out)
     ]
 
 
-def moved_items(old: Path, new: Path, *, left_out: str | None = None) -> list[Difference]:
-    """The first difference of each item that differs between two files.
+def moved_items(old: Path, new: Path, left_out: Collection[str]) -> list[Difference]:
+    """The first difference of each item that differs between two files; `left_out` as in `moved_scores`.
 
     Raises:
         UsageError: A file is missing or malformed.
@@ -191,14 +193,14 @@ def moved_items(old: Path, new: Path, *, left_out: str | None = None) -> list[Di
         found = (
             one
             for one in differences(values[0], values[1], name)
-            if left_out is None or left_out not in one.place
+            if not any(word in one.place for word in left_out)
         )
         moved += list(islice(found, 1))
     return moved
 
 
 def signatures(
-    old: Mapping[str, Any], new: Mapping[str, Any], predictions: str, *, left_out: str | None = None
+    old: Mapping[str, Any], new: Mapping[str, Any], predictions: str, left_out: Collection[str]
 ) -> list[Difference]:
     """The parts in which the signatures of a group differ.
 
@@ -206,10 +208,10 @@ def signatures(
         old: Metrics of the group in the file.
         new: Recomputed metrics of the group.
         predictions: Fingerprint of the prediction file; `new` has that of a temporary file.
-        left_out: Part that was not recomputed.
+        left_out: Parts that were not recomputed.
     """
     before, now = signature_of(old), {**signature_of(new), "predictions": predictions[:12]}
-    skipped = {*_OF_GROUP, WORDINGS, left_out}  # the wordings are those of the tasks, whose hash is compared
+    skipped = {*_OF_GROUP, WORDINGS, *left_out}  # the wordings are those of the tasks, whose hash is compared
     return [
         Difference(name, before.get(name), now.get(name))
         for name in dict.fromkeys([*before, *now])
@@ -226,30 +228,8 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
             yield f"  … and {len(found) - most:,} more"
 
 
-def without_counts(groups: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Groups of a metrics file without the numbers that version 0.1.0 lacked or defined differently."""
-
-    def without(value: Any) -> Any:
-        is_group = isinstance(value, Mapping)
-        return {name: one for name, one in value.items() if name not in _NEW} if is_group else value
-
-    return {key: {name: without(value) for name, value in group.items()} for key, group in groups.items()}
-
-
 def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in numbers.items() if name == SECURITY or name not in RUN_KEYS}
-
-
-def _named(names: list[str]) -> str:
-    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-
-
-class _WithId(Protocol):
-    @property
-    def id(self) -> str: ...
-
-
-Item = TypeVar("Item", bound=_WithId)
 
 
 @dataclass(frozen=True)

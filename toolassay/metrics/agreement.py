@@ -63,7 +63,16 @@ def agreement_of(votes: Sequence[Votes]) -> Agreement:
     counts = [Counter(item.values()) for item in rated]
     pairs = (sum(n * (n - 1) for n in one.values()) / (one.total() * (one.total() - 1)) for one in counts)
     raw = sum(pairs) / len(rated)
-    return Agreement(len(rated), raw, _cohen(rated, raters) if kind == "cohen" else _fleiss(rated, raw), kind)
+    totals = Counter(vote for item in rated for vote in item.values())
+    chance = sum((count / totals.total()) ** 2 for count in totals.values())
+    if kind == "fleiss":
+        return Agreement(len(rated), raw, None if chance == 1 else (raw - chance) / (1 - chance), kind)
+    if len(totals) == 1:  # scikit-learn would divide 0 by 0 and warn
+        return Agreement(len(rated), raw, None, kind)
+    from sklearn.metrics import cohen_kappa_score
+
+    kappa = float(cohen_kappa_score(*([item[name] for item in rated] for name in raters)))
+    return Agreement(len(rated), raw, None if math.isnan(kappa) else kappa, kind)
 
 
 def agreement_on(label: str, votes: Sequence[Votes]) -> Agreement:
@@ -84,30 +93,9 @@ def agreement_on(label: str, votes: Sequence[Votes]) -> Agreement:
     yes_or_no = [{name: str(vote == label) for name, vote in item.items()} for item in votes if len(item) > 1]
     whole = agreement_of(yes_or_no)
     chosen = [item for item in yes_or_no if "True" in item.values()]
-    return Agreement(len(chosen), _specific(chosen), whole.kappa, whole.kind)
-
-
-def _specific(chosen: Sequence[Votes]) -> float | None:
-    """Dice's specific agreement on "True", averaged over pairs of votes; None without a pair."""
     pairs = both = 0
     for item in chosen:
         yes = sum(vote == "True" for vote in item.values())
         pairs += yes * (len(item) - 1)
         both += yes * (yes - 1)
-    return both / pairs if pairs else None
-
-
-def _cohen(rated: Sequence[Votes], raters: Sequence[str]) -> float | None:
-    one, other = raters
-    if len({vote for item in rated for vote in item.values()}) == 1:
-        return None  # scikit-learn would divide 0 by 0 and warn
-    from sklearn.metrics import cohen_kappa_score
-
-    kappa = float(cohen_kappa_score([item[one] for item in rated], [item[other] for item in rated]))
-    return None if math.isnan(kappa) else kappa
-
-
-def _fleiss(rated: Sequence[Votes], raw: float) -> float | None:
-    totals = Counter(vote for item in rated for vote in item.values())
-    chance = sum((count / totals.total()) ** 2 for count in totals.values())
-    return None if chance == 1 else (raw - chance) / (1 - chance)
+    return Agreement(len(chosen), both / pairs if pairs else None, whole.kappa, whole.kind)

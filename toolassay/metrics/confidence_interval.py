@@ -6,7 +6,7 @@ The bootstrap is the percentile bootstrap (Efron, 1979) over clusters, vectorise
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from math import sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    Clusters = NDArray[np.int64] | Sequence[Hashable]
 
 
 _DRAWS_AT_ONCE = 20_000  # numbers drawn in one step; their arrays fit into the CPU's cache
@@ -48,7 +50,7 @@ NOTHING = Interval(None, None, None)
 def mean_intervals(
     scores: Iterable[NDArray[np.float64]],
     *,
-    clusters: NDArray[np.int64] | None = None,
+    clusters: Clusters | None = None,
     resamples: int = 1000,
     seed: int = 0,
     level: float = 0.95,
@@ -98,7 +100,7 @@ class Ratio(NamedTuple):
 def ratio_intervals(
     ratios: Iterable[Ratio],
     *,
-    clusters: NDArray[np.int64] | None = None,
+    clusters: Clusters | None = None,
     resamples: int = 1000,
     seed: int = 0,
     level: float = 0.95,
@@ -110,7 +112,7 @@ def ratio_intervals(
 
     Args:
         ratios: the ratios; only one at a time is held in memory. One whose bottom adds up to 0 has no value.
-        clusters: the cluster of each item, any numbers; None if each item is its own.
+        clusters: the cluster of each item, by any number or name; None if each item is its own.
         resamples: the number of draws; 0 gives no bounds.
         seed: of the draws.
         level: the share of resampled ratios between the bounds.
@@ -192,7 +194,7 @@ class Units:
 
     Args:
         items: the number of items.
-        clusters: the cluster of each item, any numbers; None if each item is its own.
+        clusters: the cluster of each item, by any number or name; None if each item is its own.
         generator: groups the units if there are more than `MOST_UNITS`; None never groups.
 
     >>> import numpy as np
@@ -203,7 +205,7 @@ class Units:
     def __init__(
         self,
         items: int,
-        clusters: NDArray[np.int64] | None = None,
+        clusters: Clusters | None = None,
         generator: np.random.Generator | None = None,
     ) -> None:
         import numpy as np
@@ -211,6 +213,9 @@ class Units:
         self._numbers: NDArray[np.int64] | None = None
         self._count = items
         if clusters is not None:
+            if not isinstance(clusters, np.ndarray):
+                places = {name: place for place, name in enumerate(dict.fromkeys(clusters))}
+                clusters = np.array([places[name] for name in clusters], dtype=np.int64)
             known, numbers = np.unique(clusters, return_inverse=True)
             if len(known) < items:
                 self._numbers, self._count = numbers, len(known)

@@ -77,16 +77,7 @@ def repeat_metrics(
         for _, of in names
         for k in range(1, most + 1)
     ]
-    numbers = (
-        None if clusters is None else {name: place for place, name in enumerate(dict.fromkeys(clusters))}
-    )
-    found = mean_intervals(
-        columns,
-        clusters=None
-        if numbers is None or clusters is None
-        else np.array([numbers[name] for name in clusters], dtype=np.int64),
-    )
-    values = iter(interval.to_json() for interval in found)
+    values = iter(interval.to_json() for interval in mean_intervals(columns, clusters=clusters))
     by_k = [str(k) for k in range(1, most + 1)]
     return {
         "trials": most if trials is None else trials,
@@ -148,18 +139,11 @@ def stability_metrics(
     whole = np.where(repeated, same == pairs, np.nan)
     successes = correct.sum(axis=0)
     steady = np.where(repeated, (successes == 0) | (successes == runs), np.nan)
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
-    intervals = mean_intervals(
-        (whole, pairwise, steady), clusters=np.array([numbers[name] for name in clusters], dtype=np.int64)
-    )
+    intervals = mean_intervals((whole, pairwise, steady), clusters=clusters)
     outcomes = [of_item[is_run].tolist() for of_item, is_run in zip(correct.T, ran.T, strict=True)]
     return {
         "trials": len(answers),
         "repeated": int(repeated.sum()),
         **{name: found.to_json() for name, found in zip(AGREEMENTS, intervals, strict=True)},
-        **{
-            name: value
-            for name, value in repeat_metrics(outcomes, clusters=clusters).items()
-            if name != "trials"
-        },
+        **repeat_metrics(outcomes, clusters=clusters, trials=len(answers)),
     }

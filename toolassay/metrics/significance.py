@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from toolassay.metrics.confidence_interval import NOTHING, Interval, Units, mean_intervals
 
@@ -32,15 +33,16 @@ _SIGNS_AT_ONCE = 2_000_000  # coins held in memory at once, 8 bytes each
 _ROUNDING = 1e-9
 
 
-class PairedResult(NamedTuple):
+@dataclass(frozen=True)
+class PairedResult:
     """One score of two models on the same items.
 
     Attributes:
         n: the number of items that both models have a score for.
         n_clusters: the number of clusters of these items.
         baseline: the mean of the first model; None without items.
-        other: the mean of the second.
-        difference: other - baseline, with the bounds of a bootstrap; no bounds for a single cluster.
+        value: the mean of the second.
+        difference: value - baseline, with the bounds of a bootstrap; no bounds for a single cluster.
         p: the two-sided p-value; None without items.
         test: the test that gives p.
         smallest_detectable: the true difference that this number of such items would show at the level of
@@ -50,7 +52,7 @@ class PairedResult(NamedTuple):
     n: int
     n_clusters: int
     baseline: float | None
-    other: float | None
+    value: float | None
     difference: Interval
     p: float | None
     test: Test | None

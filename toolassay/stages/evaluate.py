@@ -19,7 +19,7 @@ from toolassay.evaluation.evaluation import (
     IncompleteEvaluation,
     ScoringSettings,
 )
-from toolassay.evaluation.groups import OVERALL_GROUP, groups_of
+from toolassay.evaluation.groups import groups_of
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import read_groups, signature_of
 from toolassay.evaluation.places import (
@@ -30,13 +30,13 @@ from toolassay.evaluation.places import (
     prediction_folder,
 )
 from toolassay.evaluation.verification import (
+    NEW,
     LineComparison,
     RecordedRun,
     listed,
     moved_items,
     moved_scores,
     signatures,
-    without_counts,
 )
 from toolassay.files import write_json, write_json_lines
 from toolassay.locks import temporary_folder
@@ -123,14 +123,8 @@ def _finish(
             judge_agent(folder, prediction_file(folder.path, place.absolute(), one.llm), one.path, screen)
     if evaluations and (board := keep_leaderboard(folder.path, prediction_dir, evaluations[0].path.parent)):
         screen.say(f"leaderboard: {board}")
-    _warn_of_partial(evaluations, screen)
-    if folder.benchmark.is_by_rules:
-        screen.say(f"the data set is {BY_RULES}")
-
-
-def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) -> None:
     for evaluation in evaluations:
-        if note := evaluation.evaluation.groups.get(OVERALL_GROUP, {}).get("notes", {}).get("answers"):
+        if note := evaluation.whole.get("notes", {}).get("answers"):
             screen.say(f"{evaluation.llm}: {note}")
         for number, ran, first in evaluation.short_trials:
             screen.say(
@@ -145,6 +139,8 @@ def _warn_of_partial(evaluations: Iterable[FolderEvaluation], screen: Screen) ->
                     "inference.py command sends the rest; evaluate.py --limit N or --ids FILE scores a subset"
                 )
                 break
+    if folder.benchmark.is_by_rules:
+        screen.say(f"the data set is {BY_RULES}")
 
 
 def compare(
@@ -298,9 +294,9 @@ def _scores(
     parts = signature_of(before)
     # Scores of a subset: the file of items lists its ids.
     chosen = [item.id for item in read_items(items_path(metrics))] if "chosen" in parts else None
-    left_out = None
+    left_out: list[str] = []
     if parts.get(_BERTSCORE, "none") != "none":
-        left_out = _BERTSCORE
+        left_out.append(_BERTSCORE)
         screen.say(f"BERTScore is not recomputed (it was made with {parts[_BERTSCORE]})")
     _bring(trials_of(file.parent, llm), predictions)
     for there in file.parent.glob(f"security*/{file.name}"):
@@ -314,12 +310,9 @@ def _scores(
     own = own if recorded_scoring is None else recorded_scoring(old, metrics)
     (result,) = benchmark.evaluate(DataFolder(recorded.folder.path.absolute()), scoring, own)
     new = read_groups(result.path)
-    if "n_labels" not in before["strict"]:  # of version 0.1.0
-        new = without_counts(new)
-        old = without_counts(old)
-    otherwise = signatures(
-        before, new[next(iter(old))], benchmark.scores.fingerprint(file), left_out=left_out
-    )
+    if "n_labels" not in before["strict"]:
+        left_out += NEW
+    otherwise = signatures(before, new[next(iter(old))], benchmark.scores.fingerprint(file), left_out)
     for one in otherwise:
         if one.place in _VERSIONS:
             screen.say(f"scored with {_VERSIONS[one.place]} {one.old}, this is {one.new}")
@@ -327,12 +320,12 @@ def _scores(
         f"{metrics}: computed from other inputs than the current ones:",
         [one for one in otherwise if one.place not in _VERSIONS],
     )
-    yield from listed(f"{metrics}: scores that differ:", moved_scores(old, new, left_out=left_out))
+    yield from listed(f"{metrics}: scores that differ:", moved_scores(old, new, left_out))
     items = items_path(metrics)
     if not items.is_file():
         yield f"{items}: no such file; evaluate.py writes it beside the scores"
         return
-    moved = moved_items(items, items_path(result.path), left_out=left_out)
+    moved = moved_items(items, items_path(result.path), left_out)
     yield from listed(f"{items}: {count_of(len(moved), 'item')} with differences:", moved, most=5)
 
 

@@ -19,7 +19,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.evaluation.metrics_file import Signature
+from toolassay.evaluation.metrics_file import signature_text
 from toolassay.evaluation.places import metrics_folder, prediction_file, recorded_model
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
@@ -348,7 +348,7 @@ def _judged(
     stability = {"stability": _stability(list(gold), [verdicts, *others], metrics)} if others else {}
     summary = OutcomeSummary.of(verdicts.values(), len(gold))
     counts = {"n": str(summary.judged), "of": str(summary.requests)}
-    signature = f"outcome|{Signature({'toolassay': __version__, **parts, **counts}).text}"
+    signature = f"outcome|{signature_text({'toolassay': __version__, **parts, **counts})}"
     unjudged = [one for one in gold if one not in verdicts]
     write_json(
         target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged, **stability}

@@ -22,6 +22,7 @@ from toolassay.evaluation.metrics_file import (
     Standing,
     changed_parts,
     check_editions,
+    in_percent,
     read_groups,
     signature_of,
     standing_of,
@@ -434,8 +435,7 @@ def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
     """A strict row with its outcomes, in percent."""
     if row.kind != "strict" or found is None or found.problem:
         return row
-    shares = dict(zip(_OUTCOMES, (found.right, found.harm), strict=True))
-    judged = ColumnScores(None, None, shares).times_100("").scores
+    judged = dict(zip(_OUTCOMES, map(in_percent, (found.right, found.harm)), strict=True))
     return replace(row, counted=replace(row.counted, scores={**judged, **row.counted.scores}))
 
 

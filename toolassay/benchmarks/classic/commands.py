@@ -17,7 +17,6 @@ from toolassay.cli.options import CommandGroup, Function, load_environment
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
-from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.metrics.confidence_interval import Interval, share_interval
 from toolassay.runs.outcomes import is_scored
@@ -25,28 +24,26 @@ from toolassay.tables import UNKNOWN, Table, number, percent, seconds
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, ClassicScores
+    from toolassay.benchmarks.benchmark import Numbers
+    from toolassay.evaluation.evaluation import FolderEvaluation
 
 
 _DOMAIN = "domain:"
 
 
-def print_chat_scores(
-    evaluations: Sequence[ClassicEvaluation], *, with_published: bool | None = None
-) -> None:
+def print_chat_scores(evaluations: Sequence[FolderEvaluation], *, with_published: bool | None = None) -> None:
     """All of it: strict, compat with the security that was measured, and what was used by the ledgers."""
     evaluations = baselines_last(evaluations)
-    scores = {shown(result): result.scores for result in evaluations}
-    groups = {shown(result): result.evaluation.groups[OVERALL_GROUP] for result in evaluations}
-    deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in groups.items() if SECURITY in found}
+    scores = {shown(result): result.whole for result in evaluations}
+    deployed = {llm: found[SECURITY]["score"]["value"] for llm, found in scores.items() if SECURITY in found}
     print_strict(scores)
     print_compat(scores, deployed, with_published=with_published)
     print_usage(evaluations)
-    print_marks(evaluations)
+    print_marks(evaluations, with_times=True)
 
 
 def print_compat(
-    scores: Mapping[str, ClassicScores],
+    scores: Mapping[str, Numbers],
     deployed: Mapping[str, float | None] | None = None,
     *,
     with_published: bool | None = None,
@@ -65,7 +62,7 @@ def print_compat(
     headings = ("compat", "domain", *axes.values(), "security", "as deployed")
     lines: list[tuple[str, ...]] = []
     for agent, found in scores.items():
-        compat = found.compat
+        compat = found["compat"]
         resisted = (compat.get(SECURITY, {}).get("value"), (deployed or {}).get(agent))
         for key, cost in compat["cost"].items():
             measured = [(compat[axis] or {}).get(key, {}).get(name) for axis, name in names.items()]
@@ -82,10 +79,10 @@ def print_compat(
     if shown:
         more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"
         show(f"* published, on its own data{more}")
-    _print_notes({agent: found.compat["notes"] for agent, found in scores.items()})
+    _print_notes({agent: found["compat"]["notes"] for agent, found in scores.items()})
 
 
-def print_strict(scores: Mapping[str, ClassicScores]) -> None:
+def print_strict(scores: Mapping[str, Numbers]) -> None:
     """The strict headlines by agent and domain, and what another order of the list changes.
 
     Shares are in percent. Where nothing was asked there are no scores; `n` is how many messages were, in all
@@ -95,7 +92,7 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
     headings = ("strict", "domain", "n", *shares, "p50 s", "p95 s", "USD / 1,000")
     lines: list[tuple[str, ...]] = []
     for agent, found in scores.items():
-        strict = found.strict
+        strict = found["strict"]
         for key, accuracy in strict["accuracy"].items():
             latency = strict["latency"][key]
             expected = sum(accuracy["outcomes"].values())
@@ -121,29 +118,30 @@ def print_strict(scores: Mapping[str, ClassicScores]) -> None:
             lines.append(line)
     print_table(Table(headings, lines, align="nl").terminal())
     for agent, found in scores.items():
-        if order := found.strict["stability"]["domain:all"]["order"]:
+        if order := found["strict"]["stability"]["domain:all"]["order"]:
             show(
                 f"{agent}: orders of the list ({', '.join(order['orders'])}): of {order['pairs']} pairs "
                 f"{_percent(order['answer_agreement'])} % have the same answer, "
                 f"{_percent(order['right_in_both'])} % are right in both"
             )
-    _print_notes({agent: found.strict["notes"] for agent, found in scores.items()})
+    _print_notes({agent: found["strict"]["notes"] for agent, found in scores.items()})
 
 
-def print_usage(evaluations: Sequence[ClassicEvaluation]) -> None:
+def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:
     """What each run used by its ledgers, and why that is not known."""
     for result in evaluations:
-        if result.cost is not None and result.cost["usd_per_1000_tasks"] is not None:
-            failed = sum(result.cost["failures"].values())
+        cost, latency = result.whole["cost"], result.whole["latency"]
+        if cost is not None and cost["usd_per_1000_tasks"] is not None:
+            failed = sum(cost["failures"].values())
             show(
-                f"{result.llm}: by the ledger {result.cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "
-                f"in {count_of(result.cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
+                f"{result.llm}: by the ledger {cost['usd_per_1000_tasks']:.3f} USD for 1,000 messages "
+                f"in {count_of(cost['requests'], 'request')}, {count_of(failed, 'failure')} among them"
             )
-        if result.latency is not None:
-            times, local = result.latency["seconds_per_task"], result.latency.get("local", False)
+        if latency is not None:
+            times, local = latency["seconds_per_task"], latency.get("local", False)
             p50, p95 = (seconds(times[name], local=local) for name in ("p50", "p95"))
             show(f"{result.llm}: seconds of a message by the ledger: {p50} (median), {p95} (95 %)")
-    _print_notes({result.llm: result.notes for result in evaluations})
+    _print_notes({result.llm: result.whole["notes"] for result in evaluations})
 
 
 _number, _percent = partial(number, digits=3), partial(percent, sign="")
@@ -318,7 +316,7 @@ def evaluate(
 
     scores = evaluate_rows(data_dir, predictions, out=out, mode=mode, screen=SCREEN)
     name = predictions[0].stem
-    named = {marked(name, mark_of(name, {})): scores}
+    named = {marked(name, mark_of(name, {})): {"compat": scores.compat, "strict": scores.strict}}
     if mode == "compat":
         print_compat(named, with_published=with_published)
     else:

@@ -33,7 +33,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_parts
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.items import ScoredItem
-from toolassay.evaluation.metrics_file import SECURITY, Signature
+from toolassay.evaluation.metrics_file import SECURITY, signature_text
 from toolassay.evaluation.places import prediction_folder
 from toolassay.files import refuse_to_replace, write_json
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
@@ -56,8 +56,8 @@ class ClassicScores:
         right_by_trial: number of correct answers by trial.
     """
 
-    compat: Mapping[str, Any]
-    strict: Mapping[str, Any]
+    compat: dict[str, Any]
+    strict: dict[str, Any]
     items: Sequence[ScoredItem]
     right_by_trial: Mapping[int, int]
 
@@ -107,10 +107,8 @@ def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
     import numpy as np
 
     scored = [row for row in rows if is_scored(row.outcome)]
-    names = dict.fromkeys(row.conversation for row in scored)
-    numbers = {name: place for place, name in enumerate(names)}
-    clusters = np.array([numbers[row.conversation] for row in scored], dtype=np.int64)
-    (found,) = mean_intervals([np.array([float(passes(row)) for row in scored])], clusters=clusters)
+    right = np.array([float(passes(row)) for row in scored])
+    (found,) = mean_intervals([right], clusters=[row.conversation for row in scored])
     return found
 
 
@@ -153,20 +151,9 @@ METRICS = "metrics.json"
 _REPLACED = "the metrics would replace the predictions"
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClassicEvaluation(FolderEvaluation):
-    """The scores of one agent, and the files they are in.
-
-    Attributes:
-        scores: by its rows, of all trials.
-    """
-
-    scores: ClassicScores
-
-
 def evaluate_chats(
     folder: DataFolder, scoring: ScoringSettings, own: ChatScoring, *, shows_security: bool = True
-) -> list[ClassicEvaluation]:
+) -> list[FolderEvaluation]:
     """Score what agents chose, as published and strictly.
 
     Args:
@@ -195,31 +182,29 @@ def evaluate_chats(
             known = {(one.conversation, one.request_idx) for one in data.examples}
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
+        strict, compat = scores.strict, scores.compat
         attacks = published_file(place.predictions, name)
         if attacks.is_file():
-            compat = {**scores.compat, SECURITY: published_score(attacks).to_json()}
-            scores = replace(scores, compat=compat)
+            compat[SECURITY] = published_score(attacks).to_json()
         used = usage(
             [trial.ledger for trial in trials],
-            tasks=[scores.strict["n_scored"] // len(trials)] * len(trials),
+            tasks=[strict["n_scored"] // len(trials)] * len(trials),
             only=only,
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
         if used["latency"] is not None:  # the ledger says what the rows do not
-            notes = {key: note for key, note in scores.strict["notes"].items() if key != "latency"}
-            scores = replace(scores, strict={**scores.strict, "notes": notes})
+            strict["notes"].pop("latency", None)
         numbers = {
-            "n": scores.strict["n_messages"],
-            "outcomes": scores.strict["outcomes"],
+            "n": strict["n_messages"],
+            "outcomes": strict["outcomes"],
             **used,
-            "compat": scores.compat,
-            "strict": scores.strict,
+            "compat": compat,
+            "strict": strict,
             **security_beside(place.predictions, name, screen if shows_security else SILENT),
         }
         further = {"trials": rows if len(trials) > 1 else [], "orders": others}
         signature = _signature(folder.path, answered[0][1], only, run_parts(trials), **further)
-        evaluation, path = place.write(name, trials, scores.items, numbers, signature, "message")
-        evaluations.append(ClassicEvaluation(name, evaluation, path, scores=scores, **used))
+        evaluations.append(place.write(name, trials, scores.items, numbers, signature, "message"))
     return evaluations
 
 
@@ -253,7 +238,7 @@ def evaluate_rows(
     data = read_data(folder)
     files = [Path(path) for path in predictions]
     as_given = mode == "compat"
-    rows = _joined((file, read_rows(file, data, foreign=as_given)) for file in files)
+    rows = _joined((file, read_rows(file, None if as_given else data)) for file in files)
     scores = score_rows(rows, data, as_given=as_given)
     known = {(example.conversation, example.request_idx) for example in data.examples}
     if foreign := sum(row.input not in known for row in rows):
@@ -262,7 +247,8 @@ def evaluate_rows(
         screen.say(f"{WARNING}{note}")
     metrics: Mapping[str, Any] = scores.compat
     if mode == "strict":
-        signature = _signature(folder, rows).of_group(OVERALL_GROUP, scores.strict["n_messages"])
+        n = scores.strict["n_messages"]
+        signature = signature_text(_signature(folder, rows), group=OVERALL_GROUP, n=n)
         metrics = {"signature": signature, **scores.strict}
     metrics = {"mode": mode, **metrics}
     refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
@@ -314,19 +300,17 @@ def _signature(
     only: Collection[str] | None = None,
     tools: Mapping[str, str] | None = None,
     **further: Sequence[PredictionRow],
-) -> Signature:
+) -> dict[str, str]:
     """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
     chosen = (
         {} if only is None else {"chosen": hashlib.sha256("\n".join(sorted(only)).encode()).hexdigest()[:12]}
     )
-    return Signature(
-        {
-            "toolassay": __version__,
-            "benchmark": "classic",
-            "data": data_fingerprint(folder)[:12],
-            **chosen,
-            **(tools or {}),
-            "predictions": rows_fingerprint(rows)[:12],
-            **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
-        }
-    )
+    return {
+        "toolassay": __version__,
+        "benchmark": "classic",
+        "data": data_fingerprint(folder)[:12],
+        **chosen,
+        **(tools or {}),
+        "predictions": rows_fingerprint(rows)[:12],
+        **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
+    }

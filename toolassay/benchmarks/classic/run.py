@@ -12,14 +12,14 @@ import msgspec
 
 from toolassay.benchmarks.classic.benchmark import ChatOptions, ChatScoring, Classic
 from toolassay.benchmarks.classic.data import PROMPTS
-from toolassay.benchmarks.classic.evaluation import ClassicEvaluation, evaluate_chats
+from toolassay.benchmarks.classic.evaluation import evaluate_chats
 from toolassay.benchmarks.classic.security import chat_prober
 from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.evaluation.evaluation import ScoringSettings
+from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
 from toolassay.files import read_text
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default
@@ -174,7 +174,7 @@ class ClassicRun:
     """The result of a run, and its scores; None for a dry run or without an answer."""
 
     inference: Inference
-    evaluation: ClassicEvaluation | None
+    evaluation: FolderEvaluation | None
 
 
 def run_classic(

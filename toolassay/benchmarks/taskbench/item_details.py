@@ -43,16 +43,12 @@ from toolassay.evaluation.item_detail import (
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.gold import Gold
-from toolassay.graph import DependencyType
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.requests import Requests, key_of
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
-from toolassay.tools import ToolLibrary
-
-_NO_PLAN = "the answer has no plan"
 
 
 def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
@@ -61,7 +57,7 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    return _plans(folder, folder.data, say, lambda label, *tools: _item(Gold.of(label), *tools))
+    return _plans(folder, folder.data, say, lambda label: label)
 
 
 def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
@@ -70,36 +66,42 @@ def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
     Raises:
         UsageError: A file is missing or malformed.
     """
-    return _plans(folder, predictions, say, _predicted)
+    return _plans(folder, predictions, say, _as_label)
 
 
-def _plans(folder: DataFolder, path: Path, say: Say, item: Callable[..., PlannedItem]) -> PlanSet:
-    library, labels = folder.library(say=say), LastLabels(path)
+Record = Mapping[str, Any]
+
+
+def _plans(folder: DataFolder, path: Path, say: Say, as_label: Callable[[Record], Record | None]) -> PlanSet:
+    library, records = folder.library(say=say), LastLabels(path)
     kind = folder.dependency_type(None, library=library, say=say)
-    return PlanSet(library, len(labels), lambda: (item(label, library, kind) for _, label in labels))
+
+    def planned(record: Record) -> PlannedItem:
+        if (label := as_label(record)) is None:
+            return PlannedItem(record["id"], None, "the answer has no plan")
+        gold = Gold.of(label)
+        try:
+            return PlannedItem(gold.id, plan_of(gold, library, kind))
+        except Unfit as error:
+            return PlannedItem(gold.id, None, str(error))
+
+    return PlanSet(library, len(records), lambda: (planned(record) for _, record in records))
 
 
-def _predicted(record: Mapping[str, Any], library: ToolLibrary, kind: DependencyType) -> PlannedItem:
+def _as_label(record: Record) -> Record | None:
+    """A prediction in the form of a label; None without a plan."""
     result = record.get("result", record)
     if not isinstance(result, Mapping) or not result.get("task_nodes", result.get("tool_nodes")):
-        return PlannedItem(record["id"], None, _NO_PLAN)
+        return None
     plan = repository_form(result)
     steps = plan.get("task_steps")
-    label = {
+    return {
         "id": record["id"],
         "user_request": "a prediction",
         "task_steps": steps if isinstance(steps, list) else [],
         "task_nodes": plan["task_nodes"],
         "task_links": plan.get("task_links") or [],
     }
-    return _item(Gold.of(label), library, kind)
-
-
-def _item(gold: Gold, library: ToolLibrary, kind: DependencyType) -> PlannedItem:
-    try:
-        return PlannedItem(gold.id, plan_of(gold, library, kind))
-    except Unfit as error:
-        return PlannedItem(gold.id, None, str(error))
 
 
 _MOST_CHANGES = 20
@@ -110,7 +112,8 @@ _LONGEST_STATE = 20  # characters of a place before and after; a hash needs no m
 def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
     """The requests of a folder with their gold."""
     reader = _reader(folder)
-    with _Executed(folder.path / EXECUTIONS) as executed:
+    with contextlib.ExitStack() as stack:
+        execution = _executions(stack, folder.path / EXECUTIONS)
         for _, label in read_labels(folder.data):
             plan = reader.plan(label)
             steps = steps_text(label.get("task_steps"))
@@ -120,7 +123,7 @@ def plan_golds(folder: DataFolder) -> Iterator[ItemGold]:
                 list(dict.fromkeys(plan.names)) if plan else [],
                 sections=[
                     *([Section("Steps", "text", steps)] if steps else []),
-                    *executed.sections(str(label["id"]), "Gold plan, executed"),
+                    *_ran(execution(str(label["id"])), "Gold plan, executed"),
                 ],
             )
 
@@ -134,8 +137,8 @@ def plan_answers(
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(LineIndex(trial.output, fix="make it with inference.py"))
         place = predictions / "executions" / f"{trial.output.stem}.jsonl"
-        executed = stack.enter_context(_Executed(place))
-        gold_executed = stack.enter_context(_Executed(folder.path / EXECUTIONS))
+        execution = _executions(stack, place)
+        gold_execution = _executions(stack, folder.path / EXECUTIONS)
         agent = _agent(folder, trial)
         journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
         if journal is not None:
@@ -151,10 +154,10 @@ def plan_answers(
             request = request_of_label(label)
             entry = PlanEntry() if journal is None else entry_of(journal, request)
             answer = _answer(reader, gold, label, found.result, entry.response)
-            more = executed.sections(str(label["id"]), "Plan, executed")
+            more = _ran(execution(str(label["id"])), "Plan, executed")
             if journal is not None and agent is not None and entry.plan is not UNSET:
                 talk = recorded_conversation(agent, request, journal, entry)
-                ran = gold_executed.execution(str(label["id"]))
+                ran = gold_execution(str(label["id"]))
                 wanted: list[tuple[str, Mapping[str, Any] | None]] = [(name, None) for name in gold.names]
                 if ran is not None and ran.outcome == "ran":
                     wanted = [(call.tool, call.arguments) for call in ran.calls]
@@ -207,50 +210,44 @@ def agent_trajectories(folder: DataFolder, predictions: Path, llm: str) -> Itera
             yield RecordedTrajectory(str(request.id), said, tools, entry.outcome, entry.limit)
 
 
-class _Executed:
-    """The executions of a file by id, as sections; none if there is no such file."""
+def _executions(stack: contextlib.ExitStack, path: Path) -> Callable[[str], Execution | None]:
+    """The execution of a plan in a file, by id; None without one that can be read."""
+    if not path.is_file():
+        return lambda item: None
+    lines = stack.enter_context(LineIndex(path, fix="make it with toolassay execute"))
 
-    def __init__(self, path: Path) -> None:
-        self._lines = LineIndex(path, fix="make it with toolassay execute") if path.is_file() else None
-
-    def __enter__(self) -> _Executed:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._lines is not None:
-            self._lines.close()
-
-    def execution(self, item: str) -> Execution | None:
-        """The execution of a plan; None without one that can be read."""
-        number = None if self._lines is None else self._lines.by_text.get(item)
-        if self._lines is None or number is None:
+    def execution(item: str) -> Execution | None:
+        if (number := lines.by_text.get(item)) is None:
             return None
         try:
-            return msgspec.convert(self._lines.read(number), Execution)
+            return msgspec.convert(lines.read(number), Execution)
         except (KeyError, TypeError, ValueError):
             return None
 
-    def sections(self, item: str, title: str) -> list[Section]:
-        """What the calls of a plan returned and changed."""
-        if (execution := self.execution(item)) is None:
-            return []
-        calls = [
-            {
-                "tool": call.tool,
-                "arguments": dict(call.arguments),
-                "result": None if call.error is not None else _result_text(call.text, call.result),
-                "error": call.error,
-            }
-            for call in execution.calls
-        ]
-        note = "" if execution.outcome == "ran" else f": {execution.outcome.replace('_', ' ')}"
-        found = [Section(f"{title} ({execution.executor}){note}", "calls", calls)]
-        if not calls and execution.reason:
-            found = [Section(f"{title} ({execution.executor}){note}", "text", execution.reason)]
-        if changes := list((execution.changes or {}).items())[:_MOST_CHANGES]:
-            rows = [("", (place, _state(one["before"]), _state(one["after"]))) for place, one in changes]
-            found.append(Section.of_rows(f"{title}: changes", ("place", "before", "after"), rows))
-        return found
+    return execution
+
+
+def _ran(execution: Execution | None, title: str) -> list[Section]:
+    """What the calls of a plan returned and changed."""
+    if execution is None:
+        return []
+    calls = [
+        {
+            "tool": call.tool,
+            "arguments": dict(call.arguments),
+            "result": None if call.error is not None else _result_text(call.text, call.result),
+            "error": call.error,
+        }
+        for call in execution.calls
+    ]
+    note = "" if execution.outcome == "ran" else f": {execution.outcome.replace('_', ' ')}"
+    found = [Section(f"{title} ({execution.executor}){note}", "calls", calls)]
+    if not calls and execution.reason:
+        found = [Section(f"{title} ({execution.executor}){note}", "text", execution.reason)]
+    if changes := list((execution.changes or {}).items())[:_MOST_CHANGES]:
+        rows = [("", (place, _state(one["before"]), _state(one["after"]))) for place, one in changes]
+        found.append(Section.of_rows(f"{title}: changes", ("place", "before", "after"), rows))
+    return found
 
 
 def _result_text(text: str | None, result: Any) -> str:

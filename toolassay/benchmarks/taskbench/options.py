@@ -170,21 +170,6 @@ class PlanScoring:
                 f"no rouge_backend '{self.rouge_backend}'", fix=f"choose from {', '.join(ROUGE_BACKENDS)}"
             )
 
-    def require_backends(self) -> None:
-        """Check the package of the backend, before anything is scored.
-
-        Raises:
-            UsageError: a package that the selected metrics need is not installed, or a metric is unknown.
-        """
-        if self.rouge_backend == "builtin":
-            return
-        from toolassay.evaluation.groups import metrics_of
-        from toolassay.metrics.installed import installed_metrics
-        from toolassay.metrics.rouge import rouge_score_release
-
-        if "rouge" in metrics_of(self.metrics, self.prompting, installed_metrics()):
-            rouge_score_release()
-
     def bertscore_on(self, engine: Engine | None) -> BertScore | None:
         """The BERTScore scorer, on an engine or in this process; None if BERTScore is not selected."""
         if not (self.with_bertscore and {"all", "bertscore"} & set(self.metrics)):

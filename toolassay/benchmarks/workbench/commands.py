@@ -9,18 +9,20 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import convert
 
 from toolassay.benchmarks.workbench.benchmark import BENCHMARK
 from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
+from toolassay.runs.outcomes import AskedCounts
 from toolassay.tables import Table, money, percent, percent_interval, seconds
 from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
-    from toolassay.benchmarks.workbench.evaluation import AgentEvaluation
     from toolassay.benchmarks.workbench.workplace_stages import Effect
+    from toolassay.evaluation.evaluation import FolderEvaluation
 
 
 _FOLDER = BENCHMARK.about.default_folder
@@ -141,15 +143,15 @@ def replay(data_dir: Path, calls: Path, out: Path, allow_tools: bool) -> None:
 _HEADINGS = ("model", "tasks", "n", "strict", "compat", "side effects", "$ / 1,000", "s p50", "s p95")
 
 
-def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
+def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     """Print a table with both verdicts and the strict side effects of each model, by group and overall.
 
     The overall row also has US dollars per 1,000 tasks and seconds per task.
     """
-    has_compat = any(result.scores.compat is not None for result in evaluations)  # not of own workplaces
+    has_compat = any(result.whole["compat"] is not None for result in evaluations)  # not of own workplaces
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
-        strict, compat = result.scores.strict, result.scores.compat
+        strict, compat = result.whole["strict"], result.whole["compat"]
         for name, counts in {**strict["by_group"], "all": strict}.items():
             n, published = counts["n"], None
             if compat is not None:
@@ -158,25 +160,25 @@ def print_agent_scores(evaluations: Sequence[AgentEvaluation]) -> None:
             texts = (percent(share / n if share is not None and n else None) for share in shares)
             usage: tuple[str, ...] = ("", "", "")
             if name == "all":
-                usd = result.cost["usd_per_1000_tasks"] if result.cost else None
-                used = result.latency or {}
+                cost, used = result.whole["cost"], result.whole["latency"] or {}
+                usd = cost["usd_per_1000_tasks"] if cost else None
                 local, times = bool(used.get("local")), used.get("seconds_per_task", {})
                 usage = money(usd), *(seconds(times.get(at), local=local) for at in ("p50", "p95"))
-            asked = result.scores.asked.phrase if name == "all" else str(n)
+            asked = convert(strict, AskedCounts).phrase if name == "all" else str(n)
             rows.append((shown(result), name, asked, *texts, *usage))
     headings = [name for name in _HEADINGS if has_compat or name != "compat"]
     print_table(Table(headings, rows, align="nl").terminal())
-    print_marks(evaluations)
+    print_marks(evaluations, with_times=True)
     for result in evaluations:
         for line in _repeats(result):
             show(line)
-        for name, note in result.notes.items():
+        for name, note in result.whole["notes"].items():
             show(f"{result.llm}: {name}: {note}")
 
 
-def _repeats(result: AgentEvaluation) -> Iterator[str]:
+def _repeats(result: FolderEvaluation) -> Iterator[str]:
     """Lines with pass@k and pass^k of several trials."""
-    repeats = result.scores.strict.get("repeats")
+    repeats = result.whole["strict"].get("repeats")
     if repeats is None:
         return
     for name in ("pass@k", "pass^k"):

@@ -349,13 +349,21 @@ def evaluate_results(
             verdicts[file] = list(evaluator.verdicts(file, versions[version]))
             advance()
     facts = sandbox.edition.facts
-    metrics = {file.name: {**facts, **metrics_of(file, found)} for file, found in verdicts.items()}
+    metrics = {
+        file.name: {**facts, **metrics_of(found, file.model, file.tool_selection)}
+        for file, found in verdicts.items()
+    }
     if mode == "strict":
         for file, found in verdicts.items():
             metrics[file.name] |= strict_metrics(found)
         for file, repeats in _repeats(verdicts):
             metrics[file.name]["repeats"] = repeats
-    write_json_lines(out / VERDICTS, (v.to_json() for found in verdicts.values() for v in found))
+    lines = (
+        {"file": file.name, "row": row, **verdict.to_json()}
+        for file, found in verdicts.items()
+        for row, verdict in enumerate(found)
+    )
+    write_json_lines(out / VERDICTS, lines)
     write_json(out / METRICS, metrics)
     return metrics
 

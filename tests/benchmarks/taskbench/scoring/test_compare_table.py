@@ -30,16 +30,16 @@ from toolassay.runs.outcomes import RULES_AT_HAND
 from toolassay.tables import Cell
 
 SCORE = ScoreComparison(
-    "argument_value_f1",
     300,
     276,
     0.25,
     0.50,
     Interval(0.25, 0.1004, 0.3996),
     0.00005,
-    0.0004,
     "randomisation",
     0.2123,
+    metric="argument_value_f1",
+    p_holm=0.0004,
 )
 NONE = replace(
     SCORE,
@@ -49,7 +49,7 @@ NONE = replace(
     p_holm=0.6,
     test="mcnemar",
 )
-EMPTY = ScoreComparison("edge_f1", 0, 0, None, None, NOTHING, None, None, None, None)
+EMPTY = ScoreComparison(0, 0, None, None, NOTHING, None, None, None, metric="edge_f1")
 
 
 def comparison(*scores: ScoreComparison, model: str = "acme/[new]") -> Comparison:

@@ -165,11 +165,13 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
     folder = reference / "taskbench_cases" / "B_tmdb"
     code = (
         "import sys, json, pathlib\n"
-        "from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator as E\n"
+        "from toolassay.benchmarks.taskbench.options import PlanScoring\n"
+        "from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringJob, score_predictions\n"
         "from toolassay.tools import ToolLibrary\n"
         "d = pathlib.Path(sys.argv[1])\n"
         "library = ToolLibrary.load(d / 'tool_desc.json')\n"
-        "e = E(d / 'data.json', d / 'predictions/perturbed.json', library, 'temporal').evaluate()\n"
+        "files = d / 'data.json', d / 'predictions/perturbed.json'\n"
+        "e, _ = score_predictions(ScoringJob(*files, library, 'temporal', PlanScoring()))\n"
         "print(json.dumps([e.groups, e.notes]))"
     )
     assert is_the_same_in_every_process(code, folder)

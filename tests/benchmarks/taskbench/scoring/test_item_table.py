@@ -8,7 +8,7 @@ import pytest
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.evaluation.items import align, read_table
+from toolassay.evaluation.items import read_table, shared_items
 from toolassay.files import write_json_lines
 
 WHOLE = ScoreGroup("overall", "overall")
@@ -36,11 +36,11 @@ def written(path: Path, *items: dict[str, Any]) -> Path:
 def test_items_meet_by_id_whatever_their_order(tmp_path: Path) -> None:
     one = written(tmp_path / "one", item("a", node=0.1), item("b", node=0.2), item("x"))
     two = written(tmp_path / "two", item("y"), item("b", node=0.4), item("a", node=None), item("z"))
-    aligned = align(read_table(one, WHOLE), read_table(two, WHOLE), ["node_f1"])
-    assert aligned.baseline.tolist() == [[0.1], [0.2]]
-    assert np.isnan(aligned.other[0, 0])
-    assert aligned.other[1, 0] == 0.4
-    assert (aligned.only_baseline, aligned.only_other) == (["x"], ["y", "z"])
+    first, second = read_table(one, WHOLE), read_table(two, WHOLE)
+    rows, others = shared_items(first, second)
+    assert first.columns(["node_f1"])[rows].tolist() == [[0.1], [0.2]]
+    shared = second.columns(["node_f1"])[others]
+    assert np.isnan(shared[0, 0]) and shared[1, 0] == 0.4
 
 
 def test_a_group_is_a_shape_and_a_number_of_tools(tmp_path: Path) -> None:
@@ -68,13 +68,13 @@ def test_other_labels_are_no_comparison(tmp_path: Path, change: dict[str, Any]) 
     one = read_table(written(tmp_path / "one", item("a"), item("b")), WHOLE)
     two = read_table(written(tmp_path / "two", item("a", **change), item("b")), WHOLE)
     with pytest.raises(UsageError, match=r"1 item\(s\) have another label .*'a'"):
-        align(one, two, ["node_f1"])
+        shared_items(one, two)
 
 
 def test_bad_files_are_named(tmp_path: Path) -> None:
     one = read_table(written(tmp_path / "one", item("a")), WHOLE)
     with pytest.raises(UsageError, match="no item is in both"):
-        align(one, read_table(written(tmp_path / "two", item("b")), WHOLE), ["node_f1"])
+        shared_items(one, read_table(written(tmp_path / "two", item("b")), WHOLE))
     with pytest.raises(UsageError, match="'a' twice"):
         read_table(written(tmp_path / "three", item("a"), item("a")), WHOLE)
     with pytest.raises(UsageError, match=r"four:2: .*missing required field"):

@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring import scorer
-from toolassay.benchmarks.taskbench.scoring.evaluation import PlanEvaluator
+from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
 from toolassay.engines import Engine
 from toolassay.engines.processes import Processes
 from toolassay.evaluation.evaluation import Evaluation
@@ -42,8 +42,8 @@ def _evaluate(folder: Path, *, engine: Engine | None = None, name: str = "items"
     choices = PlanScoring(
         metrics=("f1", "ed", "link", "argument", "rouge"), splits=("all",), n_tools=("all",)
     )
-    evaluator = PlanEvaluator(folder / "data.json", folder / "m.json", LIBRARY, "resource", choices)
-    return evaluator.evaluate(items=folder / f"{name}.jsonl", engine=engine)
+    job = scorer.ScoringJob(folder / "data.json", folder / "m.json", LIBRARY, "resource", choices)
+    return score_predictions(job, items=folder / f"{name}.jsonl", engine=engine)[0]
 
 
 def _without_last_digits(value: Any) -> Any:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from evaluating import evaluate_workbench
 from workplace import ANN
 from workplace import TABLES as ROWS
 
@@ -16,7 +15,7 @@ from toolassay.benchmarks.workbench.agents import episode
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.files import write_json, write_json_lines
 from toolassay.models import ModelOptions
-from toolassay.stages.evaluate import verify
+from toolassay.stages.evaluate import evaluate, verify
 from toolassay.stages.infer import infer
 from toolassay.testkit import FakeServer
 
@@ -65,8 +64,8 @@ class Ended:
         sent = [json.dumps(received.body).encode() for received in server.received]
         self.requests: list[Body] = [strictly(body) for body in sent]
         self.sizes = [len(body) for body in sent]
-        (evaluation,) = evaluate_workbench(folder, llm="evil")
-        self.scores = evaluation.scores
+        (evaluation,) = evaluate(folder, llm="evil")
+        self.scores = evaluation.whole
         assert self.prediction["outcome"] == outcome
 
     @property
@@ -83,7 +82,7 @@ class Ended:
     @property
     def untouched(self) -> bool:
         """Whether the judges find the workplace as it was."""
-        both = self.scores.strict, self.scores.compat
+        both = self.scores["strict"], self.scores["compat"]
         return [(s["correct"], s["side_effects"]) for s in both if s] == [(1, 0), (1, 0)]
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from toolassay.benchmarks.classic.data import ClassicData, Example
+from toolassay.benchmarks.classic.data import ClassicData
 from toolassay.errors import UsageError
 from toolassay.files import holds_list, line_of_item, read_json, read_json_lines
 
@@ -86,13 +86,12 @@ class PredictionRow(msgspec.Struct, frozen=True, rename=_COLUMNS):
         return self.conversation, self.request, self.trial, self.order
 
 
-def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = False) -> list[PredictionRow]:
+def read_rows(path: Path, data: ClassicData | None = None) -> list[PredictionRow]:
     """Read the rows of a prediction file, sorted by conversation, message and trial.
 
     Args:
         path: a JSON array, or JSON Lines; a missing number may be null or NaN.
-        data: the data that the rows must belong to.
-        foreign: accept a file none of whose messages are in the data.
+        data: the data that the rows must belong to; None accepts rows of any.
 
     Raises:
         UsageError: the file does not exist, or a row (given by number and line) is malformed, is a duplicate,
@@ -101,7 +100,6 @@ def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = Fa
     examples = None if data is None else {(e.conversation, e.request_idx): e for e in data.examples}
     rows: list[PredictionRow] = []
     seen: set[tuple[str, int, int, str]] = set()
-    strange: UsageError | None = None
     if path.is_dir() or path.suffix.lower() == ".csv":
         what = "is a folder" if path.is_dir() else "is a table"
         raise UsageError(f"{what}, not a JSON array or JSON Lines", file=path, fix=_MAKE)
@@ -113,19 +111,19 @@ def read_rows(path: Path, data: ClassicData | None = None, *, foreign: bool = Fa
                     f"answers message {row.request} of {row.conversation!r} in trial {row.trial} again"
                 )
             if examples is not None:
-                unknown = _unknown(row, examples)
-                if unknown and not foreign:
-                    raise ValueError(unknown)
-                if unknown and strange is None:
-                    strange = place.error(f"row {place.number}: {unknown}", _FIX)
+                name, example = repr(row.conversation), examples.get(row.input)
+                if example is None:
+                    raise ValueError(f"the data has no message {row.request} of a conversation {name}")
+                if example.domain != row.domain:
+                    raise ValueError(
+                        f"the conversation {name} belongs to {example.domain!r}, not to {row.domain!r}"
+                    )
         except ValueError as error:
             raise place.error(f"row {place.number}: {error}", _FIX) from None
         seen.add(row.sorting)
         rows.append(row)
     if not rows:
         raise UsageError("no rows", file=path, fix=_MAKE)
-    if strange is not None and any(row.input in (examples or {}) for row in rows):
-        raise strange
     return sorted(rows, key=lambda row: row.sorting)
 
 
@@ -194,19 +192,3 @@ def row_of(value: Any) -> PredictionRow:
         return msgspec.convert(known, PredictionRow, strict=False)
     except (msgspec.ValidationError, OverflowError) as error:
         raise ValueError(str(error)) from None
-
-
-def _unknown(row: PredictionRow, examples: Mapping[tuple[str, int], Example]) -> str:
-    """Why a row belongs to no message of the data; empty if it does.
-
-    Raises:
-        ValueError: it belongs to a message of another domain.
-    """
-    example = examples.get(row.input)
-    if example is None:
-        return f"the data has no message {row.request} of a conversation {row.conversation!r}"
-    if example.domain != row.domain:
-        raise ValueError(
-            f"the conversation {row.conversation!r} belongs to {example.domain!r}, not to {row.domain!r}"
-        )
-    return ""

@@ -52,6 +52,11 @@ class MessageOutcome:
         return self.row.prediction if self.row is not None and self.answered else None
 
     @property
+    def conversation(self) -> tuple[str, int]:
+        """The key of the conversation in the trial."""
+        return self.example.conversation, self.trial
+
+    @property
     def order(self) -> str:
         """The order of the candidates; empty if unknown."""
         return "" if self.row is None else self.row.order
@@ -107,45 +112,9 @@ def _outcome(row: PredictionRow, offered: set[str]) -> str:
     return row.outcome
 
 
-Score = Callable[[MessageOutcome], float | None]
-Group = Callable[[MessageOutcome], str | None]
-
-
-def means(
-    judged: Sequence[MessageOutcome], scores: Mapping[str, Score], by_group: Mapping[str, tuple[Score, Group]]
-) -> dict[str, Any]:
-    """Means with intervals, by name. The bootstrap resamples conversations.
-
-    Args:
-        judged: the messages.
-        scores: the values of plain means; None leaves a message out.
-        by_group: means of group means, each with the value and the group of a message; None leaves it out.
-    """
-    import numpy as np
-
-    numbers = {name: number for number, name in enumerate({one.example.conversation: 0 for one in judged})}
-    columns = [Ratio.mean(_column(judged, score)) for score in scores.values()]
-    for score, group in by_group.values():
-        names = [group(one) for one in judged]
-        sizes = Counter(names)
-        # A mean of group means is a weighted mean, and as a ratio of sums it can be resampled by cluster.
-        weights = np.array([0.0 if name is None else 1 / sizes[name] for name in names])
-        values = np.nan_to_num(_column(judged, score))
-        columns.append(Ratio(values * weights, weights))
-    clusters = np.array([numbers[one.example.conversation] for one in judged], dtype=np.int64)
-    intervals = ratio_intervals(columns, clusters=clusters)
-    return {name: interval.to_json() for name, interval in zip([*scores, *by_group], intervals, strict=True)}
-
-
-def _column(judged: Sequence[MessageOutcome], score: Score) -> Any:
-    import numpy as np
-
-    values = [score(one) for one in judged]
-    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-
-
 def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
-    """Shares of correct choices with intervals, and the kinds of wrong ones.
+    """Shares of correct choices with intervals, and the kinds of wrong ones. The bootstrap resamples
+    conversations.
 
     Args:
         judged: every message in every trial. Those that are not scored (`runs.outcomes`) only count in
@@ -155,33 +124,32 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
         `messages` (all messages weigh the same), `by_domain` and `by_workflow` (all domains, all wanted
         workflows weigh the same), `conversations` (share with all messages correct), `outcomes` and `none`.
     """
+    import numpy as np
+
     outcomes = dict(sorted(Counter(one.outcome for one in judged).items()))
-    cut = {(one.example.conversation, one.trial) for one in judged if not is_scored(one.outcome)}
+    counted = {one.conversation for one in judged if not is_scored(one.outcome)}
     judged = [one for one in judged if is_scored(one.outcome)]
-    whole: Counter[tuple[str, int]] = Counter()
+    failed = {one.conversation for one in judged if not one.right}
+    conversations = []  # a conversation counts at its first message
     for one in judged:
-        whole[one.example.conversation, one.trial] += not one.right
-    first = {(one.example.conversation, one.trial): one for one in reversed(judged)}
-
-    def conversation(one: MessageOutcome) -> float | None:
-        place = one.example.conversation, one.trial
-        return float(not whole[place]) if first[place] is one and place not in cut else None
-
-    def right(one: MessageOutcome) -> float:
-        return float(one.right)
-
-    return {
-        **means(
-            judged,
-            {"messages": right, "conversations": conversation},
-            {
-                "by_domain": (right, lambda one: one.example.domain),
-                "by_workflow": (right, lambda one: one.wanted),
-            },
-        ),
-        "outcomes": outcomes,
-        "none": none_quality(judged),
+        is_first = one.conversation not in counted
+        conversations.append(float(one.conversation not in failed) if is_first else np.nan)
+        counted.add(one.conversation)
+    right = np.array([float(one.right) for one in judged])
+    ratios = {"messages": Ratio.mean(right), "conversations": Ratio.mean(np.array(conversations))}
+    groups: dict[str, Sequence[str | None]] = {
+        "by_domain": [one.example.domain for one in judged],
+        "by_workflow": [one.wanted for one in judged],
     }
+    for name, names in groups.items():
+        sizes = Counter(names)
+        # A mean of group means is a weighted mean, and as a ratio of sums it can be resampled by cluster.
+        weights = np.array([0.0 if group is None else 1 / sizes[group] for group in names])
+        ratios[name] = Ratio(right * weights, weights)
+    clusters = [one.example.conversation for one in judged]
+    intervals = ratio_intervals(ratios.values(), clusters=clusters)
+    found = {name: interval.to_json() for name, interval in zip(ratios, intervals, strict=True)}
+    return {**found, "outcomes": outcomes, "none": none_quality(judged)}
 
 
 def none_quality(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
@@ -396,9 +364,9 @@ def _conversations(judged: Sequence[MessageOutcome]) -> list[list[MessageOutcome
     which a message was not run are left out.
     """
     found: dict[str, dict[int, MessageOutcome]] = defaultdict(dict)
-    cut = {(one.example.conversation, one.trial) for one in judged if not _has_run(one)}
+    cut = {one.conversation for one in judged if not _has_run(one)}
     for one in judged:
-        if (one.example.conversation, one.trial) in cut:
+        if one.conversation in cut:
             continue
         before = found[one.example.conversation].get(one.trial)
         if before is None or before.right:
@@ -429,7 +397,7 @@ def cost(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
     known = [one for one in judged if one.row is not None and one.row.cost is not None]
     usd = _sum(known, lambda row: row.cost)
     runs = [one for one in judged if one.row is not None]
-    conversations = {(one.example.conversation, one.trial) for one in known}
+    conversations = {one.conversation for one in known}
     per_message = share(usd, len(known))
     return {
         "usd": usd,

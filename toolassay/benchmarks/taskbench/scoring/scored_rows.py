@@ -23,9 +23,10 @@ from toolassay.evaluation.groups import METRICS
 from toolassay.evaluation.items import ItemCounts
 from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_means, ratio_intervals
 from toolassay.metrics.f1 import MatchCounts, f1
+from toolassay.metrics.pass_k import NO_RUN, UNANSWERED
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair
-from toolassay.runs.outcomes import AskedCounts, is_scored
+from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,7 +76,7 @@ _ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
 _FIELDS = [
     *(("id", "O"), ("cluster", "i8"), ("shape", "O"), ("size", "i4"), ("outcome", "O")),
     *(("groups", "u8"), ("strict", "i4", 16), ("has_arguments", "?"), ("similarity", "f8")),
-    *(("rouge", "f8", 4), ("compat_groups", "u8"), ("flags", "u1"), ("compat", "i4", 12)),
+    *(("rouge", "f8", 4), ("answer", "i8"), ("compat_groups", "u8"), ("flags", "u1"), ("compat", "i4", 12)),
     *(("compat_similarity", "f8"), ("compat_rouge", "f8", 4)),
 ]
 _NO_COMPAT = (0, 0, (0,) * 12, 0.0, _NONE)
@@ -95,12 +96,14 @@ def cluster_of(label: Mapping[str, Any]) -> int:
 
 
 def strict_part(
-    groups: int, item: StrictItem, inventions: Hallucinations, rouge: Sequence[float]
+    groups: int, item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int = 0
 ) -> tuple[Any, ...]:
-    """The strict fields of a row; `groups` is a bit mask, and ROUGE is NaN without gold steps."""
+    """The strict fields of a row; `groups` is a bit mask, ROUGE is NaN without gold steps, and `answer` is
+    the digest of the plan.
+    """
     nodes, edges, names, values, similarity = item
     counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
-    return groups, counts, names is not None, similarity, rouge
+    return groups, counts, names is not None, similarity, rouge, answer
 
 
 _NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
@@ -281,6 +284,21 @@ class ScoredRows:
             numbers[f"{name}_pooled"] = f1(*sums, empty=1.0) if known else None
         return numbers
 
+    def answers(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
+        """Of each counted label, in file order, what `stability_metrics` compares.
+
+        Returns:
+            The digest of the plan (or NO_RUN, UNANSWERED), whether it is an exact match, and the cluster.
+        """
+        import numpy as np
+
+        counted = self._rows["groups"] > 0
+        outcomes = self._rows["outcome"][counted]
+        has_run = np.array([is_scored(one) and one != MISSING for one in outcomes.tolist()], dtype=np.bool_)
+        no_plan = np.where(has_run, UNANSWERED, NO_RUN)
+        answers = np.where(outcomes == ANSWERED, self._rows["answer"][counted], no_plan)
+        return answers, self._strict_scores["exact_match"][counted] > 0, self._rows["cluster"][counted]
+
     # Compat.
 
     def compat(self, group: int, metrics: Collection[str]) -> dict[str, Any]:
@@ -389,10 +407,31 @@ class ScoredRows:
         nothing = dict.fromkeys(names)
         for start in range(0, len(self._rows), _ITEMS_AT_ONCE):
             block = slice(start, start + _ITEMS_AT_ONCE)
-            scores = zip(*(map(_or_none, column[block].tolist()) for column in columns), strict=True)
+            scores = zip(*(column[block].tolist() for column in columns), strict=True)
             for row, own in zip(self._rows[block].tolist(), scores, strict=True):
-                if row[5]:
-                    yield _item(row, dict(zip(names, own, strict=True)), nothing, compat=compat)
+                key, cluster, shape, size, outcome, is_counted, counts, has_arguments, *_ = row
+                if not is_counted:
+                    continue
+                compat_groups, flags, published, similarity = row[11:15]
+                counted = CompatCounts(False)
+                if flags & _SCORED:
+                    nodes, edges, arguments, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+                    counted = CompatCounts(True, nodes, edges, arguments, values, similarity)
+                counts = counts.tolist()
+                both = (counts[6:9], counts[9:12]) if has_arguments else (None, None)
+                found = {
+                    name: None if math.isnan(score) else score for name, score in zip(names, own, strict=True)
+                }
+                yield PlanScores(
+                    key,
+                    shape,
+                    size,
+                    f"{cluster & 2**64 - 1:016x}",
+                    outcome,
+                    found if is_scored(outcome) else nothing,
+                    PlanCounts(counts[:3], counts[3:6], *both, *counts[12:]),
+                    counted if compat and compat_groups else None,
+                )
 
 
 class PlanCounts(ItemCounts, frozen=True):
@@ -426,38 +465,6 @@ class PlanScores(msgspec.Struct, frozen=True):
     scores: Mapping[str, float | None]
     counts: PlanCounts
     compat: CompatCounts | None
-
-
-def _item(
-    row: tuple[Any, ...], scores: Mapping[str, float | None], nothing: Mapping[str, None], *, compat: bool
-) -> PlanScores:
-    key, cluster, shape, size, outcome, _, counts, has_arguments, *_ = row
-    compat_groups, flags, published, similarity = row[10:14]
-    counted = CompatCounts(False)
-    if flags & _SCORED:
-        nodes, edges, names, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
-        counted = CompatCounts(True, nodes, edges, names, values, similarity)
-    counts = counts.tolist()
-    return PlanScores(
-        key,
-        shape,
-        size,
-        f"{cluster & 2**64 - 1:016x}",
-        outcome,
-        scores if is_scored(outcome) else nothing,
-        PlanCounts(
-            counts[:3],
-            counts[3:6],
-            counts[6:9] if has_arguments else None,
-            counts[9:12] if has_arguments else None,
-            *counts[12:],
-        ),
-        counted if compat and compat_groups else None,
-    )
-
-
-def _or_none(score: float) -> float | None:
-    return None if math.isnan(score) else score
 
 
 def _is_asked(name: str, metrics: Collection[str]) -> bool:

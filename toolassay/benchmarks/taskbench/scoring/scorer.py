@@ -9,11 +9,12 @@ import threading
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.entries import outcome_of_label
+from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem, CompatReader, Converted
 from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     ANSWERED,
@@ -28,14 +29,14 @@ from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, 
 from toolassay.dataset import label_record, read_labels
 from toolassay.engines import Engine, OneProcess
 from toolassay.errors import UsageError
-from toolassay.evaluation.groups import ScoreGroup, shape_and_size
-from toolassay.evaluation.line_index import Keep, LineFile, LineIndex, LinePlace, Prediction
+from toolassay.evaluation.groups import METRICS, ScoreGroup, groups_of, metrics_of, shape_and_size
+from toolassay.evaluation.line_index import LineFile, LineIndex, LinePlace, Prediction
 from toolassay.files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.metrics.installed import InstalledMetrics
+from toolassay.metrics.installed import installed_metrics, item_scores, load_metrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
-from toolassay.metrics.rouge import RougeBackend, TextPair, rouge_scorer
-from toolassay.normalised_plan import Plan, PlanReader, without_results
+from toolassay.metrics.rouge import TextPair, rouge_scorer
+from toolassay.normalised_plan import Plan, PlanReader, plan_digest, without_results
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.screen import Progress, no_progress
 from toolassay.tools import ToolLibrary
@@ -43,6 +44,8 @@ from toolassay.tools import ToolLibrary
 CHUNK = 2_500
 """Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
 _CHUNKS_A_WORKER = 4  # at least: a worker costs as much CPU time as scoring a thousand labels
+_LABEL_FIX = "make it with format_data.py"
+_PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
 _NAMED = 5  # occurrences listed per kind of notice
 _NO_STEPS, _NO_ANSWER = (float("nan"),) * 4, (0.0,) * 4
 _NO_PLAN = Plan([], [], [], None)
@@ -50,45 +53,70 @@ _NO_PLAN = Plan([], [], [], None)
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """Everything that scoring one chunk needs; pickled for worker processes.
+    """Everything that scoring needs; pickled for worker processes.
 
     Attributes:
-        labels: `data.json`.
-        predictions: the prediction file.
+        labels: `data.json`; absolute, because a worker of a cluster has another current folder.
+        predictions: the prediction file, likewise. The journal of its run gives the outcome of labels without
+            a prediction.
         library: the tools, with their published ids.
-        dependency_type: what a link means.
+        dependency_type: what a link means. Plans of schema graphs have strict scores only.
+        choices: the metrics, groups and ways of scoring.
         graph: decides which links exist; None: a link exists if both its tools do.
-        metrics: the selected built-in metrics.
-        installed: the names of metrics from other packages.
-        groups: the groups to aggregate.
         alignment_ids: the labels to score; None for all.
         excluded: ids, as text, that are left out of the strict scores.
-        keep: which of several lines with the same id counts.
-        run: the folder of the run that made the predictions. Its journal gives the outcome of labels without
-            a prediction.
         chosen: a further restriction to these ids, as text; None for none.
-        rouge_backend: who computes ROUGE.
-        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
         ask: what was requested, as `infer --ask` has it. For "calls", whose results the model does not see,
             links and arguments that depend on results are not compared.
+        with_digests: whether equal plans are to be found, in several trials.
+        is_trial: whether this is a further trial, of which only the strict counts are needed.
+
+    Raises:
+        UsageError: an unknown metric, split or mode.
     """
 
     labels: Path
     predictions: Path
     library: ToolLibrary
     dependency_type: DependencyType
-    graph: ToolGraph | None
-    metrics: tuple[str, ...]
-    installed: tuple[str, ...]
-    groups: tuple[ScoreGroup, ...]
-    alignment_ids: frozenset[str | int] | None
-    excluded: frozenset[str]
-    keep: Keep
-    run: Path
+    choices: PlanScoring
+    graph: ToolGraph | None = None
+    alignment_ids: frozenset[str | int] | None = None
+    excluded: frozenset[str] = frozenset()
     chosen: frozenset[str] | None = None
-    rouge_backend: RougeBackend = "builtin"
-    keeps_texts: bool = False
     ask: str = "plan"
+    with_digests: bool = False
+    is_trial: bool = False
+
+    @cached_property
+    def _selected(self) -> tuple[str, ...]:
+        known = installed_metrics() if set(self.choices.metrics) - set(METRICS) else ()  # 12 ms
+        # Calls have no steps in words.
+        return metrics_of(
+            self.choices.metrics, self.choices.prompting if self.ask == "plan" else self.ask, known
+        )
+
+    @cached_property
+    def metrics(self) -> tuple[str, ...]:
+        """The selected built-in metrics."""
+        return tuple(
+            name for name in self._selected if name in METRICS and (name != "link" or self.ask != "calls")
+        )
+
+    @cached_property
+    def installed(self) -> tuple[str, ...]:
+        """The selected metrics of other packages."""
+        return tuple(name for name in self._selected if name not in METRICS)
+
+    @cached_property
+    def groups(self) -> tuple[ScoreGroup, ...]:
+        """The groups to aggregate."""
+        return tuple(groups_of(self.choices.splits, self.choices.n_tools, self.choices.mode))
+
+    @property
+    def run(self) -> Path:
+        """The folder of the run that made the predictions."""
+        return self.predictions.parent / "runs" / self.predictions.stem
 
     def compared(self, plan: Plan | None, label: Mapping[str, Any]) -> Plan | None:
         """What is compared of a plan, the gold or a prediction for a label."""
@@ -102,8 +130,8 @@ class ScoringJob:
 
     @property
     def has_compat(self) -> bool:
-        """Whether the published evaluator knows the dependency type."""
-        return self.dependency_type != "schema"
+        """Whether published numbers are wanted, and the published evaluator knows the dependency type."""
+        return self.dependency_type != "schema" and not self.is_trial
 
     @property
     def keeps_all(self) -> bool:
@@ -237,13 +265,19 @@ class ChunkStatistics:
 
 @dataclass(frozen=True)
 class ScoringTask:
-    """Scoring of chunks, for an engine."""
+    """Scoring of chunks, for an engine.
+
+    Attributes:
+        job: what to score.
+        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
+    """
 
     job: ScoringJob
+    keeps_texts: bool = False
 
     def start(self) -> Callable[[Sequence[LabelLines]], ChunkStatistics]:
         """Open the files."""
-        return ChunkScorer(self.job).score
+        return ChunkScorer(self.job, keeps_texts=self.keeps_texts).score
 
 
 class ChunkScorer:
@@ -251,17 +285,18 @@ class ChunkScorer:
 
     Args:
         job: what to score.
+        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
     """
 
-    def __init__(self, job: ScoringJob) -> None:
-        self._job = job
+    def __init__(self, job: ScoringJob, *, keeps_texts: bool = False) -> None:
+        self._job, self._keeps_texts = job, keeps_texts
         self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
-        self._installed = InstalledMetrics.load(job.installed, taken=RESERVED)
+        self._installed = load_metrics(job.installed, RESERVED)
         self._run = RunOutcomes(job.run, outcome_of_label)
         self._compat_reader = job.compat_reader()
-        self._rouge = rouge_scorer(job.rouge_backend) if "rouge" in job.metrics else None
+        self._rouge = rouge_scorer(job.choices.rouge_backend) if "rouge" in job.metrics else None
         self._members = lru_cache(
             lambda shape, size: [at for at, group in enumerate(job.groups) if group.holds(shape, size)]
         )
@@ -332,8 +367,10 @@ class ChunkScorer:
                 pair = gold.steps, plan.steps
                 rouge = self._rouge_of(pair) or _NO_ANSWER
             if plan is not None and by_text is not None and job.installed:
-                extra = self._installed.scores(label, by_text.result)
-            strict = strict_part(bit_mask(members), score_plan(gold, plan or _NO_PLAN), inventions, rouge)
+                extra = item_scores(self._installed, label, by_text.result)
+            counts = score_plan(gold, plan or _NO_PLAN)
+            digest = plan_digest(plan) if plan is not None and job.with_digests else 0
+            strict = strict_part(bit_mask(members), counts, inventions, rouge, digest)
         elif is_counted:
             part.notes.met(
                 "label(s) without a readable plan, left out of strict",
@@ -379,7 +416,7 @@ class ChunkScorer:
         return None if self._rouge is None else self._rouges.setdefault(pair, [0.0] * len(ROUGE_NAMES))
 
     def _keep(self, strict: TextPair | None, compat: TextPair | None) -> None:
-        if self._job.keeps_texts:
+        if self._keeps_texts:
             self._part.rows.texts.append((strict, compat))
 
     def _answer(
@@ -458,75 +495,110 @@ def bit_mask(members: Iterable[int]) -> int:
     return sum(1 << group for group in members)
 
 
-def score_chunks(
+class ScoredFile(NamedTuple):
+    """The statistics of a prediction file.
+
+    Attributes:
+        rows: its rows.
+        notes: notices.
+        dropped: numbers of lines that no score counts, by kind.
+    """
+
+    rows: ScoredRows
+    notes: EvaluationNotes
+    dropped: dict[str, int]
+
+
+def score_file(
     job: ScoringJob,
-    labels: LineIndex,
-    lines: LineIndex,
     *,
+    keeps_texts: bool = False,
     engine: Engine | None = None,
     progress: Progress = no_progress,
-) -> tuple[ScoredRows, EvaluationNotes]:
-    """Score every label. Afterwards the two files do not know their ids any more.
+) -> ScoredFile:
+    """Score every label.
 
     Args:
         job: what to score.
-        labels: the lines of the labels.
-        lines: the lines of the predictions.
+        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
         engine: where; None for one process per core if there are labels enough.
         progress: receives the progress.
 
     Raises:
-        UsageError: a label is malformed (with its line).
+        UsageError: a file is missing, or a label is malformed (with its line).
         ToolassayError: an installed metric failed.
     """
-    # An array: integer objects among the ids would keep their memory from being freed.
-    numbers = array("i", sorted(n for key, n in labels.by_id.items() if job.keeps_all or job.keeps(key)))
-    matches = labels.matches(lines)
-    # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
-    labels.forget_ids()
-    lines.forget_ids()
-    for number in sorted({*labels.broken, *labels.nameless}):
-        ChunkScorer(job).label(labels.place(number))  # raises an error that says what is wrong with the line
+    keep = job.choices.keep
+    with (
+        LineIndex(job.labels, fix=_LABEL_FIX, keep=keep) as labels,
+        LineIndex(job.predictions, fix=_PREDICTION_FIX, keep=keep) as lines,
+    ):
+        about_ids = EvaluationNotes()
+        for name, index in (("label", labels), ("prediction", lines)):
+            found = [f"{key!r} (line {number})" for key, number in index.doubled]
+            which = "first" if keep == "first" else "last"
+            about_ids.met(f"doubled {name} id(s), the {which} counts", *found, warn=True)
+        found = [f"{key!r} (line {n})" for key, n in lines.by_id.items() if str(key) not in labels.by_text]
+        about_ids.met("prediction(s) with an unknown id", *found, warn=True)
+        unknown, found = len(found), []
+        # An array: integer objects among the ids would keep their memory from being freed.
+        numbers = array("i", sorted(n for key, n in labels.by_id.items() if job.keeps_all or job.keeps(key)))
+        matches = labels.matches(lines)
+        # The ids of a million labels and predictions need 280 MB, and their numbers 9 MB.
+        labels.forget_ids()
+        lines.forget_ids()
+        for number in sorted({*labels.broken, *labels.nameless}):
+            ChunkScorer(job).label(labels.place(number))  # raises an error that says what is wrong
 
-    def chunk_of(start: int) -> list[LabelLines]:
-        return [
-            LabelLines(
-                labels.place(number),
-                lines.place(matches.by_id[number]),
-                lines.place(matches.by_text[number]),
-                bool(matches.is_used[number]),
-            )
-            for number in numbers[start : start + CHUNK]
-        ]
+        def chunk_of(start: int) -> list[LabelLines]:
+            return [
+                LabelLines(
+                    labels.place(number),
+                    lines.place(matches.by_id[number]),
+                    lines.place(matches.by_text[number]),
+                    bool(matches.is_used[number]),
+                )
+                for number in numbers[start : start + CHUNK]
+            ]
 
-    rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
-    last: list[Converted | None] = [None] * len(job.groups)
-    starts = range(0, len(numbers), CHUNK)
-    with progress("scoring", len(numbers)) as advance:
-        found = (engine or _own_engine(len(starts))).map(ScoringTask(job), map(chunk_of, starts))
-        for start, part in zip(starts, found, strict=True):
-            rows.extend(part.rows)
-            notes.extend(part.notes)
-            lines.broken = sorted({*lines.broken, *part.broken})
-            # The items that reuse an argument of an earlier one, which is known only now.
-            added = False
-            for one in part.waiting:
-                for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
-                    mask = bit_mask(groups)
-                    rows.add_tools(mask, item)
-                    if one.is_first and one.groups[0] in groups:
-                        rows.set_compat(one.place, compat_part(mask, item, one.rouge))
-                        continue
-                    rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
-                    added = True
-                    if job.keeps_texts:
-                        rows.texts.append((None, item.steps))
-            if added:
-                rows.pack()
-            last = [own or before for own, before in zip(part.last, last, strict=True)]
-            for _ in numbers[start : start + CHUNK]:
-                advance()
-    return rows, notes
+        rows, notes, reader = job.rows(), EvaluationNotes(), job.compat_reader()
+        last: list[Converted | None] = [None] * len(job.groups)
+        starts = range(0, len(numbers), CHUNK)
+        with progress("scoring", len(numbers)) as advance:
+            where, task = engine or _own_engine(len(starts)), ScoringTask(job, keeps_texts)
+            for start, part in zip(starts, where.map(task, map(chunk_of, starts)), strict=True):
+                rows.extend(part.rows)
+                notes.extend(part.notes)
+                lines.broken = sorted({*lines.broken, *part.broken})
+                # The items that reuse an argument of an earlier one, which is known only now.
+                added = False
+                for one in part.waiting:
+                    for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
+                        mask = bit_mask(groups)
+                        rows.add_tools(mask, item)
+                        if one.is_first and one.groups[0] in groups:
+                            rows.set_compat(one.place, compat_part(mask, item, one.rouge))
+                            continue
+                        rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
+                        added = True
+                        if keeps_texts:
+                            rows.texts.append((None, item.steps))
+                if added:
+                    rows.pack()
+                last = [own or before for own, before in zip(part.last, last, strict=True)]
+                for _ in numbers[start : start + CHUNK]:
+                    advance()
+        notes.extend(about_ids)
+        broken, nameless = ([f"line {n}" for n in those] for those in (lines.broken, lines.nameless))
+        notes.met("broken prediction line(s)", *broken, warn=True)
+        notes.met("prediction line(s) without an id", *nameless, warn=True)
+        counts = {
+            "unknown_ids": unknown,
+            "broken_lines": len(broken),
+            "lines_without_id": len(nameless),
+            "repeated_ids": len(lines.doubled),
+        }
+    return ScoredFile(rows, notes, {kind: count for kind, count in counts.items() if count})
 
 
 def _own_engine(chunks: int) -> Engine:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -257,8 +257,6 @@ class RunVerdict:
     """The verdict on one run.
 
     Args:
-        file: the result file.
-        row: the row number in it, from 0.
         task: the task.
         result: the run's calls and error.
         correct: whether the run is correct in the chosen mode.
@@ -267,8 +265,6 @@ class RunVerdict:
         strict: the full strict verdict, in strict mode.
     """
 
-    file: str
-    row: int
     task: Task
     result: TaskResult
     correct: bool
@@ -277,10 +273,8 @@ class RunVerdict:
     strict: StrictVerdict | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """The verdict as a line of the verdicts file."""
+        """The verdict as the verdicts file has it, beside the file and the row of the result."""
         return {
-            "file": self.file,
-            "row": self.row,
             "query": self.result.query,
             "correct": self.correct,
             "unwanted_side_effects": self.side_effects,
@@ -333,10 +327,10 @@ class WorkbenchEvaluator:
                     file=file.path,
                     fix="set --data_dir to the folder that these results belong to",
                 )
-            yield self.verdict(file.name, row, task, result)
+            yield self.verdict(task, result)
 
-    def verdict(self, file: str, row: int, task: Task, result: TaskResult) -> RunVerdict:
-        """The verdict on one result; `file` and `row` are only recorded in it."""
+    def verdict(self, task: Task, result: TaskResult) -> RunVerdict:
+        """The verdict on one result; one that was not run is never an exact match."""
         judged = self._judge.verdict(result.calls, task.answer, error=result.error)
         classes = classify_run(
             result.calls,
@@ -346,16 +340,10 @@ class WorkbenchEvaluator:
             rules=self._rules,
             toolset=self._toolset,
         )
+        if result.error == NOT_RUN:
+            classes = replace(classes, exact_match=False)
         strict = judged if isinstance(judged, StrictVerdict) else None
-        return RunVerdict(file, row, task, result, judged.correct, judged.side_effects, classes, strict)
-
-
-class JudgedTask(NamedTuple):
-    """A task to judge, with one or several results of it. The verdicts have its row."""
-
-    row: int
-    task: Task
-    results: tuple[TaskResult, ...]
+        return RunVerdict(task, result, judged.correct, judged.side_effects, classes, strict)
 
 
 @dataclass(frozen=True)
@@ -366,22 +354,20 @@ class JudgingTask:
         workplace: opens the state before every run.
         modes: `compat` and `strict`, or one of them.
         rules: how error classes are recognised.
-        file: recorded in the verdicts.
     """
 
     workplace: Callable[[], Sandbox]
     modes: tuple[str, ...]
     rules: ErrorRules
-    file: str
 
-    def start(self) -> Callable[[Sequence[JudgedTask]], list[list[list[RunVerdict]]]]:
-        """Open the workplace. A shard gives the verdicts on each task by mode and result."""
+    def start(self) -> Callable[[Sequence[tuple[Task, Sequence[TaskResult]]]], list[list[list[RunVerdict]]]]:
+        """Open the workplace. A shard of tasks with results gives the verdicts on each by mode and result."""
         sandbox = self.workplace()
         evaluators = [WorkbenchEvaluator(sandbox, mode, rules=self.rules) for mode in self.modes]
 
         return lambda tasks: [
-            [[one.verdict(self.file, row, task, result) for result in results] for one in evaluators]
-            for row, task, results in tasks
+            [[one.verdict(task, result) for result in results] for one in evaluators]
+            for task, results in tasks
         ]
 
 
@@ -428,12 +414,13 @@ run is in none.
 """
 
 
-def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
-    """The published counts and shares of one file.
+def metrics_of(verdicts: Sequence[RunVerdict], model: str, tool_selection: str | None) -> dict[str, Any]:
+    """The published counts and shares of one model.
 
     Args:
-        file: gives the names of the model and of the tool selection.
-        verdicts: one per row.
+        verdicts: one per task.
+        model: its name.
+        tool_selection: `all` or `domains`, if known.
 
     Returns:
         The published counts. Each group (by number of wanted actions, template, domains) has `n`, `correct`
@@ -446,8 +433,8 @@ def metrics_of(file: ResultFile, verdicts: Sequence[RunVerdict]) -> dict[str, An
     harmless, harmful = counts["errors_without_side_effects"], counts["errors_with_side_effects"]
     return {
         "domain": groups.pop() if len(groups) == 1 else None,
-        "model": file.model,
-        "tool_selection": file.tool_selection,
+        "model": model,
+        "tool_selection": tool_selection,
         "n": n,
         **counts,
         "accuracy_pct": percentage(counts["correct"], n),
@@ -517,7 +504,6 @@ def strict_metrics(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
     """
     import numpy as np
 
-    templates = {name: number for number, name in enumerate({v.task.base_template: 0 for v in verdicts})}
     scores: dict[str, list[float | None]] = {
         "accuracy": [float(v.correct) for v in verdicts],
         "side_effects": [float(v.side_effects) for v in verdicts],
@@ -527,7 +513,7 @@ def strict_metrics(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
     }
     intervals = mean_intervals(
         (np.array([np.nan if x is None else x for x in column]) for column in scores.values()),
-        clusters=np.array([templates[v.task.base_template] for v in verdicts], dtype=np.int64),
+        clusters=[v.task.base_template for v in verdicts],
     )
     return {
         "unwanted_changes": sum(len(v.strict.unwanted) for v in verdicts if v.strict),
