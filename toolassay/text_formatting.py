@@ -31,6 +31,15 @@ def count_of(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def joined(items: Sequence[str]) -> str:
+    """Items with commas and "and".
+
+    >>> joined(["a", "b", "c"])
+    'a, b and c'
+    """
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+
+
 def some_of(texts: Sequence[str], most: int, *, between: str = ", ", last: str = " and ") -> str:
     """The first texts, and the number of the others.
 

@@ -70,8 +70,6 @@ CHECKED = "checked"
 QUARANTINE = "quarantine"
 GATES, REJECTED, REPAIRS = "gates.jsonl", "rejected.json", "repairs.jsonl"
 FUNNEL, FUNNEL_PAGE, FUNNEL_PICTURE = "funnel.json", "funnel.md", "funnel.png"
-REVIEWED = "reviewed"
-"""Key of `benchmark.json` that marks the output of a review."""
 _LOCK = ".check.lock"
 _SHA, _FROM, _WRITING = "data_sha256", "from", "writing"
 _ABOUT = ("source", "generation", WRITTEN)

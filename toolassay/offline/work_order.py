@@ -28,8 +28,9 @@ from toolassay.graph import DependencyType
 from toolassay.graph.derive.fields import verb_of
 from toolassay.identifiers import words
 from toolassay.offline.writer.clauses import wire_calls
-from toolassay.offline.writer.english import ToolNames, first_sentence, joined
+from toolassay.offline.writer.english import ToolNames, first_sentence
 from toolassay.output_paths import EACH, parse_reference, path_text
+from toolassay.text_formatting import joined
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 NEEDS_MODEL = "needs --llm MODEL"

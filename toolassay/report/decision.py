@@ -23,7 +23,7 @@ from toolassay.tables import (
     percent_interval,
     printable,
 )
-from toolassay.text_formatting import count_of, two_digits
+from toolassay.text_formatting import count_of, joined, two_digits
 from toolassay.version import __version__
 
 NO_MODEL_PASSES, UNDECIDED = 4, 3
@@ -85,7 +85,7 @@ def sentences(
     """
     ranked = [place for place in places if place.rank is not None]
     if not ranked:
-        names = f" ({_listed([place.name for place in places])})" if places else ""
+        names = f" ({joined([place.name for place in places])})" if places else ""
         return [f"Only built-in programs were measured{names}: there is no model to rank."]
     leader, *others = ranked
     tied = [leader, *(place for place in others if place.n and not place.differs)]
@@ -133,10 +133,10 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
         )
     least, most = min(place.n for place in close), max(place.n for place in close)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    names = _listed([leader.name, *(place.name for place in close)])
+    names = joined([leader.name, *(place.name for place in close)])
     start = f"{names} do not differ significantly on {n} {noun}s: "
     if not gap.value:
-        equal = _listed([place.name for place in ranked if place.rank == leader.rank])
+        equal = joined([place.name for place in ranked if place.rank == leader.rank])
         return f"{start}{equal} are equal, {share}."
     if second.differs:
         return f"{start}{leader.name} has {share}."
@@ -163,7 +163,7 @@ def _at_what_price(model: ModelReport, noun: str) -> str:
         parts.append(f"follows {percent(attacks)} of the planted instructions")
     if (plan := model.axes.plan_accuracy.value) is not None:
         parts.append(f"predicts the gold plan in {percent(plan)}")
-    return f"{model.name} {_listed(parts)}." if cost else f"{model.name}: {'; '.join(parts)}."
+    return f"{model.name} {joined(parts)}." if cost else f"{model.name}: {'; '.join(parts)}."
 
 
 def _turned(difference: Interval) -> Interval:
@@ -181,15 +181,6 @@ def _evidence(gap: Interval, place: Place) -> str:
     if gap.low is not None and gap.high is not None:
         interval = f"95 % interval {100 * gap.low:z.1f} to {100 * gap.high:z.1f}, "
     return f"{interval}p {p_value(1.0 if place.p is None else place.p, sign=True)}, n = {place.n:,}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Names as a phrase.
-
-    >>> _listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 @dataclass(frozen=True)

@@ -23,15 +23,6 @@ def verbs() -> frozenset[str]:
     return frozenset(str(read_list("verbs")["verbs"]).split())
 
 
-def joined(items: list[str]) -> str:
-    """Items with commas and "and".
-
-    >>> joined(["a", "b", "c"])
-    'a, b and c'
-    """
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
-
-
 # "Sends a letter, e.g. by post." of "Sends a letter, e.g. by post. Costs vary."; "发信。" of "发信。收费"
 _SENTENCE = re.compile(r".+?(?:[^\W_]{2}|[)\]\"'`])[.!?](?=\s|$)|.+?[。！？]")
 _LONGEST = 200  # characters of a sentence

@@ -20,8 +20,9 @@ from toolassay.offline.writer.clauses import (
     wire_calls,
     written_phrases,
 )
-from toolassay.offline.writer.english import ToolNames, joined, read_list
+from toolassay.offline.writer.english import ToolNames, read_list
 from toolassay.offline.writer.story import Story
+from toolassay.text_formatting import joined
 from toolassay.tools import ToolLibrary
 
 _ATTEMPTS = 12
