@@ -147,3 +147,11 @@ def test_recursive_schemas_are_described_to_a_depth() -> None:
     schema = {"properties": {"node": {"$ref": "#/$defs/node"}}}
     node = {"description": "A node.", "properties": {"node": {"$ref": "#/$defs/node"}}}
     assert len(argument_descriptions({**schema, "$defs": {"node": node}})) == 4
+
+
+def test_a_result_that_is_too_large_has_the_names_of_its_next_level() -> None:
+    task = {f"field_{number}": {"type": "string", "format": "date-time"} for number in range(30)}
+    schema = {"properties": {"data": {"type": "object", "properties": task, "required": ["field_7"]}}}
+    shown = signature(schema, 500)
+    assert len(shown) <= 500 and "field_29?" in shown and "field_7," in shown
+    assert [*read_notation(shown)["properties"]["data"]["properties"]] == [*task]

@@ -349,7 +349,7 @@ def json_type(value: Any) -> str:
     return kinds.get(type(value), "null")
 
 
-def notation(schema: Any, root: Schema, *, depth: int = 3, further: int = 0) -> str:
+def notation(schema: Any, root: Schema, *, depth: int = 3, further: int = 0, with_names: bool = False) -> str:
     """A schema in one compact line, as prompts show it: TypeScript's notation of types, with bounds.
 
     Args:
@@ -357,6 +357,7 @@ def notation(schema: Any, root: Schema, *, depth: int = 3, further: int = 0) -> 
         root: The whole schema, to which references are relative.
         depth: Levels of objects and lists to show; below them, `object` and `array`.
         further: Levels below `depth` of which only required properties are shown, with `…` for the others.
+        with_names: Whether the first level below `depth` has the names of its properties.
 
     >>> root = {"type": "object", "required": ["to"], "properties": {
     ...     "to": {"type": "array", "items": {"type": "string", "format": "email"}, "minItems": 1},
@@ -364,18 +365,23 @@ def notation(schema: Any, root: Schema, *, depth: int = 3, further: int = 0) -> 
     >>> print(notation(root, root))
     {to: email[1..], n?: integer 1..8, size?: 'S' | 'M'}
     """
-    return _Notation(root, further).text(schema, depth)
+    return _Notation(root, further, with_names).text(schema, depth)
 
 
 # A name that needs no quotation marks: "repo-path" and "user.name", not "per page".
 _PLAIN_NAME = re.compile(r"[\w$.@-]+")
 
 
+def _name(one: Property) -> str:
+    name = one.name if _PLAIN_NAME.fullmatch(one.name) else _quoted(one.name)
+    return name if one.required else f"{name}?"
+
+
 class _Notation:
     """Writes one notation, of at most `_MOST_PARTS` types."""
 
-    def __init__(self, root: Schema, further: int) -> None:
-        self.root = root
+    def __init__(self, root: Schema, further: int, with_names: bool) -> None:
+        self.root, self.with_names = root, with_names
         self.last = -further  # the depth of which nothing is shown
         self.left = _MOST_PARTS
 
@@ -392,6 +398,8 @@ class _Notation:
         if isinstance(values := schema.get("enum"), list) and values:
             more = " | …" if len(values) > MOST_SHOWN else ""
             return " | ".join(map(_value, values[:MOST_SHOWN])) + more
+        if self.with_names and depth == 0 and (properties := properties_at(schema, self.root)):
+            return "{" + ", ".join(map(_name, properties)) + "}"
         if depth > self.last and self.left > 0:
             kind = schema.get("type")
             if kind == "object" or "properties" in schema or "allOf" in schema:
@@ -420,8 +428,7 @@ class _Notation:
             if self.left <= 0:
                 shown.append("…")
                 break
-            name = one.name if _PLAIN_NAME.fullmatch(one.name) else _quoted(one.name)
-            shown.append(f"{name}{'' if one.required else '?'}: {self.text(one.schema, depth - 1)}")
+            shown.append(f"{_name(one)}: {self.text(one.schema, depth - 1)}")
         if more and shown[-1] != "…":
             shown.append("…")
         return "{" + ", ".join(shown) + "}"

@@ -42,7 +42,7 @@ _FURTHER = (27, 16, 12, *range(8, 0, -1))  # levels below the depth, of which on
 def signature(schema: Schema, most: int = _MOST) -> str:
     """The notation of a schema in at most about `most` characters, as deep as that allows.
 
-    Optional properties are shown down to five levels, required ones also below.
+    Optional properties are shown down to five levels, required ones also below, or one more level by name.
 
     If even one level is too long, only the names remain, those that are required first.
 
@@ -55,8 +55,10 @@ def signature(schema: Schema, most: int = _MOST) -> str:
     text = ""
     for depth in _DEPTHS:
         if len(text := notation(schema, schema, depth=depth)) <= most:
+            named = notation(schema, schema, depth=depth, with_names=True)
             deeper = (notation(schema, schema, depth=depth, further=further) for further in _FURTHER)
-            return next((one for one in deeper if len(one) <= most), text)
+            fitting = [one for one in (named, *deeper, text) if len(one) <= most]
+            return max(fitting, key=len)
     if not properties:
         return f"{text[: most - 1]}…"
     # Sorting is stable: otherwise the order is that of the schema.

@@ -93,6 +93,13 @@ def test_a_search_may_have_an_open_end() -> None:
     assert states(("find_stays", {"start_date": "2027-05-01"})) == []
 
 
+def test_an_id_may_be_an_address_where_the_tool_says_so() -> None:
+    either = {"user_id": {"type": "string", "description": "The id of a user, or an email."}}
+    library = ToolLibrary.from_json({"nodes": [imported_tool("find_lists", "Lists.", either, ["user_id"])]})
+    gate = PlanGate(Background(library, "schema", ToolGraph.of_dependencies(library, [])))
+    assert told(check(gate, label(("find_lists", named(user_id="bo@x.org"))))) == []
+
+
 def test_what_is_deleted_is_used_no_more() -> None:
     gone = ("delete_user", {"user_id": "U-1"})
     used = ("add_tags", {"user_id": "U-1", "tags": ["a"]})

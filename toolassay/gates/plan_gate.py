@@ -121,7 +121,9 @@ class PlanGate:
                 reason = f"'{parameter.name}' of '{tool.id}' takes {listed(allowed)}; got {shown(value)}"
                 yield _finding("quarantine", reason, where)
             attribute, is_address = meaning_of(parameter.name).attribute, EMAIL.fullmatch(value) is not None
-            if (attribute == "email" and "@" not in value) or (attribute in IDENTITIES and is_address):
+            is_either = "mail" in parameter.description.casefold()  # "an e-mail address or the id of a user"
+            is_wrong = attribute in IDENTITIES and is_address and not is_either
+            if is_wrong or (attribute == "email" and "@" not in value):
                 what = "an e-mail address" if is_address else "no e-mail address"
                 reason = f"'{parameter.name}' of '{tool.id}' is {shown(value)}, {what}"
                 yield _finding("quarantine", reason, where)
