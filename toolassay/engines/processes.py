@@ -134,6 +134,8 @@ def _begin(task: ShardTask[Any, Any]) -> None:
         _work = task.start()
     except Exception as error:  # raised here, it would look as if the process had died
         _failure = error
+    except SystemExit:  # of `_end`: the pool would print a traceback
+        os._exit(128 + signal.SIGTERM)
 
 
 def _end(number: int, frame: object) -> None:

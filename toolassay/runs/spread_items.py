@@ -113,7 +113,8 @@ class ItemsTask:
             loop = Loop(1, retry=replace(self.retry, replaced=0, left=0))
             error: ToolassayError | None = None
             with temporary_folder() as scratch, Journal(scratch / JOURNAL) as journal:
-                journal.extend(shard.begun)
+                if shard.begun:
+                    journal.extend(shard.begun)
                 start = journal.end
                 try:
                     answer_items(self.work, shard.items, models[self.llm], models, journal, loop)
