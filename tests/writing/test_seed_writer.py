@@ -199,6 +199,14 @@ def test_a_critic_sends_back_what_it_says_no_to(tmp_path: Path, criterion: str, 
     assert record["reviews"]["critic"][criterion] == {"yes": True, "why": "Too odd."}
 
 
+def test_a_doubt_that_a_critic_decides_is_not_sent_back_with_a_fault(tmp_path: Path) -> None:
+    leaks = words("I need the cheapest bench for 3 hours, so call book_bench.", "find_benches", "book_bench")
+    yes = json.dumps({name: {"why": "", "yes": True} for name in CRITERIA})
+    writer = Scripted(PLAN, leaks, WORDS)
+    written(tmp_path, writer, Scripted(said=lambda request: yes))
+    assert "book_bench" in writer.last(2) and DAY not in writer.last(2)
+
+
 def test_what_a_critic_said_last_stays_with_the_sample(tmp_path: Path) -> None:
     no = json.dumps({name: {"why": "Too odd.", "yes": name != "natural"} for name in CRITERIA})
     written(tmp_path, Scripted(PLAN, WORDS, WORDS), Scripted(said=lambda request: no), rewrite=1)

@@ -121,11 +121,13 @@ def judge_of(
             if level_of([finding.state]) != "pass"
         ]
         found = [
-            Problem(one.gate, f"{one.reason}{f' ({one.where})' if one.where else ''}") for one in findings
+            Problem(one.gate, f"{one.reason}{f' ({one.where})' if one.where else ''}")
+            for one in findings
+            if ask is None or not critics or not is_doubt(one)
         ]
-        if ask is None or not critics or any(not is_doubt(finding) for finding in findings):
+        if ask is None or not critics or found:
             return Judgement(found)
-        found, reviews = [], dict[str, Any]()
+        reviews = dict[str, Any]()
         for critic in critics:
             results = (carried.results, carried.is_simulated) if carried else ((), False)
             evidence = Knowledge(values, *results, seen)

@@ -34,6 +34,7 @@ KNOWN = [
     ("write to Anna.Smith@Example.com.", "anna.smith@example.com"),
     ("print report.pdf", "/home/me/report.pdf"),
     ("order AB-1234", "AB1234"),
+    ("the song Hey Jude by The Beatles", 'track:"Hey Jude" artist:"The Beatles"'),
     ("play https://music.org/list/1h0CEZCm6Ib, please", "1h0CEZCm6Ib"),
     ("play https://music.org/list/1h0CEZCm6Ib, please", "music:list:1h0CEZCm6Ib"),
     # in other words

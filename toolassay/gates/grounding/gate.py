@@ -191,7 +191,7 @@ class GroundingGate:
                 doubt = self._doubt(literal, SourceText("\n".join([gold.request, *outputs])))
                 it = "the request, nor in what earlier calls gave"
             if doubt is not None:
-                used = used or SourceText("\n".join(str(one.value) for one in literals_of(gold)))
+                used = used or _used(gold)
                 state, reason = doubt.state, doubt.reason.replace("{it}", it)
                 if stated := _stated_instead(doubt, request, used):
                     state = "reject"
@@ -222,6 +222,8 @@ class GroundingGate:
             return None  # part of a default that is a list or an object
         if slot and slot.default is not None and slot.default == value:
             return None
+        if type(value) is int and value == 0:
+            return None  # "at the very top", "free", "no bags"
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
         if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):
@@ -242,10 +244,16 @@ class GroundingGate:
         return Doubt("quarantine", reason, choice=others[0] if is_sure else "")
 
 
+def _used(gold: Gold) -> SourceText:
+    """All values of a plan, and the words of its tools' names, one a line."""
+    names = (node.tool.replace("_", " ") for node in gold.nodes)
+    return SourceText("\n".join([*(str(one.value) for one in literals_of(gold)), *names]))
+
+
 def _stated_instead(doubt: Doubt, request: SourceText, used: SourceText) -> str:
     """What the request states in place of a value, if nothing else in the plan has it; else empty."""
     if doubt.choice:
-        return "" if doubt.choice.casefold() in used.folded.split("\n") else f"'{doubt.choice}'"
+        return "" if used.states(doubt.choice) else f"'{doubt.choice}'"
     for kind, missing in doubt.missing:
         if found := rivals(kind, missing, request, used):
             return ", ".join(f"'{shorten(one)}'" for one in found[:2])

@@ -19,6 +19,9 @@ from toolassay.text_values.vocabulary import MONTHS
 # Parts of words for times and durations without digits: "noon", "midnight", "an hour".
 _SPELLED = re.compile(r"no|mid|hour|min|day|week|fortnight|month|year|half|quarter")
 
+# A key of a query, which is notation: "artist:" in 'artist:"The Beatles"', not "PS:" before a blank.
+_KEY = re.compile(r"(?<![^\s:(])[^\W\d]\w*:(?=[\w\"'])")
+
 
 class ValuePart(NamedTuple):
     """A part of a value.
@@ -65,6 +68,7 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
         lambda found: ValuePart(found, identifiers.url_key(found) in source.urls, kind="url"),
         rest,
     )
+    rest = _KEY.sub(lambda match: " " * len(match.group()), rest)
     rest = take(identifiers.FILE, lambda found: _file(found, source), rest)
     if any(character.isdigit() for character in rest) or _SPELLED.search(rest):
         for reader in (_dates, _times, _durations):
