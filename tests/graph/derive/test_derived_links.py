@@ -169,6 +169,15 @@ def test_items_whose_schema_has_a_name_are_not_whatever_the_list_is_called() -> 
     assert (top["id"], add["id"]) not in links_of(top, add)
 
 
+def test_a_list_with_an_id_of_its_own_is_not_what_it_lists() -> None:
+    own = {**record("name", id=TEXT), "title": "TaskListResponse"}
+    one = operation("GET /users/{user_id}/task_list", record(data=own))
+    show = operation("GET /tasks/{task_id}", record("title"))
+    rows = operation("GET /tasks", {**many(record("name", id=TEXT)), "title": "TaskList"})
+    found = links_of(one, show, rows)
+    assert (one["id"], show["id"]) not in found and (rows["id"], show["id"]) in found
+
+
 def test_what_only_calls_that_write_need_is_not_the_same_in_both() -> None:
     needs = {"topic_id": NUMBER, "raw": TEXT}
     read = mcp_tool("read_topic", record("title"), needs={"topic_id": NUMBER})

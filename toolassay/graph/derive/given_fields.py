@@ -222,8 +222,10 @@ class _Result:
     def _inside(
         self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
     ) -> _Place:
-        level, named = place.level + 1, _has_name(names)
         is_list = EACH in path[len(place.path) :]
+        if not is_list and self._identifies(schema):
+            names = tuple(one for one in names if "list" not in words_of(one))  # a task list is no task
+        level, named = place.level + 1, _has_name(names)
         if is_transparent(name):
             around = place.shape or frozenset(declared_at(place.schema, self.schema))
             return place._replace(path=path, schema=schema, level=level, shape=around)
