@@ -57,8 +57,8 @@ def signature(schema: Schema, most: int = _MOST) -> str:
         if len(text := notation(schema, schema, depth=depth)) <= most:
             named = notation(schema, schema, depth=depth, with_names=True)
             deeper = (notation(schema, schema, depth=depth, further=further) for further in _FURTHER)
-            fitting = [one for one in (named, *deeper, text) if len(one) <= most]
-            return max(fitting, key=len)
+            text = next((one for one in deeper if len(one) <= most), text)
+            return max(text, named, key=len) if len(named) <= most else text
     if not properties:
         return f"{text[: most - 1]}…"
     # Sorting is stable: otherwise the order is that of the schema.

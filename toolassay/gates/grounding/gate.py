@@ -222,8 +222,6 @@ class GroundingGate:
             return None  # part of a default that is a list or an object
         if slot and slot.default is not None and slot.default == value:
             return None
-        if type(value) is int and value == 0:
-            return None  # "at the very top", "free", "no bags"
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
         small = text.strip().casefold()
         if isinstance(value, bool) or (small in _YES_OR_NO and (slot is None or slot.is_boolean)):

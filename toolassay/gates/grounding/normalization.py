@@ -113,12 +113,14 @@ def _stemmer() -> Callable[[str], str]:
 def key_of(word: str) -> str:
     """The key of a plain word: its stem.
 
-    >>> key_of("painting") == key_of("painted")
-    True
+    >>> key_of("painting") == key_of("painted"), key_of("colours") == key_of("color")
+    (True, True)
     """
     if len(word) > 40 or not word.isascii():
         return word
-    return _stemmer()(word)
+    # "colour" and "organise", not "hour" nor "wise".
+    word = re.sub(r"(?<=[a-z]{2}[^f])our(?=s$|ed$|ing$|$)", "or", word)
+    return _stemmer()(re.sub(r"(?<=[a-z]{3})is(?=(?:e|es|ed|ing|ation)$)", "iz", word))
 
 
 def words_in(text: str) -> list[str]:

@@ -94,7 +94,7 @@ def score_predictions(
         bertscore: who computes BERTScore; None leaves it out.
         items: where to write the file of items; None writes none.
         engine: where the labels are scored; None for one process a core if there are many.
-        progress: who watches.
+        progress: Shows how many items are scored.
 
     Returns:
         The metrics by group, and the rows they are made of.
