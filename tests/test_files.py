@@ -19,6 +19,7 @@ from toolassay.files import (
     read_json_lines,
     refuse_to_replace,
     safe_name,
+    short_json,
     write_json,
     write_json_lines,
 )
@@ -199,6 +200,20 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=12,
 )
+
+
+@given(value=values, most=st.integers(1, 200))
+def test_a_short_form_is_bounded_and_whole_where_it_fits(value: Any, most: int) -> None:
+    whole, short = json.dumps(value, ensure_ascii=False), short_json(value, most)
+    assert len(short) <= most
+    assert len(whole) > most or short == whole
+
+
+def test_a_short_form_keeps_what_stands_behind_a_long_list() -> None:
+    rows = [{"id": number, "text": "x" * 300} for number in range(60)]
+    short = json.loads(short_json({"rows": rows, "next": {"page": 2}}, 1_000))
+    assert short["next"] == {"page": 2} and short["rows"][0]["id"] == 0
+    assert json.loads(short_json([[["x" * 99] * 99] * 99] * 99, 400))[0][0]
 
 
 @given(value=values, indent=st.sampled_from([None, 1, 2, 4]))

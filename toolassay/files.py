@@ -450,6 +450,39 @@ def map_texts(
     return {named(name): map_texts(item, change, key=key, levels=levels - 1) for name, item in value.items()}
 
 
+_KEPT = ((20, 1_000), (10, 400), (5, 200), (3, 100), (2, 50), (1, 30))
+"""Items of a list and characters of a text that a short form keeps; the first that fits is used."""
+
+
+def short_json(value: Any, most: int) -> str:
+    """A JSON value on one line in at most `most` characters: long lists and texts keep their beginnings.
+
+    Each level of a value is kept, so that a part of it can still be found.
+
+    >>> short_json({"of": list(range(90)), "total": 90}, 70)
+    '{"of": [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, "… 80 more"], "total": 90}'
+    """
+    text = json.dumps(value, ensure_ascii=False)
+    for items, characters in _KEPT:
+        if len(text) <= most:
+            return text
+        text = json.dumps(_with_beginnings(value, items, characters), ensure_ascii=False)
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _with_beginnings(value: Any, items: int, characters: int, levels: int = 50) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= characters else f"{value[:characters]}…"
+    if not isinstance(value, list | dict):
+        return value
+    if not levels:
+        return "…"
+    if isinstance(value, dict):
+        return {name: _with_beginnings(one, items, characters, levels - 1) for name, one in value.items()}
+    kept = [_with_beginnings(one, items, characters, levels - 1) for one in value[:items]]
+    return kept if len(value) <= items else [*kept, f"… {len(value) - items} more"]
+
+
 def holds_list(path: Path) -> bool:
     """Whether a JSON file is one list, rather than one object per line; False if it cannot be read."""
     try:

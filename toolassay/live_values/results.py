@@ -11,7 +11,7 @@ import msgspec
 from toolassay.argument_schemas import Schema, properties_of
 from toolassay.calls.execution_record import Arguments
 from toolassay.executors.executor import CallResult, one_line
-from toolassay.files import values_in
+from toolassay.files import short_json, values_in
 from toolassay.live_values.facts import without_secrets
 from toolassay.tool_results import is_refusal
 
@@ -92,7 +92,8 @@ class SeenCall(msgspec.Struct, frozen=True):
         >>> SeenCall.of({"id": 7}, CallResult.of({"name": "Ann", "password": "x"}))
         SeenCall(arguments={'id': 7}, result='{"name": "Ann"}')
         """
-        shown = CallResult.of(without_secrets(result.value)).text
+        value = without_secrets(result.value)
+        shown = value if isinstance(value, str) else short_json(value, _LONGEST_RESULT)
         return cls(without_secrets(arguments), one_line(shown, _LONGEST_RESULT))
 
 

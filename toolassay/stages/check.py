@@ -90,7 +90,6 @@ from toolassay.tables import Result
 from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
-from toolassay.writing.shown import MOST_OF_RESULT
 
 
 def requested_gates(
@@ -227,7 +226,7 @@ def read_evidence(folder: DataFolder) -> CriticEvidence:
     path = folder.path / EXECUTIONS
     found = {}
     for one in read_executions(path) if path.is_file() else ():
-        texts = [CallResult.of(call.result).text[:MOST_OF_RESULT] for call in one.calls if not call.error]
+        texts = [CallResult.of(call.result).text for call in one.calls if not call.error]
         found[one.id] = common._replace(results=texts, simulated=one.executor == SIMULATED)
     return CriticEvidence(common, found)
 

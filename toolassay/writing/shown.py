@@ -10,6 +10,7 @@ from typing import Any
 
 from toolassay.argument_schemas import kinds_of, properties_of
 from toolassay.dataset import Sample
+from toolassay.files import short_json
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.live_values.results import SeenCall
@@ -19,8 +20,7 @@ from toolassay.tools import Tool, ToolLibrary
 _MOST_OF_SERVICE = 3_000  # characters
 _MOST_OF_DESCRIPTION = 4_000
 _MOST_OF_SCHEMA = 6_000
-MOST_OF_RESULT = 1_500
-"""Characters of a result, or of its shape, in a prompt."""
+_MOST_OF_RESULT = 1_500  # characters of a result, or of its shape, in a prompt
 _LINKED = 4  # linked tools beside the sampled ones
 _FEWEST = 8  # tools to choose from, where there are as many
 _MOST_ROWS = 4  # of a tool
@@ -104,7 +104,7 @@ def shape_of_result(tool: Tool) -> str:
     schema = tool.output_schema
     if schema is None or (kinds_of(schema, schema) <= {"object"} and not properties_of(schema)):
         return ""
-    return signature(schema, MOST_OF_RESULT)
+    return signature(schema, _MOST_OF_RESULT)
 
 
 def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
@@ -177,9 +177,7 @@ def shown_results(tools: Sequence[str], results: Sequence[str]) -> list[str]:
     for place, (tool, text) in enumerate(zip(tools, results, strict=False)):
         try:
             value = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             value = text
-        shown = json.dumps(value, ensure_ascii=False)
-        cut = shown if len(shown) <= MOST_OF_RESULT else f"{shown[:MOST_OF_RESULT]}…"
-        lines.append(f"<node-{place}> {tool}: {cut}")
+        lines.append(f"<node-{place}> {tool}: {short_json(value, _MOST_OF_RESULT)}")
     return lines
