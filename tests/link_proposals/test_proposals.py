@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from builders import imported_tool
 from proposing import flow, library, nodes, proposal, shown
 from schema_graphs import link
 
@@ -71,13 +72,20 @@ def test_an_order_gets_its_value_and_a_known_value_stays() -> None:
         (flow("find_order", "owner.name", "ship_parcel", "parcel_code"), "has no"),
         (flow("list_users", "users[].id", "invite", "email"), "no email"),
         (flow("list_users", "users[].id", "open_category", "category_id"), "not of category"),
+        (flow("find_order", "report", "rate", "stars"), "takes a number"),
     ],
 )
 def test_a_proposal_that_cannot_be_is_refused(refused: object, word: str) -> None:
     tools = ToolLibrary.from_json(
-        {"nodes": [*nodes(), {**nodes()[2], "id": "list_categories", "source": {"name": "list_categories"}}]}
+        {
+            "nodes": [
+                *nodes(),
+                {**nodes()[2], "id": "list_categories", "source": {"name": "list_categories"}},
+                imported_tool("rate", "Rates something.", {"stars": {"type": "integer"}}),
+            ]
+        }
     )
-    proposals = [proposal("find_order", refused, is_paid="boolean", id="string")]  # type: ignore[arg-type]
+    proposals = [proposal("find_order", refused, is_paid="boolean", id="string", report="string")]  # type: ignore[arg-type]
     applied = apply_proposals([], proposals, tools)
     assert applied.dependencies == []
     assert word in applied.refused[0]

@@ -68,6 +68,7 @@ _MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 120, 8  # characters of what an argument me
 _MOST_REASON = 200  # characters
 _MOST_NAMED = 5  # refused links in a message
 _SCALARS = frozenset({"string", "integer", "number"})
+_NUMBERS = frozenset({"integer", "number", "null"})
 _AGAIN = "This is not the requested JSON object. Answer with it and nothing else."
 _KEYS = ("fields", "links")
 # In `source` of a tool: where its output schema comes from, and the one that its server declares.
@@ -268,6 +269,9 @@ def problem_of(link: ProposedLink, library: ToolLibrary, subjects: Collection[st
         return f"'{link.field}' is no text or number"
     parts = [part for part in parse_path(link.field) if isinstance(part, str) and part != EACH]
     field, argument = (meaning_of(parts[-1] if parts else ""), meaning_of(link.argument.rpartition(".")[2]))
+    # Documents declare ids carelessly; any other text is no number.
+    if given == {"string"} and taken and taken <= _NUMBERS and field.attribute not in IDENTITIES:
+        return f"'{link.field}' is a text, '{link.argument}' takes a number"
     if field.attribute and argument.attribute and not attribute_fit(field.attribute, argument.attribute):
         return f"'{link.field}' is no {argument.attribute}"
     owners = [field.thing, *(thing_of(part) for part in parts[-2:-1])]
