@@ -13,12 +13,14 @@ from unittest.mock import patch
 import msgspec
 import pytest
 from bench_bookings import GRAPH, bookings_folder
+from builders import imported_tool
 from schema_graphs import link as linked
 
 from toolassay import generate
 from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
+from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json
 from toolassay.gates.rubric import CRITERIA
@@ -290,3 +292,22 @@ def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path
 def test_what_belongs_to_strict_samples_is_refused(tmp_path: Path, more: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
         written(tmp_path, Scripted(), follow="seed", **more)
+
+
+def test_a_search_is_offered_for_what_the_sampled_tools_require() -> None:
+    text = {"type": "string"}
+    readers = [f"rank_{number}" for number in range(20)]
+    found = {"type": "object", "properties": {"people": {"type": "array", "items": {"type": "object"}}}}
+    found["properties"]["people"]["items"]["properties"] = {"person_id": text}  # type: ignore[index]
+    tools = [imported_tool(name, "Ranks people.", {}, output=found) for name in readers]
+    tools.append(imported_tool("search_people", "Searches people.", {"name": text}, ["name"], output=found))
+    tools.append(imported_tool("get_person", "Gets a person.", {"person_id": text}, ["person_id"]))
+    library = ToolLibrary.from_json({"nodes": tools})
+    feeds = [
+        linked(name, "get_person", ("people[].person_id", "person_id"))
+        for name in [*readers, "search_people"]
+    ]
+    graph = ToolGraph.of_dependencies(library, feeds)
+    for seed in range(8):
+        offered = offered_tools(graph, Sample(0, seed, "single", ("get_person",), ()))
+        assert offered[0] == "get_person" and "search_people" in offered

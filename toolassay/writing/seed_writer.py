@@ -283,6 +283,10 @@ def _concerns_plan(problems: Iterable[Problem]) -> bool:
 
 
 def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:
-    what = "Plan the calls again, for another goal if need be." if about_plan else "Write the words again."
+    what = (
+        "Plan the calls again (`goal`, `calls`, `declined`), for another goal if need be."
+        if about_plan
+        else "Write the words again (`user_request`, `task_steps`, `declined`)."
+    )
     found = "\n".join(f"- {one.text}" for one in problems)
     return {"role": "user", "content": template("again").substitute(problems=found, what=what)}

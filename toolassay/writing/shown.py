@@ -13,6 +13,7 @@ from toolassay.dataset import Sample
 from toolassay.files import short_json
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
+from toolassay.graph.derive.fields import route_of, verb_of
 from toolassay.live_values.results import SeenCall
 from toolassay.signatures import said_of_result, signature
 from toolassay.tools import Tool, ToolLibrary
@@ -42,23 +43,30 @@ def tools_to_judge(graph: ToolGraph | None, library: ToolLibrary, used: Collecti
 def offered_tools(graph: ToolGraph, sample: Sample) -> tuple[str, ...]:
     """The tools from which a plan is made: the sampled ones first, then others in the order of the library.
 
-    The others are up to four that are linked with a sampled tool, first those that fill a required argument
-    of it; if that makes less than eight, also tools with arguments of the same name, then any.
+    The others are up to four that are linked with a sampled tool: for each argument that a sampled tool
+    requires one that fills it, a search before other tools, then further ones. If that makes less than eight,
+    also tools with arguments of the same name, then any.
     """
     library, rng = graph.library, Random(f"neighbours {sample.seed} {sample.index}")
-    needed: list[str] = []
+    filled = {pair.target.split(".")[0] for pairs in sample.fields for pair in pairs}
+    sources: dict[str, list[str]] = {}
     others: list[str] = []
     for name in sample.nodes:
-        tool = library[name]
-        required = {one.name for one in tool.parameters if one.required}
-        filled = {pair.target.split(".")[0] for pairs in sample.fields for pair in pairs}
+        required = {one.name for one in library[name].parameters if one.required}
         for before in graph.predecessors(name):
             link = graph.dependency(before, name)
-            fills = {pair.target.split(".")[0] for pair in fields_of(link)} if link else set()
-            (needed if fills & required - filled else others).append(before)
+            fills = [pair.target.split(".")[0] for pair in fields_of(link)] if link else []
+            for one in required.intersection(fills):
+                sources.setdefault(one, []).append(before)
+            others.append(before)
         others += graph.successors(name)
-    rng.shuffle(needed)
     rng.shuffle(others)
+    for tools in sources.values():
+        rng.shuffle(tools)
+        tools.sort(key=lambda name: verb_of(library[name], route_of(library[name])) != "search")
+    # What the sample does not fill comes first.
+    rounds = zip_longest(*(sources[one] for one in sorted(sources, key=lambda one: (one in filled, one))))
+    needed = [name for row in rounds for name in row if name is not None]
     linked = [name for name in dict.fromkeys([*needed, *others]) if name not in sample.nodes][:_LINKED]
     chosen = {*sample.nodes, *linked}
     if (missing := _FEWEST - len(chosen)) > 0:
@@ -108,7 +116,7 @@ def shape_of_result(tool: Tool) -> str:
 
 
 def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
-    """The links among some tools, one a line, with the field that fills an argument."""
+    """The links among some tools, one a line: what fills an argument, and why a model proposed it."""
     lines = []
     for source in names:
         for target in names:
@@ -118,10 +126,10 @@ def shown_links(graph: ToolGraph, names: Sequence[str]) -> list[str]:
             pairs = [
                 f"{source}: {pair.source or 'whole result'} -> {pair.target}" for pair in fields_of(link)
             ]
-            pairs += [f"the same {pair.target} as {source}" for pair in link.shared]
-            lines.append(
-                f"{target} after {source}" + (f" ({'; '.join(pairs)})" if pairs else " (order only)")
-            )
+            pairs += [f"mostly the same {pair.target} as {source}" for pair in link.shared]
+            why = f": {link.reasons[0]}" if link.origin == "proposed" and link.reasons else ""
+            what = f"({'; '.join(pairs)})" if pairs else "(order only)"
+            lines.append(f"{target} after {source} {what}{why}")
     return lines
 
 
