@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from toolassay.argument_values.drawn_values import draw_arguments
-from toolassay.argument_values.places import allowed_range, allowed_values
+from toolassay.argument_values.places import allowed_range, allowed_values, quoted_in
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -70,6 +70,8 @@ def test_other_words_restrict_nothing(description: str) -> None:
         "Keys to show, e.g. just 'key' and 'title'. Others are left out.",
         "Examples: 'colour:red', 'size:10'",
         "Cannot be combined with 'until' or 'limit'",
+        "Split with |, e.g. Gala|Fuji",
+        '要查询的城市，比如"北京"。若要查询多个城市，请用|分割，比如"北京|上海"。',
     ],
 )
 def test_texts_in_quotation_marks_with_another_role_restrict_nothing(description: str) -> None:
@@ -88,6 +90,19 @@ def test_texts_in_quotation_marks_with_another_role_restrict_nothing(description
 )
 def test_texts_in_quotation_marks_that_are_announced_are_the_values(description: str) -> None:
     assert allowed_values(Parameter("way", "string", description)) == ["up", "down"]
+
+
+def test_what_the_pattern_of_the_schema_refuses_is_no_value() -> None:
+    flags = Parameter("flags", "string", "[G(fast/slow), D(diesel)]", {"pattern": "^[GD]*$"})
+    assert allowed_values(flags) == []
+
+
+@pytest.mark.parametrize(
+    "description", ["The day, as 'yyyy-MM-dd'", "(`HH:mm`)", '日期，格式为 "yyyy-MM-dd"']
+)
+def test_the_form_of_a_date_is_no_example(description: str) -> None:
+    assert quoted_in(description) == []
+    assert quoted_in(f'{description}；比如"北京"或"上海"') == ["北京", "上海"]
 
 
 @pytest.mark.parametrize("kind", ["string | null", "str|None", "Optional[str]"])

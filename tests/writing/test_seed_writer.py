@@ -139,6 +139,13 @@ def test_an_order_without_a_reference_is_of_calls_about_one_thing() -> None:
     assert (found("Guides"), found("Rules"), found("<node-0>.id")) == ([order], [], [order])
 
 
+def test_two_searches_for_one_word_have_no_order() -> None:
+    names = ("search_articles", "search_studies")
+    graph = ToolGraph.of_dependencies(ToolLibrary([Tool(name) for name in names]), [linked(*names)])
+    nodes = [{"id": name, "arguments": [{"name": "word", "value": "oak"}]} for name in names]
+    assert links_of(graph, nodes) == []
+
+
 def test_a_tool_is_called_for_two_things(tmp_path: Path) -> None:
     benches = ["<node-0>.benches[0].id", "<node-1>.benches[0].id"]
     invite = ("invite_guests", {"booking_id": "k-12", "filter": {"bench_ids": benches}})

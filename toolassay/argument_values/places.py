@@ -327,6 +327,10 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
+# "YYYY-MM-DD" and "hh:mm"
+_DATE_FORM = re.compile(r"(?:[yY]{2,4}|[mM]{2}|[dD]{2}|[hH]{2}|[sS]{2}|[-/:. T]){2,}")
+# What stands in a sentence and in no value.
+_OF_SENTENCE = re.compile(r"[,;\"“”，。：；、？！]")
 # "'metric' or 'imperial'", but not "'metric'" alone.
 _QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
 # What stands before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role:
@@ -406,16 +410,28 @@ def allowed_values(parameter: Parameter) -> list[str]:
     for text in (kind["list"] if kind else "", parameter.type if "|" in parameter.type else ""):
         if values := _clean(re.split(r"[,|]", text)):
             return values
-    return _described(parameter.description)
+    values = _described(parameter.description)
+    pattern = parameter.declaration.get("pattern")
+    if values and isinstance(pattern, str) and not all(_meets(pattern, one) for one in values):
+        return []
+    return values
+
+
+@lru_cache(maxsize=1024)
+def _meets(pattern: str, text: str) -> bool:
+    return not ArgumentValidator({"properties": {"value": {"pattern": pattern}}}).problems({"value": text})
 
 
 def quoted_in(description: str) -> list[str]:
     """The texts in quotation marks, which are examples where they list no alternatives.
 
-    >>> quoted_in("A city, e.g. 'Porto'; not the customer's")
+    Forms of dates are none.
+
+    >>> quoted_in("A city, e.g. 'Porto'; not the customer's, on 'DD.MM.YYYY'")
     ['Porto']
     """
-    return [one[1:-1] for one in re.findall(rf"(?<!\w){_QUOTED}(?!\w)", description)]
+    found = re.findall(rf"(?<![A-Za-z\d_]){_QUOTED}(?![A-Za-z\d_])", description)
+    return [one[1:-1] for one in found if not _DATE_FORM.fullmatch(one[1:-1])]
 
 
 def allowed_range(parameter: Parameter) -> Range | None:
@@ -443,9 +459,13 @@ def allowed_range(parameter: Parameter) -> Range | None:
 
 def _described(description: str) -> list[str]:
     """The values that a description lists, other than examples."""
-    for part in re.split(r"[:;()\[\]\n]|\.\s", description):
-        items = [item.strip() for item in part.split("|")]
-        if len(items) > 1 and all(len(item.split()) <= 3 for item in items[1:]):
+    parts = re.split(r"[:;()\[\]\n]|\.\s", description)
+    piped = [[item.strip() for item in part.split("|")] for part in parts if "|" in part]
+    # A "|" in a sentence is what the values of a list are divided by.
+    if any(_OF_SENTENCE.search(item) for items in piped for item in items[1:]):
+        piped = []
+    for items in piped:
+        if all(len(item.split()) <= 3 for item in items[1:]):
             first = items[0] if len(items[0].split()) <= 3 else items[0].split()[-1]
             if values := _clean([first, *items[1:]]):
                 return values

@@ -63,7 +63,7 @@ PARAMETERS: Mapping[str, Any] = {"temperature": 0.0, "top_p": 1.0, "max_tokens":
 CONFLICT_FIX = "use those settings, or --force true (keeps the old run, and asks about every tool again)"
 _MOST_FIELDS, _MOST_LINKS = 40, 30  # of one answer
 _DEEPEST = 8  # parts of a path
-_MOST_DESCRIPTION = 900  # characters of the description of a tool
+_MOST_DESCRIPTION = 900  # characters of the description of another tool
 _MOST_OF_ARGUMENT, _MOST_ARGUMENTS = 120, 8  # characters of what an argument means; described arguments
 _MOST_REASON = 200  # characters
 _MOST_NAMED = 5  # refused links in a message
@@ -357,7 +357,8 @@ def _line(tool: Tool, *, with_paths: bool = False) -> str:
     first = sorted(described, key=lambda one: one[0].split(".")[0] not in needs)[:_MOST_ARGUMENTS]
     said = {path: cut(text, _MOST_OF_ARGUMENT) for path, text in first}
     more = {"arguments": said} if said else {}
-    return json.dumps({**shown, "desc": cut(shown["desc"], _MOST_DESCRIPTION), **more}, ensure_ascii=False)
+    about = shown["desc"] if with_paths else cut(shown["desc"], _MOST_DESCRIPTION)
+    return json.dumps({**shown, "desc": about, **more}, ensure_ascii=False)
 
 
 def candidates_of(library: ToolLibrary, dependencies: Iterable[Dependency]) -> dict[str, list[Tool]]:

@@ -30,6 +30,7 @@ from toolassay.dataset import Sample, references_in
 from toolassay.files import values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
+from toolassay.graph.derive.fields import route_of, verb_of
 from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Message, sent_back
@@ -37,6 +38,7 @@ from toolassay.models.structured_output import json_schema
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask
 from toolassay.schemas import call_list_schema, object_schema
+from toolassay.tools import Tool
 from toolassay.writing.shown import (
     offered_tools,
     shape_of_result,
@@ -70,8 +72,8 @@ Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[Judg
 def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """The links of a plan: what its references say, and orders that the graph knows of calls about one thing.
 
-    Two calls are about one thing if a value occurs in both. A link names tools. Of a tool that is called
-    twice, each call has a link of its own.
+    Two calls are about one thing if a value occurs in both; two that only read have no order. A link names
+    tools. Of a tool that is called twice, each call has a link of its own.
     """
     ids = [node["id"] for node in nodes]
     pairs = [
@@ -93,9 +95,14 @@ def links_of(graph: ToolGraph, nodes: Sequence[Mapping[str, Any]]) -> list[dict[
         for before, source in enumerate(ids[:place]):
             if source in graph.library and target in graph.library and given[before] & given[place]:
                 link = graph.dependency(source, target)
-                if link is not None and not fields_of(link) and not link.shared:
+                only_read = all(_reads(graph.library[one]) for one in (source, target))
+                if link is not None and not (fields_of(link) or link.shared or only_read):
                     pairs.append((before, place))
     return [{"source": ids[source], "target": ids[target]} for source, target in dict.fromkeys(pairs)]
+
+
+def _reads(tool: Tool) -> bool:
+    return verb_of(tool, route_of(tool)) in ("find", "search")
 
 
 @dataclass(frozen=True, kw_only=True)
