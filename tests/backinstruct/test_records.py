@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolassay.answers import ECHO
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
-from toolassay.backinstruct.records import plan_of, raw_record, sample_id
+from toolassay.backinstruct.records import plan_of, raw_sample, read_raw, sample_id
 from toolassay.dataset import Sample
+from toolassay.files import write_json_lines
 from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
 
@@ -22,12 +24,20 @@ RESULT: dict[str, Any] = {
 
 
 def test_a_record_has_the_published_keys_and_the_verdicts() -> None:
-    record = raw_record(SAMPLE, LIBRARY, {**RESULT, "check_by_teacher": "Executable: yes. Correct: yes."})
+    result = {**RESULT, "check_by_teacher": "Executable: yes. Correct: yes."}
+    record = raw_sample(SAMPLE, LIBRARY, result).to_json()
     published = ("id", "seed", "method", "number_of_tools", "sampled_nodes", "sampled_links", "result")
     assert list(record)[:7] == list(published)
     assert record["sampled_nodes"] == [{"id": "a", "input-type": ["text"], "output-type": []}]
     assert record["critics"] == {"node": True, "link": True, "both": True, "llm": "pass"}
     assert record["id"] == sample_id(SAMPLE) == "7-00005"
+
+
+def test_keys_that_others_added_to_a_line_are_kept(tmp_path: Path) -> None:
+    line = raw_sample(SAMPLE, LIBRARY, RESULT, "a goal").to_json() | {"note": {"by": "Ann"}, "seed": None}
+    write_json_lines(tmp_path / "data_raw.json", [line])
+    (read,) = read_raw(tmp_path / "data_raw.json")
+    assert read.to_json() == line and read.goal == "a goal"
 
 
 @pytest.mark.parametrize(
