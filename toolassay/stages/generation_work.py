@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -396,7 +396,7 @@ class GenerationWork(Work):
         """Create the folder with its graph and tools."""
         self.place.make(self.graph)
 
-    def run(self, run: OpenRun) -> int:
+    def answer(self, run: OpenRun, items: Any, chosen: Iterable[int]) -> int:
         """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
         folder, settings = self.place.folder, self.settings
         if self.is_foreign and folder.data_raw.exists():
@@ -413,7 +413,7 @@ class GenerationWork(Work):
 
         loop = replace(run.loop, done=done)
         critics = {name: run.helpers[name] for name in self.writing.critic}
-        self._generation = generate_samples(self.items, folder.data_raw, run, critics, self.count, loop)
+        self._generation = generate_samples(items, folder.data_raw, run, critics, self.count, loop)
         if self.rewrite:
             self._rewriting = rewriting_gain(run.journal)
         rewriting = {"rewriting": msgspec.to_builtins(self._rewriting)} if self._rewriting else {}
@@ -431,7 +431,7 @@ class GenerationWork(Work):
         self.place.folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """The number of samples; `run` has written them."""
+        """The number of samples; `answer` has written them."""
         return Written(0 if self._generation is None else self._generation.written)
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
