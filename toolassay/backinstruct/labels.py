@@ -17,7 +17,7 @@ import networkx as nx
 
 from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings
-from toolassay.backinstruct.records import RawSample, plan_of
+from toolassay.backinstruct.records import Instruction, RawSample, WrittenNode
 from toolassay.dataset import (
     Shape,
     form_of,
@@ -183,7 +183,6 @@ class LabelNode(msgspec.Struct):
     arguments: list[Any]
 
 
-WrittenNode = tuple[str, Any]
 Ends = tuple[str, str]
 
 
@@ -202,25 +201,16 @@ class Labeller:
 
     def label(self, record: RawSample) -> tuple[Gold | None, list[str]]:
         """The label of a record and no problems, or None and the problems."""
-        result, problems = record.result, list[str]()
-        request = result.get("user_request")
-        if not isinstance(request, str) or not request.strip():
-            problems.append("user_request is not a text")
         try:
-            steps = msgspec.convert(result.get("task_steps"), list[str])
-        except msgspec.ValidationError:
-            problems.append("task_steps is not a list of texts")
-            steps = []
-        written, ends = plan_of(result)
-        links = [(self._names.read(source), self._names.read(target)) for source, target in ends]
-        nodes = self._nodes(result, written, links, problems)
+            written = msgspec.convert(record.result, Instruction)
+        except msgspec.ValidationError as error:
+            return None, [f"the result is malformed: {error}"]
+        problems, steps, request = list[str](), written.task_steps, written.user_request
+        links = [(self._names.read(source), self._names.read(target)) for source, target in written.links]
+        nodes = self._nodes(written.invoking_graph.nodes, links, problems)
         tools = {node.task for node in nodes}
-        problems += [
-            f"a link names '{name}', which is no node"
-            for link, names in zip(links, ends, strict=True)
-            for tool, name in zip(link, names, strict=True)
-            if tool not in tools
-        ]
+        names = (name for link in links for name in link)
+        problems += [f"a link names '{name}', which is no node" for name in names if name not in tools]
         if steps and len(steps) != len(nodes):
             problems.append(f"{len(steps)} steps for {len(nodes)} nodes")
         if self._kind == "schema":
@@ -246,33 +236,23 @@ class Labeller:
             "task_steps": steps,
             "task_nodes": msgspec.to_builtins(nodes),
             "task_links": [{"source": source, "target": target} for source, target in links],
-            "check_by_teacher": result.get("check_by_teacher"),
+            "check_by_teacher": written.check_by_teacher,
             **form_of(request),
             **{key: line[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in line},
         }
         return Gold.of(label), []
 
     def _nodes(
-        self,
-        result: Mapping[str, Any],
-        written: Sequence[WrittenNode],
-        links: Sequence[Ends],
-        problems: list[str],
+        self, written: Sequence[WrittenNode], links: Sequence[Ends], problems: list[str]
     ) -> list[LabelNode]:
-        graph = result.get("invoking_graph")
-        raw = graph.get("nodes") if isinstance(graph, Mapping) else None
-        if not isinstance(raw, list) or not written:
-            problems.append("the invoking graph has no nodes")
-            return []
-        if len(written) != len(raw):
-            problems.append("a node has no id")
-        tools = [self._names.meant(name) for name, _ in written]
+        tools = [self._names.meant(node.tool) for node in written]
         problems += [
-            f"unknown tool '{name}'" for (name, _), tool in zip(written, tools, strict=True) if tool is None
+            f"unknown tool '{node.tool}'" for node, tool in zip(written, tools, strict=True) if tool is None
         ]
         references = References(tools, links)
         nodes: list[LabelNode] = []
-        for place, (name, values) in enumerate(written):
+        for place, node in enumerate(written):
+            name, values = node.tool, node.input or node.arguments
             if self._kind == "resource":
                 arguments = references.resource_arguments(values, place, problems)
             else:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -13,9 +13,48 @@ from msgspec.structs import replace
 
 from toolassay.backinstruct.critics import Follow, RuleVerdict, rule_critic
 from toolassay.backinstruct.teacher_review import read_review
-from toolassay.dataset import RequestId, Sample, form_of
+from toolassay.dataset import PlanLink, RequestId, Sample, form_of
 from toolassay.files import read_json_lines, record_of
 from toolassay.tools import ToolLibrary
+
+
+class WrittenNode(msgspec.Struct, frozen=True):
+    """A call of an `Instruction`, by the names that resource, temporal and schema plans use."""
+
+    id: str = ""
+    task: str = ""
+    input: Any = None
+    arguments: Any = None
+
+    def __post_init__(self) -> None:
+        if not self.tool:
+            raise ValueError("has no id")
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        return self.id or self.task
+
+
+class WrittenGraph(msgspec.Struct, frozen=True):
+    """The plan of an `Instruction`."""
+
+    nodes: Annotated[list[WrittenNode], msgspec.Meta(min_length=1)]
+    links: list[PlanLink] | None = None
+
+
+class Instruction(msgspec.Struct, frozen=True):
+    """What a model writes for a sample; arguments may be anything."""
+
+    task_steps: list[str]
+    user_request: Annotated[str, msgspec.Meta(pattern=r"\S")]
+    invoking_graph: WrittenGraph
+    check_by_teacher: Any = None
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """The links of the plan as (source, target)."""
+        return [(link.source, link.target) for link in self.invoking_graph.links or ()]
 
 
 class SampledTool(msgspec.Struct, frozen=True, rename={"inputs": "input-type", "outputs": "output-type"}):
@@ -45,7 +84,7 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
         number_of_tools: Number of its tools.
         sampled_nodes: Its tools.
         sampled_links: Its links.
-        result: What the model wrote; no part of it need be well formed.
+        result: What the model wrote: an `Instruction`, if it is well formed.
         critics: Verdicts of the rule critic on nodes, links and both, and of the LLM critic.
         form: Mark of a work order.
         follow: "seed" if the sample was only an idea, with which a plan is not compared.
@@ -110,14 +149,15 @@ def raw_sample(
     Args:
         sample: The sample.
         library: The tools.
-        result: What the model wrote.
+        result: What the model wrote; an `Instruction`, unless there is a goal.
         goal: The model's own goal, if the sample was only an idea.
     """
-    nodes, links = plan_of(result)
     rule = RuleVerdict(node=True, link=True)
     if goal is None:
+        written = msgspec.convert(result, Instruction)
         sampled = ((link.source, link.target) for link in sample.links)
-        rule = rule_critic(sample.nodes, sampled, (name for name, _ in nodes), links)
+        tools = (node.tool for node in written.invoking_graph.nodes)
+        rule = rule_critic(sample.nodes, sampled, tools, written.links)
     teacher = read_review(result.get("check_by_teacher")).verdict
     return RawSample(
         id=sample_id(sample),
@@ -143,23 +183,3 @@ def raw_sample(
         follow=UNSET if goal is None else "seed",
         goal=UNSET if goal is None else goal,
     )
-
-
-def plan_of(result: Mapping[str, Any]) -> tuple[list[tuple[str, Any]], list[tuple[str, str]]]:
-    """Nodes as (tool, inputs) and links as (source, target) of a result; malformed ones are skipped."""
-    graph = result.get("invoking_graph")
-    graph = graph if isinstance(graph, Mapping) else {}
-    raw_nodes, raw_links = graph.get("nodes"), graph.get("links")
-    nodes = [
-        (name, node.get("input", node.get("arguments")))
-        for node in (raw_nodes if isinstance(raw_nodes, list) else [])
-        if isinstance(node, Mapping) and isinstance(name := node.get("id", node.get("task")), str)
-    ]
-    links = [
-        (link["source"], link["target"])
-        for link in (raw_links if isinstance(raw_links, list) else [])
-        if isinstance(link, Mapping)
-        and isinstance(link.get("source"), str)
-        and isinstance(link.get("target"), str)
-    ]
-    return nodes, links
