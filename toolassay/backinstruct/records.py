@@ -111,8 +111,9 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> dict[str, Any]:
         """The line as a JSON object."""
-        value = msgspec.to_builtins(self)
-        return value | value.pop("more", {})
+        value: dict[str, Any] = msgspec.to_builtins(self)
+        value.update(value.pop("more", {}))
+        return value
 
 
 def read_raw(path: Path) -> Iterator[RawSample]:
