@@ -64,7 +64,6 @@ async def test_a_server_that_never_takes_up_the_call_is_unreachable(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("toolassay.models.transports.CONNECT", 0.3)
-    monkeypatch.setattr("toolassay.models.transports.CONNECT", 0.3)
     hole, callers = black_hole()
     with closing(hole):
         error = await failure(f"http://127.0.0.1:{hole.getsockname()[1]}/v1", client)
