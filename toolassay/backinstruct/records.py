@@ -101,7 +101,7 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
     sampled_nodes: list[SampledTool] = []
     sampled_links: list[SampledLink] = []
     result: dict[str, Any]
-    critics: dict[str, bool | str] | UnsetType = UNSET
+    critics: dict[str, Any] | UnsetType = UNSET
     form: str | UnsetType = UNSET
     follow: Follow | UnsetType = UNSET
     goal: str | UnsetType = UNSET
