@@ -190,6 +190,10 @@ def test_temporal_arguments_stay_as_they_are() -> None:
 @pytest.mark.parametrize(
     ("raw", "problem"),
     [
+        (record([]), "at `$.invoking_graph.nodes`"),
+        (record([{"input": ["a"]}]), "has no id - at `$.invoking_graph.nodes[0]`"),
+        (record([{"id": "Translation"}], user_request=" "), "at `$.user_request`"),
+        (record([{"id": "Translation"}], task_steps=[1]), "at `$.task_steps[0]`"),
         (record([{"id": "Ghost", "input": []}]), "unknown tool 'Ghost'"),
         (
             record([{"id": "Translation", "input": ["<node-4>"]}]),
@@ -217,23 +221,7 @@ def test_temporal_arguments_stay_as_they_are() -> None:
 def test_what_cannot_be_a_label_is_refused_with_the_reason(raw: dict[str, Any], problem: str) -> None:
     made, problems = label(raw)
     assert made is None
-    assert problem in problems
-
-
-@pytest.mark.parametrize(
-    ("nodes", "changes", "place"),
-    [
-        ([], {}, "invoking_graph.nodes"),
-        ([{"input": ["a"]}], {}, "invoking_graph.nodes[0]"),
-        ([{"id": "Translation"}], {"user_request": " "}, "user_request"),
-        ([{"id": "Translation"}], {"task_steps": [1]}, "task_steps[0]"),
-    ],
-)
-def test_the_place_of_what_a_model_wrote_wrong_is_named(
-    nodes: list[Any], changes: dict[str, Any], place: str
-) -> None:
-    made, (problem,) = label(record(nodes, **changes))
-    assert made is None and problem.endswith(f"`$.{place}`")
+    assert any(one.endswith(problem) for one in problems)
 
 
 ANYTHING = st.recursive(
