@@ -69,7 +69,6 @@ def format_data(
         UsageError: `data_raw.json` is missing or malformed, or a data set may not be replaced.
         ToolassayError: `data_raw.json` is empty, or no sample has a valid label; no file is changed then.
     """
-    to_keep = _to_keep(folder, dependency_type, force=force)
     labeller, alignment = Labeller(library, dependency_type), Alignment()
     reasons: Counter[str] = Counter()
     seen: set[Any] = set()
@@ -102,7 +101,7 @@ def format_data(
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
-        copies = [keep_dated_copy(path) for path in to_keep]
+        copies = [keep_dated_copy(path) for path in _to_keep(folder, dependency_type, force=force)]
     kind = folder.benchmark.dependency_type or dependency_type
     folder.describe(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
     return Formatted(kept, refused, left_out, reasons, alignment, copies)

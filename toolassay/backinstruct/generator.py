@@ -17,7 +17,6 @@ from msgspec import UNSET
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import RawSample, numbered_id, raw_sample, read_raw
 from toolassay.dataset import Sample
-from toolassay.errors import UsageError
 from toolassay.files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
@@ -365,20 +364,9 @@ def read_kept(output: Path, seed: int) -> dict[str, RawSample]:
     """The records of `data_raw.json` by id; {} if the file is missing.
 
     Raises:
-        UsageError: The file is malformed, or has records of another seed.
+        UsageError: As `read_raw`.
     """
-    if not output.exists():
-        return {}
-    kept = {}
-    for record in read_raw(output):
-        if record.seed != seed:
-            raise UsageError(
-                f"has a sample of seed {record.seed}, not {seed}",
-                file=output,
-                fix="use that seed, another --data_dir, or --force true (keeps a dated copy)",
-            )
-        kept[str(record.id)] = record
-    return kept
+    return {str(record.id): record for record in read_raw(output, seed)} if output.exists() else {}
 
 
 class GateGain(msgspec.Struct, frozen=True):

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from toolassay.backinstruct.critics import Follow, RuleVerdict, rule_critic
 from toolassay.backinstruct.teacher_review import read_review
 from toolassay.dataset import PlanLink, RequestId, Sample, form_of
+from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, record_of
 from toolassay.tools import ToolLibrary
 
@@ -116,14 +117,22 @@ class RawSample(msgspec.Struct, frozen=True, kw_only=True):
         return value
 
 
-def read_raw(path: Path) -> Iterator[RawSample]:
+def read_raw(path: Path, seed: int | None = None) -> Iterator[RawSample]:
     """The lines of a `data_raw.json`.
 
+    Args:
+        path: The file.
+        seed: The seed that all samples must have; None for any.
+
     Raises:
-        UsageError: The file is missing, or a line is no sample (names its number).
+        UsageError: The file is missing, or a line is no sample or has another seed (names its number).
     """
     for number, value in read_json_lines(path, fix="make it with data_engine.py"):
         sample = record_of(value, RawSample, file=path, line=number, fix="correct or remove that line")
+        if seed not in (None, sample.seed):
+            wrong = f"has a sample of seed {sample.seed}, not {seed}"
+            fix = "use that seed, another --data_dir, or --force true (keeps a dated copy)"
+            raise UsageError(wrong, file=path, line=number, fix=fix)
         more = {key: item for key, item in value.items() if key not in RawSample.__struct_fields__}
         yield replace(sample, more=more or UNSET)
 
