@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> DataFolder:
         raw(1, review=BAD),
         raw(2, extra=True),
         raw(3, review=None),
-        {"id": "0-00004", "result": 7},
+        raw(4) | {"result": {}},
     ]
     write_json_lines(tmp_path / "data_raw.json", records)
     return DataFolder(tmp_path)
@@ -57,7 +57,7 @@ def test_every_file_of_the_published_formatter_is_written(folder: DataFolder) ->
     assert (result.kept, result.refused) == (4, 1)
     assert [label["id"] for label in lines(folder.data)] == [f"0-{n:05d}" for n in range(4)]
     assert lines(folder.user_requests)[0] == {"id": "0-00000", "user_request": "Request 0: text"}
-    assert lines(folder.data_error)[0]["errors"] == ["there is no result"]
+    assert lines(folder.data_error)[0]["errors"] != []
     ids = json.loads(folder.alignment_ids.read_text())
     assert list(ids) == [
         f"{mode}_alignment_id" for mode in ("node", "link", "both_node_link", "self-check", "all")
@@ -98,9 +98,16 @@ def test_a_data_set_changed_by_hand_is_not_destroyed(folder: DataFolder) -> None
         format_data(DataFolder(folder.path), LIBRARY, "resource")
 
 
-def test_a_broken_raw_line_is_named_and_nothing_is_written(folder: DataFolder) -> None:
+@pytest.mark.parametrize(
+    "change",
+    [{"id": None}, {"result": 7}, {"sampled_nodes": [{"name": "a"}]}, {"sampled_links": {"source": "a"}}],
+)
+def test_a_line_that_is_no_sample_is_named_and_nothing_is_written(
+    folder: DataFolder, change: dict[str, Any]
+) -> None:
+    line = json.dumps(raw(9) | change)
     with folder.data_raw.open("a") as stream:
-        stream.write("{broken\n")
+        stream.write(line + "\n")
     with pytest.raises(UsageError, match=r"data_raw\.json:6"):
         format_data(folder, LIBRARY, "resource")
     assert not folder.data.exists()
@@ -153,10 +160,12 @@ def everything(folder: DataFolder) -> dict[str, bytes]:
 @pytest.mark.parametrize("force", [False, True])
 def test_where_nothing_can_be_formatted_nothing_is_overwritten(folder: DataFolder, force: bool) -> None:
     format_data(folder, LIBRARY, "resource")
-    bad = {"id": "x", "result": 7}
+    bad = {"id": "x", "result": {}}
     write_json_lines(folder.data_raw, [bad | {"id": "y"}, bad])
     before = everything(folder)
-    with pytest.raises(ToolassayError, match=r"none of the 2 samples .*2 x there is no result") as caught:
+    with pytest.raises(
+        ToolassayError, match=r"none of the 2 samples .*2 x the result is malformed"
+    ) as caught:
         format_data(folder, LIBRARY, "resource", force=force)
     assert caught.value.exit_code == 1
     assert everything(folder) == before

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.backinstruct.critics import verdicts_of
 from toolassay.backinstruct.labels import Labeller
+from toolassay.backinstruct.records import RawSample
 from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import Parameter, Tool, ToolLibrary
@@ -53,7 +55,7 @@ def record(nodes: list[Any], links: list[Any] = [], **changes: Any) -> dict[str,
 def label(
     raw: dict[str, Any], kind: DependencyType = "resource", library: ToolLibrary = LIBRARY
 ) -> tuple[dict[str, Any] | None, list[str]]:
-    gold, problems = Labeller(library, kind).label(raw)
+    gold, problems = Labeller(library, kind).label(msgspec.convert(raw, RawSample))
     return None if gold is None else dict(gold.record), problems
 
 
@@ -185,13 +187,13 @@ def test_temporal_arguments_stay_as_they_are() -> None:
     assert mapped["task_nodes"][0]["arguments"] == [{"name": "day", "value": "Monday"}]
 
 
-SOUND = record([{"id": "Translation", "input": ["a"]}])
-
-
 @pytest.mark.parametrize(
     ("raw", "problem"),
     [
-        (record([]), "the invoking graph has no nodes"),
+        (record([]), "at `$.invoking_graph.nodes`"),
+        (record([{"input": ["a"]}]), "has no id - at `$.invoking_graph.nodes[0]`"),
+        (record([{"id": "Translation"}], user_request=" "), "at `$.user_request`"),
+        (record([{"id": "Translation"}], task_steps=[1]), "at `$.task_steps[0]`"),
         (record([{"id": "Ghost", "input": []}]), "unknown tool 'Ghost'"),
         (
             record([{"id": "Translation", "input": ["<node-4>"]}]),
@@ -199,7 +201,6 @@ SOUND = record([{"id": "Translation", "input": ["a"]}])
         ),
         (record([{"id": "Translation", "input": [None]}]), "an input of node 0 is not a text"),
         (record([{"id": "Translation", "input": ["a"]}], task_steps=["1", "2"]), "2 steps for 1 nodes"),
-        (record([{"id": "Translation", "input": ["a"]}], user_request=" "), "user_request is not a text"),
         (
             record(
                 [{"id": "Translation", "input": ["a"]}], [{"source": "Translation", "target": "Image Search"}]
@@ -215,16 +216,12 @@ SOUND = record([{"id": "Translation", "input": ["a"]}])
             ),
             "the references go in a circle",
         ),
-        ({"id": "x", "result": None}, "there is no result"),
-        (SOUND | {"sampled_nodes": [{"name": "a"}]}, "sampled_nodes is not a list of tools"),
-        (SOUND | {"sampled_links": [{"a": 1}]}, "sampled_links is not a list of links"),
-        (SOUND | {"sampled_links": {"source": "a"}}, "sampled_links is not a list of links"),
     ],
 )
 def test_what_cannot_be_a_label_is_refused_with_the_reason(raw: dict[str, Any], problem: str) -> None:
     made, problems = label(raw)
     assert made is None
-    assert problem in problems
+    assert any(one.endswith(problem) for one in problems)
 
 
 ANYTHING = st.recursive(
@@ -243,13 +240,12 @@ ANYTHING = st.recursive(
 )
 
 
-@given(ANYTHING, ANYTHING, ANYTHING, ANYTHING, ANYTHING, st.sampled_from(["resource", "temporal"]))
-def test_no_malformed_record_is_more_than_a_problem(
-    nodes: Any, links: Any, steps: Any, sampled_nodes: Any, sampled_links: Any, kind: DependencyType
+@given(ANYTHING, ANYTHING, ANYTHING, st.sampled_from(["resource", "temporal"]))
+def test_no_malformed_answer_is_more_than_a_problem(
+    nodes: Any, links: Any, steps: Any, kind: DependencyType
 ) -> None:
     graph = {"nodes": nodes, "links": links}
-    raw = record([], task_steps=steps, invoking_graph=graph)
-    made, problems = label(raw | {"sampled_nodes": sampled_nodes, "sampled_links": sampled_links}, kind)
+    made, problems = label(record([], task_steps=steps, invoking_graph=graph), kind)
     assert (made is None) == bool(problems)
     if made is not None:
         verdicts_of(Gold.of(made))

@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from toolassay.answers import ECHO
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
-from toolassay.backinstruct.records import plan_of, raw_record, sample_id
+from toolassay.backinstruct.records import raw_sample, read_raw, sample_id
 from toolassay.dataset import Sample
+from toolassay.files import write_json_lines
 from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
 
@@ -22,7 +24,8 @@ RESULT: dict[str, Any] = {
 
 
 def test_a_record_has_the_published_keys_and_the_verdicts() -> None:
-    record = raw_record(SAMPLE, LIBRARY, {**RESULT, "check_by_teacher": "Executable: yes. Correct: yes."})
+    result = {**RESULT, "check_by_teacher": "Executable: yes. Correct: yes."}
+    record = raw_sample(SAMPLE, LIBRARY, result).to_json()
     published = ("id", "seed", "method", "number_of_tools", "sampled_nodes", "sampled_links", "result")
     assert list(record)[:7] == list(published)
     assert record["sampled_nodes"] == [{"id": "a", "input-type": ["text"], "output-type": []}]
@@ -30,18 +33,19 @@ def test_a_record_has_the_published_keys_and_the_verdicts() -> None:
     assert record["id"] == sample_id(SAMPLE) == "7-00005"
 
 
-@pytest.mark.parametrize(
-    "graph", [None, 3, {}, {"nodes": 4, "links": "x"}, {"nodes": [1, {}], "links": [None, {}]}]
-)
-def test_a_malformed_graph_is_an_empty_plan(graph: Any) -> None:
-    assert plan_of({"invoking_graph": graph}) == ([], [])
+def test_keys_that_others_added_to_a_line_are_kept(tmp_path: Path) -> None:
+    line = raw_sample(SAMPLE, LIBRARY, RESULT, "a goal").to_json() | {"note": {"by": "Ann"}, "seed": None}
+    write_json_lines(tmp_path / "data_raw.json", [line])
+    (read,) = read_raw(tmp_path / "data_raw.json")
+    assert read.to_json() == line and read.goal == "a goal"
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "no JSON at all",
-        '{"task_steps": [], "user_request": 3, "invoking_graph": {"nodes": []}}',
+        '{"task_steps": [], "user_request": "x", "invoking_graph": {"nodes": []}}',
+        '{"task_steps": [], "user_request": "x", "invoking_graph": {"nodes": [{"input": ["a"]}]}}',
         '{"task_steps": [], "user_request": "x"}',
         '{"task_steps": ["Step 1"], "user_request": "x", "invoking_graph": {"nodes": [{"id": "a"',
     ],

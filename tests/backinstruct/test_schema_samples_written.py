@@ -9,7 +9,7 @@ from schema_graphs import CINEMA
 
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
-from toolassay.backinstruct.records import raw_record
+from toolassay.backinstruct.records import raw_sample
 from toolassay.dataset import Sample
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.writer.instruction import write_instruction
@@ -62,8 +62,8 @@ def test_an_answer_that_repeats_the_form_is_none() -> None:
 
 
 def test_a_record_and_its_label_keep_the_fields() -> None:
-    record = raw_record(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
-    assert record["sampled_links"] == WRITTEN
+    record = raw_sample(SAMPLE, CINEMA.library, write_instruction(SAMPLE, CINEMA.library, "schema"))
+    assert record.to_json()["sampled_links"] == WRITTEN
     label, problems = Labeller(CINEMA.library, "schema").label(record)
     assert problems == [] and label is not None
     assert label.record["sampled_links"] == WRITTEN

@@ -23,6 +23,7 @@ from raw_server import (
     whole,
 )
 
+from toolassay.episodes.model_relay import WireRequest, relay_options
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
 from toolassay.models.options import ClientName
@@ -62,7 +63,6 @@ async def test_a_server_that_moved_is_named_and_the_key_goes_nowhere_else(
 async def test_a_server_that_never_takes_up_the_call_is_unreachable(
     client: ClientName, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("toolassay.models.transports.CONNECT", 0.3)
     monkeypatch.setattr("toolassay.models.transports.CONNECT", 0.3)
     hole, callers = black_hole()
     with closing(hole):
@@ -345,8 +345,13 @@ async def test_no_request_is_sent_on_a_connection_that_a_server_closes_after_a_s
         echo = b"\r\nConnection: close" if "connection: close" in server.heads[number].lower() else b""
         writer.write(STREAM_HEAD.replace(b"\r\n\r\n", echo + b"\r\n\r\n") + chunk(END) + chunk(b""))
 
+    wire = WireRequest("chat", '{"model": "m", "stream": true, "messages": []}', {})
     async with RawServer(answer) as server:
         assert len(await ask(server.base, client, count=3, stream=True, max_tries=1)) == 3
+        relay = Client("m", relay_options(ModelOptions(api_base=server.base, max_tries=1)))
+        for _ in range(3):
+            assert (await relay.complete(ChatRequest([], task=wire))).text == "yes"
+        await relay.close()
 
 
 async def stalled(writer: asyncio.StreamWriter, number: int) -> None:

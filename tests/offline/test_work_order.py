@@ -10,11 +10,12 @@ import pytest
 from builders import difficult_tools, workshop_tools
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from schema_graphs import CINEMA
 from writer_libraries import graph_of, literals_of
 
 from toolassay.backinstruct.labels import Labeller
-from toolassay.backinstruct.records import raw_record
+from toolassay.backinstruct.records import raw_sample
 from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.gates.gate import Background
@@ -82,12 +83,12 @@ def test_each_attempt_has_other_values_and_the_same_seed_the_same() -> None:
 
 def test_the_record_and_the_label_of_a_work_order_are_marked() -> None:
     reply = written(OFFICE, "get_order")
-    record = raw_record(Sample(0, 0, "single", ("get_order",), ()), OFFICE, reply)
+    record = raw_sample(Sample(0, 0, "single", ("get_order",), ()), OFFICE, reply)
     label, problems = Labeller(OFFICE, "temporal").label(record)
     assert label is not None and not problems
-    assert record["form"] == label.record["form"] == "work order"
+    assert record.form == label.record["form"] == "work order"
     rewritten = {**reply, "user_request": "What is order A-1042?"}
-    label, _ = Labeller(OFFICE, "temporal").label({**record, "result": rewritten})
+    label, _ = Labeller(OFFICE, "temporal").label(replace(record, result=rewritten))
     assert label is not None and "form" not in label.record
 
 
@@ -115,7 +116,7 @@ def test_the_gates_accept_work_orders(graph: ToolGraph) -> None:
     labeller = Labeller(graph.library, graph.dependency_type)
     for sample in Sampler(graph, 4).samples(60):
         reply = write_instruction(sample, graph.library, graph.dependency_type)
-        label, problems = labeller.label(raw_record(sample, graph.library, reply))
+        label, problems = labeller.label(raw_sample(sample, graph.library, reply))
         assert label is not None, problems
         gold = label
         findings = [one for gate in gates for one in gate.check(gold) if one.state != "not applicable"]

@@ -19,6 +19,7 @@ from schema_graphs import link as linked
 from toolassay import generate
 from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
+from toolassay.backinstruct.records import RawSample
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
 from toolassay.dataset import Sample
 from toolassay.errors import UsageError
@@ -107,7 +108,7 @@ def test_a_plan_of_its_own_then_the_words(tmp_path: Path) -> None:
     assert [node["id"] for node in graph["nodes"]] == ["find_benches", "book_bench"]
     assert graph["links"] == [{"source": "find_benches", "target": "book_bench"}]
     assert (record["result"]["user_request"], record["goal"], record["follow"]) == (ASKED, GOAL, "seed")
-    label, problems = Labeller(GRAPH.library, "schema").label(record)
+    label, problems = Labeller(GRAPH.library, "schema").label(msgspec.convert(record, RawSample))
     assert label is not None and not problems
     assert (label.record["type"], label.record["n_tools"]) == ("chain", 2), "of the written plan"
     sample = Sampler(GRAPH, 3).sample(0)

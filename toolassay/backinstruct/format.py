@@ -16,9 +16,10 @@ from typing import Any
 
 from toolassay.backinstruct.critics import Alignment, passes, verdicts_of
 from toolassay.backinstruct.labels import Labeller
+from toolassay.backinstruct.records import read_raw
 from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import atomic_writer, keep_dated_copy, read_json_lines, sha256_of
+from toolassay.files import atomic_writer, keep_dated_copy, sha256_of
 from toolassay.graph import DependencyType
 from toolassay.tables import Result, Table
 from toolassay.tools import ToolLibrary
@@ -65,12 +66,9 @@ def format_data(
         force: replace a data set that this function did not write, and keep dated copies of it.
 
     Raises:
-        UsageError: there is no `data_raw.json`, or a data set that may not be replaced.
+        UsageError: `data_raw.json` is missing or malformed, or a data set may not be replaced.
         ToolassayError: `data_raw.json` is empty, or no sample has a valid label; no file is changed then.
     """
-    if not folder.data_raw.exists():
-        raise UsageError("no such file", file=folder.data_raw, fix="make it with data_engine.py")
-    to_keep = _to_keep(folder, dependency_type, force=force)
     labeller, alignment = Labeller(library, dependency_type), Alignment()
     reasons: Counter[str] = Counter()
     seen: set[Any] = set()
@@ -80,19 +78,15 @@ def format_data(
         data, requests, errors, ids, markdown = (
             files.enter_context(atomic_writer(path)) for path in _data_set(folder)
         )
-        for number, record in read_json_lines(folder.data_raw):
-            if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
-                raise UsageError(
-                    "not a sample with an id", file=folder.data_raw, line=number, fix="remove that line"
-                )
-            gold, problems = labeller.label(record)
-            if record["id"] in seen:
+        for sample in read_raw(folder.data_raw):
+            gold, problems = labeller.label(sample)
+            if sample.id in seen:
                 gold, problems = None, ["the id occurs twice"]
-            seen.add(record["id"])
+            seen.add(sample.id)
             if gold is None:
                 refused += 1
                 reasons.update(dict.fromkeys(map(_kind_of, problems), 1))
-                errors.write(line({**record, "errors": problems}) + "\n")
+                errors.write(line({**sample.to_json(), "errors": problems}) + "\n")
                 continue
             verdicts = verdicts_of(gold)
             if critics is not None and not passes(verdicts)[critics]:
@@ -107,7 +101,7 @@ def format_data(
             raise _nothing(folder.data_raw, refused, left_out, reasons, critics)
         ids.write(json.dumps(alignment.ids, indent=2, ensure_ascii=False) + "\n")
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
-        copies = [keep_dated_copy(path) for path in to_keep]
+        copies = [keep_dated_copy(path) for path in _to_keep(folder, dependency_type, force=force)]
     kind = folder.benchmark.dependency_type or dependency_type
     folder.describe(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
     return Formatted(kept, refused, left_out, reasons, alignment, copies)

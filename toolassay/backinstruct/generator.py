@@ -12,13 +12,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec import UNSET
 
-from toolassay.backinstruct.critics import EXECUTED, REVIEWS
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
-from toolassay.backinstruct.records import numbered_id, raw_record
+from toolassay.backinstruct.records import RawSample, numbered_id, raw_sample, read_raw
 from toolassay.dataset import Sample
-from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, write_json_lines
+from toolassay.files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message, sent_back
@@ -59,13 +58,13 @@ class Judgement(NamedTuple):
     reviews: Mapping[str, Any] = MappingProxyType({})
     executed: str = ""
 
-    def added_to(self, record: Mapping[str, Any]) -> dict[str, Any]:
+    def added_to(self, record: RawSample) -> RawSample:
         """The record with the reviews and the outcome."""
-        found = {REVIEWS: dict(self.reviews), EXECUTED: self.executed}
-        return {**record, **{key: value for key, value in found.items() if value}}
+        reviews = dict(self.reviews) or UNSET
+        return msgspec.structs.replace(record, reviews=reviews, executed=self.executed or UNSET)
 
 
-Review = Callable[[Sample, Mapping[str, Any], Ask], Awaitable[Judgement]]
+Review = Callable[[Sample, RawSample, Ask], Awaitable[Judgement]]
 """Judges a record of `data_raw.json`; `Ask` is what critics are asked with."""
 
 
@@ -96,7 +95,7 @@ class Carried(NamedTuple):
         return cls(outcome, [Problem(*one) for one in problems], results)
 
 
-Tried = Callable[[Sample, Mapping[str, Any]], Awaitable[Carried]]
+Tried = Callable[[Sample, RawSample], Awaitable[Carried]]
 """Carries out the plan of a record of `data_raw.json`."""
 
 
@@ -167,13 +166,13 @@ class SampleEntry(ItemEntry):
         finish_reason: Why it ended, likewise.
     """
 
-    record: dict[str, Any] | None = None
+    record: RawSample | None = None
     attempts: Sequence[WritingAttempt] = ()
     response: str | None = None
     finish_reason: str | None = None
 
     @property
-    def usable(self) -> dict[str, Any] | None:
+    def usable(self) -> RawSample | None:
         """The record; None without a usable answer."""
         return self.record if self.outcome == "answered" else None
 
@@ -285,7 +284,7 @@ class SampleItems(SampleWriter):
 
     async def _attempt(
         self, sample: Sample, messages: Sequence[Message], number: int, ask: Ask
-    ) -> tuple[ChatResponse, dict[str, Any] | None, str | None]:
+    ) -> tuple[ChatResponse, RawSample | None, str | None]:
         """One answer, the record that it holds, and why it holds none."""
         graph = self.graph
         kind, tools = graph.dependency_type, [graph.library[name] for name in sample.nodes]
@@ -298,13 +297,13 @@ class SampleItems(SampleWriter):
         result, read = read_instruction(response.text, kind, response.finish_reason)
         if response.refused or result is None:
             return response, None, read.problem
-        return response, raw_record(sample, graph.library, result), read.problem
+        return response, raw_sample(sample, graph.library, result), read.problem
 
     async def _judged(
         self,
         sample: Sample,
         response: ChatResponse,
-        record: Mapping[str, Any] | None,
+        record: RawSample | None,
         problem: str | None,
         ask: Ask,
     ) -> Judgement:
@@ -350,8 +349,8 @@ def generate(
         answered = (key for key, entry in entries_of(journal) if entry.usable is not None)
         keys = sorted({*kept, *answered}, key=_by_number)
         if keys:
-            lines = (kept[key] if key in kept else journal.entry(key, SampleEntry).usable for key in keys)
-            write_json_lines(output, lines)
+            records = (kept.get(key) or journal.entry(key, SampleEntry).usable for key in keys)
+            write_json_lines(output, (record.to_json() for record in records if record is not None))
     declined = {
         key: entry.problem or ""
         for key, entry in entries_of(journal)
@@ -361,27 +360,13 @@ def generate(
     return Generation(len(keys), settled - refused - earlier, loop.summary, refused, declined)
 
 
-def read_kept(output: Path, seed: int) -> dict[str, Any]:
+def read_kept(output: Path, seed: int) -> dict[str, RawSample]:
     """The records of `data_raw.json` by id; {} if the file is missing.
 
     Raises:
-        UsageError: The file is malformed or has records of another seed (names line and seed).
+        UsageError: As `read_raw`.
     """
-    if not output.exists():
-        return {}
-    kept = {}
-    for number, record in read_json_lines(output):
-        if not isinstance(record, dict) or not isinstance(record.get("id"), str | int):
-            raise UsageError("not a sample with an id", file=output, line=number, fix="remove that line")
-        if record.get("seed") != seed:
-            raise UsageError(
-                f"has a sample of seed {record.get('seed')}, not {seed}",
-                file=output,
-                line=number,
-                fix="use that seed, another --data_dir, or --force true (keeps a dated copy)",
-            )
-        kept[str(record["id"])] = record
-    return kept
+    return {str(record.id): record for record in read_raw(output, seed)} if output.exists() else {}
 
 
 class GateGain(msgspec.Struct, frozen=True):

@@ -10,16 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import networkx as nx
 
 from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings
-from toolassay.backinstruct.records import plan_of
+from toolassay.backinstruct.records import Instruction, RawSample, WrittenNode
 from toolassay.dataset import (
-    PlanLink,
     Shape,
     form_of,
     is_paths,
@@ -33,7 +32,6 @@ from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.tools import ToolLibrary
 
-Part = TypeVar("Part")
 # What is around a name: "<" and ">" of "<Text Search>", "output of " of "output of Text Search".
 _WRAPPING = re.compile(r"^[<\s]*(?:output[_ ]of[_ ]+)?[<\s]*|[>\s]+$", re.IGNORECASE)
 # A step number: matches "Step 2" in "Step 2: use it", not "2 steps".
@@ -185,25 +183,6 @@ class LabelNode(msgspec.Struct):
     arguments: list[Any]
 
 
-class _SampledTool(msgspec.Struct):
-    id: str = ""
-    task: str = ""
-
-    def __post_init__(self) -> None:
-        if not (self.id or self.task):
-            raise ValueError
-
-
-def _read(value: Any, kind: type[Part], wrong: str, problems: list[str]) -> Part:
-    """A part of a record; of another form it is empty, and `wrong` is added to `problems`."""
-    try:
-        return msgspec.convert(value, kind)
-    except msgspec.ValidationError:
-        problems.append(wrong)
-        return kind()
-
-
-WrittenNode = tuple[str, Any]
 Ends = tuple[str, str]
 
 
@@ -220,33 +199,20 @@ class Labeller:
         self._names = Spellings(library.ids)
         self._schemas = {tool.id: tool.input_schema for tool in library}
 
-    def label(self, record: Mapping[str, Any]) -> tuple[Gold | None, list[str]]:
+    def label(self, record: RawSample) -> tuple[Gold | None, list[str]]:
         """The label of a record and no problems, or None and the problems."""
-        result = record.get("result")
-        if not isinstance(result, Mapping):
-            return None, ["there is no result"]
-        problems: list[str] = []
-        request = result.get("user_request")
-        if not isinstance(request, str) or not request.strip():
-            problems.append("user_request is not a text")
-        steps = _read(result.get("task_steps"), list[str], "task_steps is not a list of texts", problems)
-        written, ends = plan_of(result)
-        links = [(self._names.read(source), self._names.read(target)) for source, target in ends]
-        nodes = self._nodes(result, written, links, problems)
+        try:
+            written = msgspec.convert(record.result, Instruction)
+        except msgspec.ValidationError as error:
+            return None, [f"the result is malformed: {error}"]
+        problems, steps, request = list[str](), written.task_steps, written.user_request
+        links = [(self._names.read(source), self._names.read(target)) for source, target in written.links]
+        nodes = self._nodes(written.invoking_graph.nodes, links, problems)
         tools = {node.task for node in nodes}
-        problems += [
-            f"a link names '{name}', which is no node"
-            for link, names in zip(links, ends, strict=True)
-            for tool, name in zip(link, names, strict=True)
-            if tool not in tools
-        ]
+        names = (name for link in links for name in link)
+        problems += [f"a link names '{name}', which is no node" for name in names if name not in tools]
         if steps and len(steps) != len(nodes):
             problems.append(f"{len(steps)} steps for {len(nodes)} nodes")
-        kind, wrong = list[str | _SampledTool], "sampled_nodes is not a list of tools"
-        drawn = _read(record.get("sampled_nodes") or [], kind, wrong, problems)
-        sampled = [one if isinstance(one, str) else one.id or one.task for one in drawn]
-        wrong = "sampled_links is not a list of links"
-        ends_drawn = _read(record.get("sampled_links") or [], list[PlanLink], wrong, problems)
         if self._kind == "schema":
             problems += [
                 f"node {place} refers to <node-{reference.node}>, which is no other node"
@@ -258,45 +224,35 @@ class Labeller:
             nodes, steps = in_order(nodes, steps, problems)
         if problems:
             return None, problems
-        pairs = [(link.source, link.target) for link in ends_drawn]
+        line = record.to_json()
         label = {
-            "id": record.get("id"),
-            "seed": record.get("seed"),
-            "type": _shape(nodes, links, len(sampled), pairs, follow=record.get(FOLLOW)),
+            "id": record.id,
+            "seed": record.seed,
+            "type": _shape(nodes, links, record),
             "n_tools": len(nodes),
-            "sampled_nodes": [{"task": name} for name in sampled],
-            "sampled_links": record.get("sampled_links") or [],
+            "sampled_nodes": [{"task": tool.id} for tool in record.sampled_nodes],
+            "sampled_links": line["sampled_links"],
             "user_request": request,
             "task_steps": steps,
             "task_nodes": msgspec.to_builtins(nodes),
             "task_links": [{"source": source, "target": target} for source, target in links],
-            "check_by_teacher": result.get("check_by_teacher"),
+            "check_by_teacher": written.check_by_teacher,
             **form_of(request),
-            **{key: record[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in record},
+            **{key: line[key] for key in (FOLLOW, "goal", EXECUTED, REVIEWS) if key in line},
         }
         return Gold.of(label), []
 
     def _nodes(
-        self,
-        result: Mapping[str, Any],
-        written: Sequence[WrittenNode],
-        links: Sequence[Ends],
-        problems: list[str],
+        self, written: Sequence[WrittenNode], links: Sequence[Ends], problems: list[str]
     ) -> list[LabelNode]:
-        graph = result.get("invoking_graph")
-        raw = graph.get("nodes") if isinstance(graph, Mapping) else None
-        if not isinstance(raw, list) or not written:
-            problems.append("the invoking graph has no nodes")
-            return []
-        if len(written) != len(raw):
-            problems.append("a node has no id")
-        tools = [self._names.meant(name) for name, _ in written]
+        tools = [self._names.meant(node.tool) for node in written]
         problems += [
-            f"unknown tool '{name}'" for (name, _), tool in zip(written, tools, strict=True) if tool is None
+            f"unknown tool '{node.tool}'" for node, tool in zip(written, tools, strict=True) if tool is None
         ]
         references = References(tools, links)
         nodes: list[LabelNode] = []
-        for place, (name, values) in enumerate(written):
+        for place, node in enumerate(written):
+            name, values = node.tool, node.input or node.arguments
             if self._kind == "resource":
                 arguments = references.resource_arguments(values, place, problems)
             else:
@@ -305,14 +261,7 @@ class Labeller:
         return nodes
 
 
-def _shape(
-    nodes: Sequence[LabelNode],
-    links: Sequence[Ends],
-    sampled: int,
-    sampled_links: Sequence[Ends],
-    *,
-    follow: Any,
-) -> Shape:
+def _shape(nodes: Sequence[LabelNode], links: Sequence[Ends], record: RawSample) -> Shape:
     """The shape of a plan.
 
     A chain that lost a link stays a chain, so that the graph gate finds the error. Disjoint paths are a dag
@@ -321,9 +270,10 @@ def _shape(
     """
     tools = [node.task for node in nodes]
     shape = shape_of(len(tools), links, tools=tools)
-    if follow == "seed" or shape != "dag" or not is_paths(len(tools), links, tools=tools):
+    if record.follow == "seed" or shape != "dag" or not is_paths(len(tools), links, tools=tools):
         return shape
-    if sampled and shape_of(sampled, sampled_links) == "dag":
+    sampled = [(link.source, link.target) for link in record.sampled_links]
+    if shape_of(len(record.sampled_nodes), sampled) == "dag":
         return "dag"
     if len(set(tools)) < len(tools):
         return "chain"

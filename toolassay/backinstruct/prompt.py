@@ -8,7 +8,10 @@ from functools import cache
 from string import Template
 from typing import Any
 
+import msgspec
+
 from toolassay.answers import ParsedAnswer, read_answer, shown_forms
+from toolassay.backinstruct.records import Instruction
 from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.prompt_templates import (
@@ -172,17 +175,11 @@ def read_instruction(
     value = answer.value
     if value is None or answer.problem:
         return None, answer
-    graph = value.get("invoking_graph")
-    complete = (
-        isinstance(value.get("task_steps"), list)
-        and isinstance(value.get("user_request"), str)
-        and isinstance(graph, dict)
-        and isinstance(graph.get("nodes"), list)
-    )
-    return (value, answer) if complete else (None, answer._replace(problem=_INCOMPLETE))
-
-
-_INCOMPLETE = "there is no list task_steps, text user_request, or invoking_graph with a list nodes"
+    try:
+        msgspec.convert(value, Instruction)
+    except msgspec.ValidationError as error:
+        return None, answer._replace(problem=str(error))
+    return value, answer
 
 
 @cache

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 
 from toolassay.calls.call_plan import FunctionSchema, Names, function_of
 from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall
+from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, EnvironmentFailure, OpenExecutor, Refusal
 from toolassay.executors.plan_run import CallPlace
 from toolassay.runs.items import Ask, InDoubt
-from toolassay.runs.journal import CallLine
+from toolassay.runs.journal import CallLine, ItemEntry
 from toolassay.tools import ToolLibrary
 
 if TYPE_CHECKING:
@@ -29,6 +30,41 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 _MOST_CALLS = 200  # for one request
 _MOST_CONNECTIONS = 1024
+
+
+class SessionEntry(ItemEntry):
+    """What a request ended with that an agent worked on.
+
+    Attributes:
+        plan: The plan of its calls.
+        answer: What it said at the end.
+        calls: Number of calls.
+        refused_calls: Number of calls that had an error.
+        made: The calls, as JSON of `ExecutedCall`.
+        states: The environment before and after them (JSON of two `StateSummary`); None if not known.
+        steps: Number of answers of its models, where they are known.
+        request: Hash of the wording.
+    """
+
+    plan: dict[str, Any] | None = None
+    answer: str = ""
+    calls: int = 0
+    refused_calls: int = 0
+    made: Sequence[dict[str, Any]] = ()
+    states: Sequence[Any] | None = None
+    steps: int | None = None
+    request: str = ""
+
+    def prediction(self, request: Request) -> dict[str, Any]:
+        """The line of a request that an agent has answered."""
+        more = {"answer": self.answer, "calls": self.made}
+        line = {"id": request.id, "user_request": request.text, "result": self.plan}
+        return line | {name: value for name, value in more.items() if value}
+
+    def execution(self, request: Request, executor: str) -> Any:
+        """What its calls did, as JSON of `Execution`, by which `evaluate` judges the agent."""
+        calls = msgspec.convert(self.made, list[ExecutedCall])
+        return msgspec.to_builtins(Execution.of_agent(request.id, executor, calls, self.states))
 
 
 class ToolSession:
@@ -98,23 +134,23 @@ class ToolSession:
             if found := line.result or (None if self._executor.is_isolated else line.call):
                 await self.call(found["tool"], found["arguments"])
 
-    async def entry(self, request: str, answer: str) -> dict[str, Any]:
-        """The journal's entry of an answered request: its calls are its plan."""
+    async def entry(self, request: str, answer: str) -> SessionEntry:
+        """The entry of an answered request: its calls are its plan."""
         states = None
         if not self.failure:
             try:
                 states = await self._place.recorded_states()
             except EnvironmentFailure as error:
                 self.failure = f"what the calls changed cannot be read: {error}"
-        return {
-            "outcome": "answered",
-            "plan": plan_of_calls(self.calls, request, self.library),
-            "answer": answer,
-            "calls": len(self.calls),
-            "refused_calls": sum(call.error is not None for call in self.calls),
-            "made": msgspec.to_builtins(self.calls),
-            "states": states,
-        }
+        return SessionEntry(
+            outcome="answered",
+            plan=plan_of_calls(self.calls, request, self.library),
+            answer=answer,
+            calls=len(self.calls),
+            refused_calls=sum(call.error is not None for call in self.calls),
+            made=msgspec.to_builtins(self.calls),
+            states=states,
+        )
 
     async def close(self) -> None:
         """Close the environment."""

@@ -108,7 +108,8 @@ class _WireTransport:
     """A connection for each API that the agent speaks."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        self._apis = {api: _OneApi(name, replace(options, api=api)) for api in PATHS}
+        # An agent may stream, so connections are closed as those of streams are (`ModelOptions.headers`).
+        self._apis = {api: _OneApi(name, replace(options, api=api, stream=True)) for api in PATHS}
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         return await self._apis[request.task.api].send(request)

@@ -21,7 +21,14 @@ from typing import Any, NamedTuple, cast
 import msgspec
 
 from toolassay.dataset import Request
-from toolassay.episodes.agent_tools import AgentServer, ToolSession, functions_of, mcp_server, new_token
+from toolassay.episodes.agent_tools import (
+    AgentServer,
+    SessionEntry,
+    ToolSession,
+    functions_of,
+    mcp_server,
+    new_token,
+)
 from toolassay.episodes.model_relay import ModelRelay, WireRequest, relay_options
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, Refusal, one_line
@@ -200,7 +207,7 @@ class OwnAgent:
         ask: Ask,
         calls: ToolSession,
         later: ToolLibrary | None = None,
-    ) -> tuple[AgentEnd, dict[str, Any]]:
+    ) -> SessionEntry:
         """Let the agent work on a request.
 
         Args:
@@ -210,7 +217,7 @@ class OwnAgent:
             later: The tools as they are after the first call; None where they stay.
 
         Returns:
-            How it ended, and the journal's entry of its calls.
+            How it ended, and its calls.
 
         Raises:
             ModelError: It has no end of its own.
@@ -227,7 +234,8 @@ class OwnAgent:
             raise relay.failure
         if calls.failure:
             raise ModelError(calls.failure)
-        return end, {**made, "steps": relay.answers, "limit": end.limit or "", "problem": end.problem}
+        made.steps, made.limit, made.problem = relay.answers, end.limit or "", end.problem or None
+        return made
 
     async def _offered(
         self,

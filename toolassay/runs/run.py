@@ -160,7 +160,8 @@ class Run:
                             most = max(1, min(facts.asked, MOST_REQUESTS))
                             loop = replace(loop, concurrency=most, in_progress=batches.count)
                         model = models[trial.llm] if trial.llm in FREE else tools
-                        already = self._work.run(OpenRun(model, models, journal, ledger, loop))
+                        opened_run, work = OpenRun(model, models, journal, ledger, loop), self._work
+                        already = work.answer(opened_run, work.items, work.chosen)
                 finally:
                     written = self._work.write(output, journal)
                     record.tool_use(tools.facts)

@@ -142,17 +142,18 @@ class Work(ABC):
     def write(self, output: Path, journal: Journal) -> Written:
         """Write the prediction file from the journal, in the order of the items; none where nothing ended."""
 
-    def run(self, run: OpenRun) -> int:
-        """Do what the journal does not settle yet; how many items it settled before.
+    def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
+        """Ask the model about what the journal does not settle yet; how many items it settled before.
+
+        Args:
+            run: the open run.
+            items: the work on single items.
+            chosen: the items.
 
         Raises:
             ToolassayError: the run cannot go on.
             KeyboardInterrupt: at Ctrl-C, when what was in flight has ended.
         """
-        return self.answer(run, self.items, self.chosen)
-
-    def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
-        """Ask the model about some items; how many were settled before. Raises as `run` does."""
         helpers = {name: run.helpers[name] for name in self.facts.helpers}
         return answer_items(items, chosen, run.model, helpers, run.journal, run.loop)
 

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from toolassay.benchmarks.registry import benchmark_executors
-from toolassay.calls.execution_record import ExecutedCall, Execution
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
-from toolassay.episodes.agent_tools import AgentServer, ToolSession, mcp_server, new_token
+from toolassay.episodes.agent_tools import AgentServer, SessionEntry, ToolSession, mcp_server, new_token
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallResult, ExecutionContext, OpenExecutor, Refusal
 from toolassay.executors.plan_run import result_of
@@ -30,46 +27,13 @@ from toolassay.locks import open_regular
 from toolassay.requests import Requests, key_of, request_fingerprint
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import ENDED, Ask, no_model
-from toolassay.runs.journal import CallLine, ItemEntry, Journal, LineAddress
+from toolassay.runs.journal import CallLine, Journal, LineAddress
 from toolassay.runs.manifest import JOURNAL, open_run
 from toolassay.screen import DEFAULT, Screen
 from toolassay.tools import ToolLibrary
 
 GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
-
-
-class ServedEntry(ItemEntry):
-    """What a request ended with.
-
-    Attributes:
-        plan: The plan of the agent's calls.
-        answer: What it submitted.
-        calls: Number of calls.
-        refused_calls: Number of calls that had an error.
-        made: The calls, as JSON of `ExecutedCall`.
-        states: The environment before and after them (JSON of two `StateSummary`); None if not known.
-        request: Hash of the wording.
-    """
-
-    plan: dict[str, Any] | None = None
-    answer: str = ""
-    calls: int = 0
-    refused_calls: int = 0
-    made: Sequence[dict[str, Any]] = ()
-    states: Sequence[Any] | None = None
-    request: str = ""
-
-    def prediction(self, request: Request) -> dict[str, Any]:
-        """The line of a request that an agent has answered."""
-        more = {"answer": self.answer, "calls": self.made}
-        line = {"id": request.id, "user_request": request.text, "result": self.plan}
-        return line | {name: value for name, value in more.items() if value}
-
-    def execution(self, request: Request, executor: str) -> Any:
-        """What its calls did, as JSON of `Execution`, by which `evaluate` judges the agent."""
-        calls = msgspec.convert(self.made, list[ExecutedCall])
-        return msgspec.to_builtins(Execution.of_agent(request.id, executor, calls, self.states))
 
 
 @dataclass
@@ -104,7 +68,7 @@ class AgentQueue:
 
     def write_answered(self, requests: Requests) -> None:
         """Write the requests that have an answer, also those that a killed server did not write."""
-        entries = ((one, self.journal.entry(key_of(one.id), ServedEntry)) for one in requests)
+        entries = ((one, self.journal.entry(key_of(one.id), SessionEntry)) for one in requests)
         answered = [(one, entry) for one, entry in entries if entry.plan is not None]
         write_json_lines(self.predictions, (entry.prediction(one) for one, entry in answered))
         lines = (entry.execution(one, self.executor_name) for one, entry in answered)
@@ -114,9 +78,9 @@ class AgentQueue:
         """Go to the first request that has no answer, with what is recorded of it."""
         await self.close()
         self._session = None
-        entries = ((one, self.journal.entry(key_of(one.id), ServedEntry)) for one in self.remaining)
+        entries = ((one, self.journal.entry(key_of(one.id), SessionEntry)) for one in self.remaining)
         unfinished = ((one, entry) for one, entry in entries if entry.outcome not in ENDED)
-        self._request, entry = next(unfinished, (None, ServedEntry()))
+        self._request, entry = next(unfinished, (None, SessionEntry()))
         self._again = entry.asked_again + 1 if entry.outcome else 0
         if self._request is not None and self.journal.call(self._given):
             await self._begin(self._request)
@@ -162,9 +126,9 @@ class AgentQueue:
         """Finish the current request; one whose environment failed is given again by the next server."""
         request = self._request
         assert request is not None
-        entry = ServedEntry(**await session.entry(request.text, answer))
+        entry = await session.entry(request.text, answer)
         if session.failure:
-            entry = ServedEntry(outcome="provider error", problem=session.failure)
+            entry = SessionEntry(outcome="provider error", problem=session.failure)
         entry.request, entry.asked_again = request_fingerprint(request.text), self._again
         self.journal.append(key_of(request.id), entry)
         if not session.failure:

@@ -15,13 +15,13 @@ from typing import Any
 from toolassay.backinstruct.critics import EXECUTED
 from toolassay.backinstruct.generator import Tried
 from toolassay.backinstruct.labels import Labeller
-from toolassay.backinstruct.records import sample_id
+from toolassay.backinstruct.records import read_raw, sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_of, work_folder
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.dataset import Sample, Shape
 from toolassay.engines import OneProcess
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import read_json_lines, safe_name, write_json_lines
+from toolassay.files import safe_name, write_json_lines
 from toolassay.gates.checked_folder import CheckTask, checked_parts
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.duplicate_gates import repeat_gate
@@ -98,7 +98,7 @@ def passing(folder: DataFolder, graph: ToolGraph, left_out: Mapping[str, str]) -
     labeller = Labeller(graph.library, graph.dependency_type)
     labels = []
     samples = 0
-    for _, record in read_json_lines(folder.data_raw):
+    for record in read_raw(folder.data_raw):
         samples += 1
         gold, _ = labeller.label(record)
         if gold is None:
@@ -404,7 +404,7 @@ def play(
         folder, complete = generate(name / "play", graph_desc=source, screen=quiet, **settings)
         if not complete:
             return None
-        record: dict[str, Any] = json.loads(DataFolder(folder).data_raw.read_text(encoding="utf-8"))
+        record = next(read_raw(DataFolder(folder).data_raw)).to_json()
     result = record["result"]
     screen.say("\n".join([result["user_request"], "", *map(str, result["task_steps"]), ""]))
     screen.show(json.dumps(record, indent=2, ensure_ascii=False))

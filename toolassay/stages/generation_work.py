@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import secrets
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -34,12 +34,12 @@ from toolassay.backinstruct.generator import (
 from toolassay.backinstruct.generator import generate as generate_samples
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import REQUIRED, BackInstructPrompt
-from toolassay.backinstruct.records import sample_id
+from toolassay.backinstruct.records import RawSample, read_raw, sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
 from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
 from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json_lines, record_of
+from toolassay.files import keep_dated_copy, record_of
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
@@ -109,7 +109,7 @@ def judge_of(
     background = Background(graph.library, graph.dependency_type, graph)
     gates = rule_gates(background)
 
-    async def judge(record: Mapping[str, Any], carried: Carried | None, ask: Ask | None) -> Judgement:
+    async def judge(record: RawSample, carried: Carried | None, ask: Ask | None) -> Judgement:
         gold, problems = labeller.label(record)
         if gold is None:
             return Judgement([Problem("plan", problem) for problem in problems])
@@ -152,7 +152,7 @@ def sample_review(judge: Callable[[], Judge], tried: Tried | None = None) -> Rev
     """
     judge_it = judge()
 
-    async def review(sample: Sample, record: Mapping[str, Any], ask: Ask) -> Judgement:
+    async def review(sample: Sample, record: RawSample, ask: Ask) -> Judgement:
         carried = None
         if tried is not None and not (await judge_it(record, None, None)).problems:
             carried = Carried.of(await ask.once(lambda: tried(sample, record)))
@@ -396,7 +396,7 @@ class GenerationWork(Work):
         """Create the folder with its graph and tools."""
         self.place.make(self.graph)
 
-    def run(self, run: OpenRun) -> int:
+    def answer(self, run: OpenRun, items: Any, chosen: Iterable[int]) -> int:
         """Request the missing samples; each is appended to `data_raw.json` when it arrives."""
         folder, settings = self.place.folder, self.settings
         if self.is_foreign and folder.data_raw.exists():
@@ -413,7 +413,7 @@ class GenerationWork(Work):
 
         loop = replace(run.loop, done=done)
         critics = {name: run.helpers[name] for name in self.writing.critic}
-        self._generation = generate_samples(self.items, folder.data_raw, run, critics, self.count, loop)
+        self._generation = generate_samples(items, folder.data_raw, run, critics, self.count, loop)
         if self.rewrite:
             self._rewriting = rewriting_gain(run.journal)
         rewriting = {"rewriting": msgspec.to_builtins(self._rewriting)} if self._rewriting else {}
@@ -431,7 +431,7 @@ class GenerationWork(Work):
         self.place.folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
 
     def write(self, output: Path, journal: Journal) -> Written:
-        """The number of samples; `run` has written them."""
+        """The number of samples; `answer` has written them."""
         return Written(0 if self._generation is None else self._generation.written)
 
     def preview(self, output: Path, journal: Journal, estimate: Estimate, retry: RetryPlan) -> int:
@@ -647,15 +647,8 @@ def _recorded_seed(run_folder: Path, data_raw: Path) -> int:
     """The seed of the folder's run, else a random one."""
     recorded = (recorded_settings(run_folder) or {}).get("seed")
     if recorded is None and data_raw.exists():
-        recorded = _first_seed(data_raw)
+        recorded = next((sample.seed for sample in read_raw(data_raw)), None)
     return recorded if isinstance(recorded, int) else secrets.randbelow(1_000_000)
-
-
-def _first_seed(data_raw: Path) -> int | None:
-    for _, record in read_json_lines(data_raw):
-        seed = record.get("seed") if isinstance(record, dict) else None
-        return seed if isinstance(seed, int) else None
-    return None
 
 
 def _foreign(folder: DataFolder, settings: Mapping[str, Any], *, force: bool) -> bool:

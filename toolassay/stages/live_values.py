@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +15,7 @@ import msgspec
 
 from toolassay.backinstruct.generator import Carried, Problem, Tried
 from toolassay.backinstruct.labels import Labeller
+from toolassay.backinstruct.records import RawSample
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import Execution
@@ -354,7 +355,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             async with free:
                 return await run_plan(work, item, journal)
 
-        async def review(sample: Sample, record: Mapping[str, Any]) -> Carried:
+        async def review(sample: Sample, record: RawSample) -> Carried:
             gold, _ = labeller.label(record)
             if gold is None:
                 return Carried("")  # other gates say so

@@ -25,7 +25,7 @@ from toolassay.backinstruct.generator import (
     Tried,
     WritingAttempt,
 )
-from toolassay.backinstruct.records import raw_record
+from toolassay.backinstruct.records import RawSample, raw_sample
 from toolassay.dataset import Sample, references_in
 from toolassay.files import values_in
 from toolassay.graph import ToolGraph
@@ -65,7 +65,7 @@ ROUND = 50
 """Samples that are written before the outcomes change what is sampled."""
 
 
-Judge = Callable[[Mapping[str, Any], Carried | None, Ask | None], Awaitable[Judgement]]
+Judge = Callable[[RawSample, Carried | None, Ask | None], Awaitable[Judgement]]
 """Judges a record; without `Ask`, its plan alone."""
 
 
@@ -150,7 +150,7 @@ class SeedItems(SampleWriter):
         messages, attempts = self.messages(sample), list[WritingAttempt]()
         plan: PlanAnswer | None = None
         carried: Carried | None = None
-        record: dict[str, Any] | None = None
+        record: RawSample | None = None
         problems: Sequence[Problem] = ()
         while True:
             form = PlanAnswer if plan is None else RequestAnswer
@@ -217,7 +217,7 @@ class SeedItems(SampleWriter):
             list(messages), {**PARAMETERS, **self.parameters, **schema}, None, None, "generator"
         )
 
-    def _record(self, sample: Sample, plan: PlanAnswer, words: RequestAnswer | None) -> dict[str, Any]:
+    def _record(self, sample: Sample, plan: PlanAnswer, words: RequestAnswer | None) -> RawSample:
         """The record of `data_raw.json`; without words, the goal stands for the request."""
         nodes = [
             {
@@ -232,7 +232,7 @@ class SeedItems(SampleWriter):
             "user_request": plan.goal if words is None else words.user_request,
             "invoking_graph": {"nodes": nodes, "links": links_of(self.graph, nodes)},
         }
-        return raw_record(sample, self.graph.library, result, follow="seed") | {"goal": plan.goal}
+        return raw_sample(sample, self.graph.library, result, plan.goal)
 
     def _second(self, sample: Sample, plan: PlanAnswer, carried: Carried | None) -> Message:
         """The prompt for the words."""

@@ -383,9 +383,10 @@ class ProbeWork(Work):
         """The probes."""
         return self._prober.chosen
 
-    def run(self, run: OpenRun) -> int:
+    def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Send the probes that are not settled, then have the attacks judged."""
-        already = (self._prober.work or self).answer(run, self.items, self.chosen)
+        answer = super().answer if self._prober.work is None else self._prober.work.answer
+        already = answer(run, items, chosen)
         if self._judge is None:
             return already
         judging, summary = RunSummary(), run.loop.summary

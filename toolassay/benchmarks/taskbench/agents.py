@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from msgspec.structs import asdict
+
 from toolassay.benchmarks.taskbench.asking import CallItems
 from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
@@ -39,9 +41,8 @@ class AgentItems(CallItems):
         assert self._executor is not None and self.agent is not None
         calls = ToolSession(self.graph.library, self._executor, ask, may_write=True)
         later = None if self.later is None else self.later.graph.library
-        end, made = await self.agent.work(item, ask, calls, later)
-        entry = PlanEntry(**made)
-        if end.problem:
+        entry = PlanEntry(**asdict(await self.agent.work(item, ask, calls, later)))
+        if entry.problem:
             entry.outcome, entry.plan = "malformed", None
         return entry
 

@@ -100,16 +100,16 @@ class OwnAgentTasks(WorkbenchTasks):
         executor = OpenWorkplace(sandbox, ExecutionContext(DataFolder(Path()), library))
         calls = ToolSession(library, executor, ask, may_write=True)
         request = Request(item.id, f"{situation}\n\n{item.query}", 0)
-        end, made = await self.own.work(request, ask, calls)
+        made = await self.own.work(request, ask, calls)
         return AgentEntry(
-            outcome="malformed" if end.problem else "answered",
-            response=end.answer,
-            error=ITERATION_LIMIT if end.limit else NO_ANSWER if end.problem else "",
-            limit=made["limit"],
-            problem=end.problem or None,
+            outcome="malformed" if made.problem else "answered",
+            response=made.answer,
+            error=ITERATION_LIMIT if made.limit else NO_ANSWER if made.problem else "",
+            limit=made.limit,
+            problem=made.problem,
             messages=relayed_conversation(ask.answers, self.form)[0],
             function_calls=call_texts(calls.calls, toolset_of(sandbox)),
-            steps=made["steps"],
+            steps=made.steps or 0,
         )
 
 
