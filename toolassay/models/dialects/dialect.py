@@ -63,7 +63,7 @@ class EventStream(ABC):
         Raises:
             ModelError: The line is an error of the server, or is not valid.
         """
-        line = line.strip()
+        line = line.strip().removeprefix("\ufeff")
         # Some servers send a failure as bare JSON, or as "error: …" (llama.cpp).
         name, _, data = ("data", "", line) if line.startswith("{") else line.partition(":")
         data = data.strip()
