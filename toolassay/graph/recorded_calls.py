@@ -3,8 +3,8 @@
 A record is searched for objects that are a call (the name of a tool beside arguments) and objects that are a
 result (of the call with the same id, else the next one in order). The names of their fields vary with the
 form, and are compared in small letters: `tool_use_id`, `toolUseId`. So one reader reads chats of OpenAI (also
-Responses and `function_call`), Anthropic, Gemini, LangChain, tau2-bench, Inspect, ShareGPT and ATIF, the JSON-RPC of MCP,
-spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
+Responses and `function_call`), Anthropic, Gemini, LangChain, tau2-bench, Inspect, ShareGPT and ATIF, the
+JSON-RPC of MCP, spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
 
 A list of messages or calls is a sequence. Lines that are single messages, calls or spans form one sequence
 for each session or trace that they name, else one for the file.
