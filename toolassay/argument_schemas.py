@@ -59,6 +59,23 @@ def with_subschemas(schema: Schema, change: Callable[[Any, str], Any]) -> dict[s
     return result
 
 
+def map_schema(
+    schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str
+) -> dict[str, Any]:
+    """A copy of a schema in which every schema is replaced by what `change` returns, from the inside out.
+
+    Args:
+        schema: The schema.
+        change: Called with a schema, which it may alter, and its place.
+        where: Place of the whole schema, e.g. `parameters`.
+    """
+
+    def inner(one: Any, place: str) -> Any:
+        return map_schema(one, change, f"{where}.{place}") if isinstance(one, dict) else one
+
+    return change(with_subschemas(schema, inner), where)
+
+
 def subschemas(schema: Any) -> list[tuple[str, Any]]:
     """The schemas directly in a schema, each with its place.
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
@@ -309,23 +308,6 @@ def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[st
 _OBJECT_KEYWORDS = frozenset(
     {"type", "properties", "additionalProperties", "required", "$ref", "$schema", "allOf", "anyOf", "oneOf"}
 )
-
-
-def map_schema(
-    schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str
-) -> dict[str, Any]:
-    """A copy of a schema in which every schema is replaced by what `change` returns, from the inside out.
-
-    Args:
-        schema: The schema.
-        change: Called with a schema, which it may alter, and its place.
-        where: Place of the whole schema, e.g. `parameters`.
-    """
-
-    def inner(one: Any, place: str) -> Any:
-        return map_schema(one, change, f"{where}.{place}") if isinstance(one, dict) else one
-
-    return change(with_subschemas(schema, inner), where)
 
 
 def unread(value: Mapping[str, Any], read: Collection[str], unset: Iterable[Any] = (None,)) -> list[Note]:
