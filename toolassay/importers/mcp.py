@@ -35,6 +35,7 @@ from toolassay.mcp_client.server_config import (
 )
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import SILENT, Screen
+from toolassay.tool_results import parsed_text
 
 _LONGEST = 3600  # seconds
 _LARGEST_WITH_COMMENTS = 2**20  # bytes; people write them
@@ -336,8 +337,8 @@ class _WrittenTool(msgspec.Struct, rename="camel"):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
     title: str | None = None
     description: str | None = None
-    input_schema: _Object = None
-    output_schema: _Object = None
+    input_schema: Any = None
+    output_schema: Any = None
     annotations: _Object = None
 
 
@@ -393,7 +394,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
         annotations["title"] = written.title
     warnings = []
     if (given := _schema(written.input_schema, "inputSchema")) is None:
-        warnings.append(Note("inputSchema", "is missing; the tool is taken to have no arguments"))
+        warnings.append(Note("inputSchema", "is no object; the tool is taken to have no arguments"))
     output = None
     try:
         output = _schema(written.output_schema, "outputSchema")
@@ -412,12 +413,13 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     )
 
 
-def _schema(value: _Object, key: str) -> dict[str, Any] | None:
-    """The schema of an object; None without one.
+def _schema(value: Any, key: str) -> dict[str, Any] | None:
+    """The schema of an object, also as JSON text; None without one.
 
     Raises:
         DefinitionError: It is none.
     """
+    value = parsed_text(value) if isinstance(value, str) else value
     if not isinstance(value, dict):
         return None
     if not allows_object(value):
