@@ -34,7 +34,7 @@ FAILED: list[Any] = [
     {"success": "false", "message": "no epic"},
     {"title": "Not Found", "status": 404},
     *({"status": "failed", "message": "no epic"}, {"code": -32602, "message": "no epic"}),
-    *({"fault": {"faultstring": "no epic"}}, {"data": {"error": "no epic"}}, {"meta": {"code": 400}}),
+    *({"err": "no epic"}, {"data": {"error": "no epic"}}, {"meta": {"code": 400}}),
     *({"type": "error", "message": "no epic"}, {"error_code": 404, "error_msg": "no epic"}),
 ]
 WORKED: list[Any] = [

@@ -1,4 +1,4 @@
-"""JSON schemas of plans and samples over a tool library for structured output, and of arguments for services.
+"""JSON schemas of plans and samples over a tool library, for structured output.
 
 They use only what OpenAI's strict mode, vLLM and llama.cpp support: every property required, no additional
 ones, no `pattern`, no `minItems`. `maxItems` stops small models that repeat items endlessly;
@@ -12,23 +12,12 @@ reads it back: null for an optional property that is absent, and JSON text for a
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from toolassay.argument_schemas import (
-    declared_at,
-    items_of,
-    kinds_of,
-    map_schema,
-    properties_at,
-    properties_of,
-    resolve,
-    schema_at,
-)
+from toolassay.argument_schemas import items_of, kinds_of, properties_at, resolve, schema_at
 from toolassay.graph import DependencyType
 from toolassay.tools import Tool, ToolLibrary
-from toolassay.type_names import types_of
 
 Schema = dict[str, Any]
 
@@ -219,63 +208,3 @@ def _list(items: Schema, most: int) -> Schema:
 
 def _enum(names: Iterable[str]) -> Schema:
     return {"type": "string", "enum": list(names)}
-
-
-# Keywords that the APIs of OpenAI and Anthropic refuse beside the arguments.
-_REFUSED = ("$ref", "allOf", "anyOf", "oneOf", "not", "enum")
-
-
-def accepted_schema(schema: Mapping[str, Any]) -> tuple[Schema, dict[str, str]]:
-    """The schema of a tool's arguments as model services accept it, for they refuse a request for one tool.
-
-    An array without items gets items of any value, and a pattern that Python cannot read is left out.
-    Alternatives at the root become one object with the properties of all, of which those are required that
-    every alternative requires.
-
-    Returns:
-        The schema, and for each place that was changed the reason.
-
-    >>> either = [{"properties": {one: {}}, "required": [one]} for one in ("path", "id")]
-    >>> schema, reasons = accepted_schema({"type": "object", "anyOf": either})
-    >>> schema, list(reasons)
-    ({'type': 'object', 'properties': {'path': {}, 'id': {}}}, ['input_schema.anyOf'])
-    """
-    reasons = {}
-
-    def accepted(part: dict[str, Any], where: str) -> dict[str, Any]:
-        if "array" in types_of(part) and "items" not in part:
-            reasons[f"{where}.items"] = "is written as {}: model services refuse a list without it"
-            part = {**part, "items": {}}
-        try:
-            re.compile(str(part.get("pattern", "")))
-        except (re.error, OverflowError, RecursionError):
-            reasons[f"{where}.pattern"] = "is left out: model services cannot read it"
-            del part["pattern"]
-        return part
-
-    root = map_schema(schema, accepted, "input_schema")
-    at_root = {
-        key: "model services refuse it at the root; the arguments are one object that allows more"
-        for key in _REFUSED
-        if key in root or key in resolve(root, root)
-    }
-    if root.get("type") != "object":
-        at_root["type"] = "is written as 'object': model services refuse arguments of another type"
-    reasons |= {f"input_schema.{key}": reason for key, reason in at_root.items()}
-    return _merged(root) if at_root else root, reasons
-
-
-def _merged(root: dict[str, Any]) -> dict[str, Any]:
-    """One object with the properties of all alternatives of a schema; of one name, any of theirs fits."""
-    whole, declared = resolve(root, root), declared_at(root, root)
-    parts = [declared_at(one, root) for key in ("allOf", "anyOf", "oneOf") for one in whole.get(key, ())]
-    others = {
-        name: [one[name] for one in parts if one.get(name, first) != first]
-        for name, first in declared.items()
-    }
-    properties = {
-        name: {"anyOf": [one, *others[name]]} if others[name] else one for name, one in declared.items()
-    }
-    required = [one.name for one in properties_of(root) if one.required]
-    kept = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
-    return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})

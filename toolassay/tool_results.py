@@ -35,7 +35,7 @@ _MESSAGES |= {"details", "reason", "body", "traceid"}
 _WITH_MESSAGES = {"title", "type", "description", "instance", "path", "url", "timestamp", "success"}
 _WITH_MESSAGES |= {"headers", "documentationurl", "requestid"}
 _SUCCESSES = ("success", "ok", "issuccess", "successful")
-_ERRORS = ("error", "errors", "err", "errormessage", "exception", "fault", "iserror")
+_ERRORS = ("error", "errors", "err", "errormessage", "iserror")
 # An object with one of these alone is what is in it: "data", and the status of a response.
 _ENVELOPES = {"result", "data", "response", "body", "meta", "status"}
 
@@ -43,7 +43,7 @@ _ENVELOPES = {"result", "data", "response", "body", "meta", "status"}
 def is_refusal(value: Any) -> bool:
     """Whether the result of a call says that the call failed.
 
-    That is an object with `isError`, an `error` (`errors`, `fault`, …) that is not empty, `success` or `ok`
+    That is an object with `isError`, an `error` (`errors`, `err`, …) that is not empty, `success` or `ok`
     that is false (true settles it the other way), or an HTTP status of 400 to 599 (or "error", "fail") beside
     nothing but messages; one of these alone in an object `data`; and a text that begins with an error. A list
     of rows, of which one has an error, is none.

@@ -82,8 +82,6 @@ def test_arguments_inside_another_object_are_taken_out_unless_the_tool_has_such_
         "<tool_call>\n<function=add_note>\n<parameter=text>\nMilk {2}\n</parameter>\n</function></tool_call>",
         '<|x|invoke name="add_note">\n<|x|parameter name="text" string="true">Milk {2}</|x|parameter>',
         "<tool_call>add_note\n<arg_key>text</arg_key>\n<arg_value>Milk {2}</arg_value>\n</tool_call>",
-        "<|start|>[add_note(text='Milk {2}')]<|end|>",
-        "```tool_code\ndefault_api.add_note(text='Milk {2}')\n```",
     ],
 )
 def test_calls_in_a_text_are_found_once_or_in_a_row(text: str) -> None:
@@ -100,7 +98,7 @@ def test_calls_in_a_text_are_found_once_or_in_a_row(text: str) -> None:
         '{"name": "add_note", "description": "Adds a note.", "parameters": {"type": "object"}}',
         f"add_note {ARGUMENTS}",
         "I could write add_note(text='Milk') now.",
-        "add_note(text=today)",
+        "add_note(text='Milk')",
     ],
 )
 def test_what_is_no_call_of_an_offered_tool_is_left(text: str) -> None:
@@ -152,6 +150,7 @@ def test_long_texts_are_read_in_linear_time(part: str) -> None:
         ("<tool_call>\n<function=add_note>\n<text>Milk</text>\n</function>", 1),
         ("<|call>call:add_note{text:Milk}", 1),
         ('[add_note("Milk")]', 1),
+        ("```tool_code\nadd_note(text='Milk')\n```", 1),
         (f"<tool_call>{TEXT[:-1]}</tool_call>", 1),
         ("I called `add_note`, then add_note again.", 0),
     ],

@@ -128,7 +128,7 @@ def test_a_default_beside_what_the_user_set_may_be_omitted(fake_server: FakeServ
 def test_fields_of_earlier_answers_that_are_refused_stay_away(
     fake_server: FakeServer, concurrent: int
 ) -> None:
-    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}", "x": 1}, "index": 0}
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}, "index": 0}
     message = {"role": "assistant", "content": None, "reasoning": "So.", "tool_calls": [call]}
 
     def complaint(body: Body) -> Any:

@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from toolassay.argument_schemas import accepted_schema
 from toolassay.dataset import Shape, reference_index, shape_of
 from toolassay.files import map_texts, readable, values_in
 from toolassay.gold import Fault, Gold, GoldNode
 from toolassay.graph import DependencyType
 from toolassay.normalised_plan import resource_type
 from toolassay.output_paths import parse_reference, reference_text
-from toolassay.schemas import accepted_schema
 from toolassay.tools import Tool, ToolLibrary, is_required, normal_type
 from toolassay.type_names import read_type, types_of
 

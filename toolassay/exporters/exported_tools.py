@@ -6,12 +6,11 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import type_name
+from toolassay.argument_schemas import accepted_schema, type_name
 from toolassay.calls.call_plan import Names, function_of, renamed, slots_of
 from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.errors import UsageError
 from toolassay.importers.importer import ToolNote
-from toolassay.schemas import accepted_schema
 from toolassay.tools import Tool, ToolLibrary, normal_type
 
 TOOL_FORMS = ("openai", "anthropic", "mcp", DEFAULT_BENCHMARK)

@@ -189,17 +189,11 @@ def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     >>> plain_messages([{"role": "assistant", "content": "4", "reasoning": "2 + 2"}])
     [{'role': 'assistant', 'content': '4'}]
     """
-
-    def plain(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-        return {name: value[name] for name in names if name in value}
-
-    found = [plain(one, "role", "content", "name", "tool_calls", "tool_call_id") for one in messages]
+    keys, call_keys = ("role", "content", "name", "tool_calls", "tool_call_id"), ("id", "type", "function")
+    found = [{key: one[key] for key in keys if key in one} for one in messages]
     for message in found:
         if calls := message.get("tool_calls"):
-            message["tool_calls"] = [
-                {**plain(one, "id", "type"), "function": plain(one["function"], "name", "arguments")}
-                for one in calls
-            ]
+            message["tool_calls"] = [{key: call[key] for key in call_keys if key in call} for call in calls]
     return found
 
 

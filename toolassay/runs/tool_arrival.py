@@ -6,8 +6,6 @@ request offers is taken for a call, so a tool that the model invents stays wrong
 
 from __future__ import annotations
 
-import ast
-import contextlib
 import json
 import re
 from collections import Counter
@@ -135,7 +133,6 @@ def tools_missing(run_folder: Path) -> bool:
 
 _LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")
 _LONGEST = 300  # characters of a name with marks, and of what precedes the arguments of a call in a text
-_LONGEST_PYTHON = 20_000  # characters
 _ENCODED = 4  # times that arguments may be encoded
 # A special token: matches "<|channel|>", "<tool_call>", "<function=add>" and "[TOOL_CALLS]", not "[1]".
 _MARK = r"(?:<[^<>\s]{1,80}>|\[/?[A-Z_]{2,20}\])"
@@ -157,10 +154,10 @@ _XML_ARGUMENT = re.compile(
 )
 # What may surround arguments: matches "\n```json\n```" and "<|call|>", not "Sure:".
 _AROUND_ARGUMENTS = re.compile(rf"(?:\s|```\w*+|{_MARK})*+")
-# A name after a sign of a mark: matches "send" in "<function=send>", '<invoke name="send">', "[send(to=1)]",
-# "call:send" and '"name": "send", "arguments"', not in "I send it" or "`send`".
+# A name after a sign of a mark or as a function: matches "send" in "<function=send>", '<invoke name="send">',
+# "\nsend(to=1)", "call:send" and '"name": "send", "arguments"', not in "I send it" or "`send`".
 _MARKED_NAME = re.compile(
-    r"(?:(?<=[<>\]|=\[:.])[\"']?|name\"\s?:\s?\"(?=[\w-]+\"\s?,\s?\"(?:argu|param)))([\w-]+)"
+    r"(?:(?<=[<>\]|=\[:.])[\"']?|(?<![^\n])(?=\w+\()|name\"\s?:\s?\"(?=[\w-]+\"\s?,\s?\"(?:argu|param)))([\w-]+)"
 )
 _FENCE = re.compile(r"```\w*\s*\Z")
 _KEYS = frozenset({"name", "tool_name", "arguments", "parameters", "id", "tool_call_id", "type"})
@@ -256,7 +253,7 @@ def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]
     """The calls of offered tools that are written in a text, with their arguments.
 
     A call is a JSON object with a name and arguments on lines of its own, between marks or in a fence, or an
-    object of arguments after marks with the name; else XML with an element for each argument; else Python.
+    object of arguments after marks with the name; else XML with an element for each argument.
 
     >>> offered = {"send": {"properties": {"to": {"type": "integer"}}}}
     >>> list(calls_in('<tool_call>{"name": "send", "arguments": {"to": 1}}</tool_call>', offered))
@@ -265,18 +262,9 @@ def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]
     [('send', {'to': 1})]
     >>> list(calls_in('<function=send><parameter=to>1</parameter></function>', offered))
     [('send', {'to': 1})]
-    >>> list(calls_in('[send(to=1)]', offered))
-    [('send', {'to': 1})]
     >>> list(calls_in('I would write {"name": "send", "arguments": {}} here.', offered))
     []
     """
-    for form in (_calls_in_json, _calls_in_xml, _calls_in_python):
-        if found := list(form(text, offered)):
-            return iter(found)
-    return iter(())
-
-
-def _calls_in_json(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]]:
     end = 0  # of the last call
     for span in spans(text):
         value = load(span.text) if span.whole and _AFTER_CALL.match(span.source, span.end) else None
@@ -291,38 +279,16 @@ def _calls_in_json(text: str, offered: Offered) -> Iterator[tuple[str, dict[str,
         if calls := calls or [(name, value) for name in names if name in offered][:1]:
             end = span.end
             yield from calls
-
-
-def _calls_in_xml(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]]:
-    heads = [token for token in _MARKED_NAME.finditer(text) if token[1] in offered]
+    heads = [token for token in _MARKED_NAME.finditer(text) if token[1] in offered and not end]
     for number, head in enumerate(heads):
-        end = heads[number + 1].start() if number + 1 < len(heads) else len(text)
+        until = heads[number + 1].start() if number + 1 < len(heads) else len(text)
         declared, arguments = offered[head[1]].get("properties") or {}, {}
-        for name, given in _XML_ARGUMENT.findall(text, head.end(), end):
+        for name, given in _XML_ARGUMENT.findall(text, head.end(), until):
             value = NOTHING if "string" in types_of(declared.get(name) or {}) else load(given)
             plain = given.removeprefix("\n").removesuffix("\n")
             arguments[name] = plain if value is NOTHING else value
         if arguments:
             yield head[1], arguments
-
-
-def _calls_in_python(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]]:
-    for part in re.split(rf"{_MARK}|```\w*", text[:_LONGEST_PYTHON]):
-        with contextlib.suppress(SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
-            made = (
-                [getattr(one, "value", None) for one in ast.parse(part.strip()).body] if "(" in part else []
-            )
-            made = [one for value in made for one in getattr(value, "elts", [value])]
-            calls = [
-                (
-                    offered_name(ast.unparse(one.func), offered),
-                    {str(given.arg): ast.literal_eval(given.value) for given in one.keywords},
-                )
-                for one in made
-                if isinstance(one, ast.Call) and not one.args
-            ]
-            if len(calls) == len(made) and all(name in offered for name, _ in calls):
-                yield from calls
 
 
 def _call_of(value: Any, offered: Offered) -> tuple[str, dict[str, Any]] | None:
