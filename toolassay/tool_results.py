@@ -73,8 +73,8 @@ def is_refusal(value: Any) -> bool:
         return False
     fields = _fields(value)
     flags = [str(fields[name]).casefold() for name in _SUCCESSES if name in fields]
-    if flags := [one == "true" for one in flags if one in ("true", "false")]:
-        return not any(flags)
+    if {"true", "false"} & {*flags}:
+        return "true" not in flags
     errors = [fields.get(name) for name in _ERRORS]
     if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
         return True

@@ -190,7 +190,7 @@ class Normaliser:
             kind = json_type(value)
             return not kinds or kind in ("null", *kinds) or (kind == "integer" and "number" in kinds)
 
-        found = {}
+        found = dict[str, Any]()
         for value in values:
             other = load(value) if isinstance(value, str) else json.dumps(value)
             if not fits(value) and other is not NOTHING and fits(other):

@@ -32,7 +32,7 @@ _SCHEMA = "response_format"
 """Omitted alone or with all others, after all of these: structured output is worth more than they are."""
 _RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters that are never omitted: they are sent under this name instead."""
-EXTRA = "further fields of earlier answers"
+EXTRA = "extra_message_fields"
 """In a change: sent back are only the fields of messages that OpenAI's API has. Servers of reasoning models
 require theirs (`reasoning_content`), and others, also some that send such fields, refuse them."""
 _MOST_FAILED = 2
