@@ -142,12 +142,18 @@ def _write_functions(
     library: ToolLibrary, form: str, entry: Callable[[str, CallSignature], dict[str, Any]]
 ) -> ExportedTools:
     """A list with an entry for each tool, with names that the APIs of models accept."""
-    names = Names.of(library, "resource").functions
+    names = Names.of(library, "resource", strict=form == "anthropic")
     document, losses = [], list[ToolNote]()
     for tool in library:
-        signature = accepted_signature(tool)
-        document.append(entry(names[tool.id], signature))
-        losses += [*signature.losses, *further_losses(tool, (), form, names[tool.id])]
+        name, signature = names.functions[tool.id], accepted_signature(tool)
+        own = names.parameters[tool.id] if tool.input_schema else {}
+        document.append(entry(name, signature._replace(schema=renamed(signature.schema, own))))
+        changed = {old: new for old, new in own.items() if new != old}.items()
+        reason = "is written as '{}': Anthropic's API refuses it"
+        losses += [
+            ToolNote(tool.id, f"input_schema.properties.{old}", reason.format(new)) for old, new in changed
+        ]
+        losses += [*signature.losses, *further_losses(tool, (), form, name)]
     return ExportedTools(document, losses)
 
 
@@ -175,7 +181,7 @@ def write_anthropic(library: ToolLibrary) -> ExportedTools:
 
     Arguments keep their names but those that the API refuses.
     """
-    exported = _write_functions(
+    return _write_functions(
         library,
         "anthropic",
         lambda name, signature: {
@@ -184,17 +190,6 @@ def write_anthropic(library: ToolLibrary) -> ExportedTools:
             "input_schema": signature.schema,
         },
     )
-    losses = [*exported.losses]
-    names = Names.of(library, "resource", strict=True).parameters
-    for tool, entry in zip(library, exported.document, strict=True):
-        own = names[tool.id] if tool.input_schema else {}
-        changed = {name: new for name, new in own.items() if new != name}
-        entry["input_schema"] = renamed(entry["input_schema"], changed)
-        losses += [
-            ToolNote(tool.id, f"input_schema.properties.{name}", f"is written as '{new}': the API refuses it")
-            for name, new in changed.items()
-        ]
-    return ExportedTools(exported.document, losses)
 
 
 def write_mcp(library: ToolLibrary) -> ExportedTools:

@@ -19,7 +19,7 @@ from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.suspicious_texts import shown
-from toolassay.importers.tool_lists import allows_object, other_kind
+from toolassay.importers.tool_lists import allows_object, decoded, other_kind
 from toolassay.locks import open_regular
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import ServerLimits
@@ -35,7 +35,6 @@ from toolassay.mcp_client.server_config import (
 )
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.screen import SILENT, Screen
-from toolassay.tool_results import parsed_text
 
 _LONGEST = 3600  # seconds
 _LARGEST_WITH_COMMENTS = 2**20  # bytes; people write them
@@ -419,7 +418,7 @@ def _schema(value: Any, key: str) -> dict[str, Any] | None:
     Raises:
         DefinitionError: It is none.
     """
-    value = parsed_text(value) if isinstance(value, str) else value
+    value = decoded(value)
     if not isinstance(value, dict):
         return None
     if not allows_object(value):

@@ -16,6 +16,7 @@ from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
 from toolassay.text_formatting import some_of
+from toolassay.tool_results import parsed_text
 from toolassay.type_names import read_types, types_of
 
 # Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
@@ -241,13 +242,8 @@ def decoded(value: Any) -> Any:
     >>> decoded('[{"name": "find"}]'), decoded("[find")
     ([{'name': 'find'}], '[find')
     """
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
-        return value
-    try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return value if too_deep(parsed) else parsed
+    parsed = parsed_text(value) if isinstance(value, str) else value
+    return value if isinstance(value, str) and too_deep(parsed) else parsed
 
 
 def name_of(value: Mapping[str, Any]) -> str:

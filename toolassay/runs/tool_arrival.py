@@ -10,6 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -272,8 +273,8 @@ def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]
             continue
         before = text[end : span.start][-_LONGEST:]
         listed = value["tool_calls"] if value.keys() == {"tool_calls"} else [value]
-        calls = [_call_of(one, offered) for one in listed] if isinstance(listed, list) else []
-        calls = [one for one in calls if one] if _BEFORE_CALL.search(before) else []
+        read = map(partial(_call_of, offered=offered), listed if isinstance(listed, list) else ())
+        calls = [one for one in read if one] if _BEFORE_CALL.search(before) else []
         marked = _FENCE.sub("", before)
         names = (offered_name(marked[mark.start() :], offered) for mark in re.finditer(_MARK, marked))
         if calls := calls or [(name, value) for name in names if name in offered][:1]:
