@@ -14,6 +14,7 @@ from math import prod
 from typing import Any, Literal, NamedTuple
 
 from toolassay.files import map_texts
+from toolassay.type_names import types_of
 
 Schema = Mapping[str, Any]
 
@@ -57,6 +58,23 @@ def with_subschemas(schema: Schema, change: Callable[[Any, str], Any]) -> dict[s
         elif form == "one":
             result[key] = change(value, key)
     return result
+
+
+def map_schema(
+    schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str
+) -> dict[str, Any]:
+    """A copy of a schema in which every schema is replaced by what `change` returns, from the inside out.
+
+    Args:
+        schema: The schema.
+        change: Called with a schema, which it may alter, and its place.
+        where: Place of the whole schema, e.g. `parameters`.
+    """
+
+    def inner(one: Any, place: str) -> Any:
+        return map_schema(one, change, f"{where}.{place}") if isinstance(one, dict) else one
+
+    return change(with_subschemas(schema, inner), where)
 
 
 def subschemas(schema: Any) -> list[tuple[str, Any]]:
@@ -454,6 +472,66 @@ def _quoted(text: str) -> str:
     """A text in single quotation marks, which need no escape where the notation is in a JSON text."""
     escaped = json.dumps(text, ensure_ascii=False)[1:-1].replace('\\"', '"').replace("'", "\\'")
     return f"'{escaped}'"
+
+
+# Keywords that the APIs of OpenAI and Anthropic refuse beside the arguments.
+_REFUSED = ("$ref", "allOf", "anyOf", "oneOf", "not", "enum")
+
+
+def accepted_schema(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The schema of a tool's arguments as model services accept it, for they refuse a request for one tool.
+
+    An array without items gets items of any value, and a pattern that Python cannot read is left out.
+    Alternatives at the root become one object with the properties of all, of which those are required that
+    every alternative requires.
+
+    Returns:
+        The schema, and for each place that was changed the reason.
+
+    >>> either = [{"properties": {one: {}}, "required": [one]} for one in ("path", "id")]
+    >>> schema, reasons = accepted_schema({"type": "object", "anyOf": either})
+    >>> schema, list(reasons)
+    ({'type': 'object', 'properties': {'path': {}, 'id': {}}}, ['input_schema.anyOf'])
+    """
+    reasons = {}
+
+    def accepted(part: dict[str, Any], where: str) -> dict[str, Any]:
+        if "array" in types_of(part) and "items" not in part:
+            reasons[f"{where}.items"] = "is written as {}: model services refuse a list without it"
+            part = {**part, "items": {}}
+        try:
+            re.compile(str(part.get("pattern", "")))
+        except (re.error, OverflowError, RecursionError):
+            reasons[f"{where}.pattern"] = "is left out: model services cannot read it"
+            del part["pattern"]
+        return part
+
+    root = map_schema(schema, accepted, "input_schema")
+    at_root = {
+        key: "model services refuse it at the root; the arguments are one object that allows more"
+        for key in _REFUSED
+        if key in root or key in resolve(root, root)
+    }
+    if root.get("type") != "object":
+        at_root["type"] = "is written as 'object': model services refuse arguments of another type"
+    reasons |= {f"input_schema.{key}": reason for key, reason in at_root.items()}
+    return _merged(root) if at_root else root, reasons
+
+
+def _merged(root: dict[str, Any]) -> dict[str, Any]:
+    """One object with the properties of all alternatives of a schema; of one name, any of theirs fits."""
+    whole, declared = resolve(root, root), declared_at(root, root)
+    parts = [declared_at(one, root) for key in ("allOf", "anyOf", "oneOf") for one in whole.get(key, ())]
+    others = {
+        name: [one[name] for one in parts if one.get(name, first) != first]
+        for name, first in declared.items()
+    }
+    properties = {
+        name: {"anyOf": [one, *others[name]]} if others[name] else one for name, one in declared.items()
+    }
+    required = [one.name for one in properties_of(root) if one.required]
+    kept = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
+    return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})
 
 
 class SchemaProblem(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import re
@@ -14,6 +15,8 @@ from decimal import Decimal
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
+
+from yarl import URL
 
 from toolassay.argument_schemas import (
     Property,
@@ -100,8 +103,8 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
     """One value for all JSON values that mean the same to the tool.
 
     - Text: in Unicode's composed form (NFC), every kind of blank is a blank, without blanks and pairs of
-      quotes around it. A date-time of the format "date-time" is in UTC, without zeros at the end of its
-      fraction; one without an offset stays apart.
+      quotes around it. A text of the format "date-time" or "time" is in UTC, without zeros at the end of its
+      fraction; one without an offset stays apart. A "uuid" is in lower case, a "uri" as RFC 3986 says.
     - Numbers: to 15 significant digits, which every float has; 12.0 is 12. Integers are exact.
     - Objects: without the optional properties that have their default (`_is_default`).
     - Alternatives of a schema: those whose constants (`const`) the object has.
@@ -117,7 +120,9 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
     """
     if isinstance(value, str):
         text = _plain_text(value)
-        return _moment(text) if schema and "date-time" in type_name(schema, root) else text
+        for form in type_name(schema, root).split(" | ") if schema else ():
+            text = _spelled(text, form)
+        return text
     if isinstance(value, float):
         number = float(f"{value:.15g}") if not value.is_integer() else value
         return int(number) if number.is_integer() else number
@@ -180,6 +185,30 @@ def _is_default(
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?([Zz]|[+-]\d\d(?::?\d\d)?)?", re.ASCII
 )
+
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+
+def _spelled(text: str, form: str) -> str:
+    """A text of a declared format in one spelling.
+
+    >>> _spelled("10:00Z", "time"), _spelled("HTTPS://Ex.org:443", "uri"), _spelled("Ann", "uuid")
+    ('10:00:00+00:00', 'https://ex.org/', 'Ann')
+    """
+    match form:
+        case "date-time":
+            return _moment(text)
+        case "time":
+            return _moment(f"2000-01-01T{text}")[11:]
+        case "uuid" if _UUID.fullmatch(text):
+            return text.lower()
+        case "uri" if "<" not in text:  # yarl would encode a reference
+            with contextlib.suppress(ValueError):
+                url = URL(text)
+                end = f"#{url.raw_fragment}" if url.raw_fragment else ""
+                return text if url.user else f"{url.origin()}{url.raw_path_qs}{end}"
+    return text
 
 
 def _moment(text: str) -> str:

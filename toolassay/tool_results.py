@@ -11,33 +11,42 @@ import contextlib
 import json
 import re
 from collections.abc import Mapping
+from http import HTTPStatus
 from typing import Any
 
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
-# "HTTP/1.1 503", "**Error:** no film"; not "Errors: none", "| Error | Count |", "error.log", "HTTP 200".
+# "MCP error -32602: no id", "HTTP/1.1 503", "404 Not Found" (with the status's own phrase), "**Error:** no
+# film"; not "Errors: none", "| Error | Count |", "error.log", "HTTP 200", "404 Main Street".
 # A text of more than 1,000 characters is content, unless it is a traceback.
 _ERROR_TEXT = re.compile(
     r"[^\w!-)+-~]*+(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)"
-    r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)\s*:))",
+    r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
+    r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)(?: -?\d+)?\s*:"
+    rf"|(?:\w+ error ')?(?:{'|'.join(f'{one}:? {one.phrase}' for one in HTTPStatus if one >= 400)})\b))",
     re.IGNORECASE | re.DOTALL,
 )
 
-_STATUSES = {"status", "statuscode", "httpstatus", "code", "error"}
-# "error", "404", "404 Not Found"; not "1404"
-_FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?", re.IGNORECASE)
+_STATUSES = {"status", "statuscode", "httpstatus", "code", "error", "errorcode", "errcode", "type"}
+# "error", "fail" (JSend), "404", "404 Not Found", "-32602" (JSON-RPC); not "1404"
+_FAILED_STATUS = re.compile(r"error|fail(?:ed|ure)?|-\d+|[45]\d\d(?:\b.*)?", re.IGNORECASE)
 # A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
-_MESSAGES = {"error", "errors", "errormessage", "errorcode", "errortype", "message", "msg", "detail"}
+_MESSAGES = {"error", "errors", "errormessage", "errormsg", "errmsg", "errortype", "message", "msg", "detail"}
 _MESSAGES |= {"details", "reason", "body", "traceid"}
 _WITH_MESSAGES = {"title", "type", "description", "instance", "path", "url", "timestamp", "success"}
 _WITH_MESSAGES |= {"headers", "documentationurl", "requestid"}
+_SUCCESSES = ("success", "ok", "issuccess", "successful")
+_ERRORS = ("error", "errors", "err", "errormessage", "iserror")
+# An object with one of these alone is what is in it: "data", and the status of a response.
+_ENVELOPES = {"result", "data", "response", "body", "meta", "status"}
 
 
 def is_refusal(value: Any) -> bool:
     """Whether the result of a call says that the call failed.
 
-    That is an object with `isError`, an `error` or `errors` that is not empty, `success` or `ok` that is
-    false (true settles it the other way), or an HTTP status of 400 to 599 (or "error") beside nothing but
-    messages; and a text that begins with an error. A list of rows, of which one has an error, is none.
+    That is an object with `isError`, an `error` (`errors`, `err`, …) that is not empty, `success` or `ok`
+    that is false (true settles it the other way), or an HTTP status of 400 to 599 (or "error", "fail") beside
+    nothing but messages; one of these alone in an object `data`; and a text that begins with an error. A list
+    of rows, of which one has an error, is none.
 
     Args:
         value: The result as JSON; also JSON in a text, the content of an MCP result, or `{"result": …}`.
@@ -50,19 +59,23 @@ def is_refusal(value: Any) -> bool:
     if isinstance(value, Mapping) and _fields(value).get("iserror") is True:
         return True
     value = result_value(value)
+    while isinstance(value, Mapping) and len(fields := _fields(value)) == 1:
+        ((name, inner),) = fields.items()
+        is_text = isinstance(inner, str) and name not in _STATUSES
+        if name not in _ENVELOPES or not (is_text or isinstance(inner, dict)):
+            break
+        value = result_value(inner)
     if isinstance(value, str):
         return _ERROR_TEXT.match(value) is not None
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Mapping):
         return _has_only_messages(value[0]) and is_refusal(value[0])
     if not isinstance(value, Mapping):
         return False
-    if value.keys() == {"result"}:
-        return is_refusal(value["result"])
     fields = _fields(value)
-    flags = [one for one in (fields.get("success"), fields.get("ok")) if isinstance(one, bool)]
-    if flags:
-        return not any(flags)
-    errors = [fields.get(name) for name in ("error", "errors", "errormessage", "iserror")]
+    flags = [str(fields[name]).casefold() for name in _SUCCESSES if name in fields]
+    if {"true", "false"} & {*flags}:
+        return "true" not in flags
+    errors = [fields.get(name) for name in _ERRORS]
     if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
         return True
     statuses = [str(item) for name, item in fields.items() if name in _STATUSES]
@@ -72,7 +85,8 @@ def is_refusal(value: Any) -> bool:
 def _has_only_messages(value: Mapping[str, Any]) -> bool:
     """Whether an object has a status or messages, and no data."""
     names = _fields(value).keys()
-    return names <= _STATUSES or (names <= _STATUSES | _MESSAGES | _WITH_MESSAGES and bool(names & _MESSAGES))
+    has_message = bool(names & _MESSAGES) or {"status", "title"} <= names  # RFC 9457
+    return names <= _STATUSES or (names <= _STATUSES | _MESSAGES | _WITH_MESSAGES and has_message)
 
 
 def _fields(value: Mapping[str, Any]) -> dict[str, Any]:

@@ -39,3 +39,8 @@ def test_arguments_keep_their_names_in_the_function_and_in_calls() -> None:
     (call,) = chat["messages"][1]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"城市": "北京", "per page": 3}
     assert calls_of(chat["messages"], chats.names) == plan.calls
+    names = Names.of(library, "temporal", strict=True)
+    asked = function_of(library.tools[0], "temporal", names).parameters
+    assert [*asked["properties"]] == ["argument", "per_page", "ID", "id"]
+    assert asked["required"] == ["argument"]
+    assert [*names.by_function["find"].parameters.values()] == [*properties]

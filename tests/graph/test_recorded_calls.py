@@ -57,7 +57,9 @@ def call_of(**result: Any) -> list[dict[str, Any]]:
     return [{"role": "assistant", "tool_calls": [{"id": "a", "function": function}]}, result]
 
 
-@pytest.mark.parametrize("form", ["openai", "anthropic", "tau2", "inspect", "sharegpt", "own", "langchain"])
+@pytest.mark.parametrize(
+    "form", ["openai", "anthropic", "tau2", "inspect", "sharegpt", "own", "langchain", "gemini", "atif"]
+)
 def test_each_chat_is_a_sequence_on_lines_and_in_a_list(form: str, tmp_path: Path) -> None:
     lines = FORMS[form] * 3
     assert list(read_traces(trace_file(tmp_path, *lines), NAMES)) == [READ] * 3
@@ -68,6 +70,8 @@ def test_each_chat_is_a_sequence_on_lines_and_in_a_list(form: str, tmp_path: Pat
 
 def test_lines_of_messages_are_a_sequence_for_each_session(tmp_path: Path) -> None:
     assert list(read_traces(trace_file(tmp_path, *FORMS["mcp"] * 2), NAMES)) == [READ] * 2
+    (turns,) = read_traces(trace_file(tmp_path, *FORMS["langsmith"]), NAMES)
+    assert [call for turn in turns for call in turn.calls] == [RecordedCall(*one) for one in CALLS]
     lines = [{"session_id": name, **one} for one in OPENAI for name in "xy"]
     assert list(read_traces(trace_file(tmp_path, *lines), NAMES)) == [READ] * 2
 

@@ -129,6 +129,24 @@ MEANT: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         ["properties.a.required"],
     ),
     "a name that is no property": (AB | {"required": ["a", "x"]}, AB | {"required": ["a"]}, ["required"]),
+    "values of another type": (
+        {
+            "items": {"type": "integer", "enum": ["1", 2, "x"]},
+            "type": ["boolean", "null"],
+            "enum": ["true", None],
+        },
+        {
+            "items": {"type": "integer", "enum": [1, 2, "x"]},
+            "type": ["boolean", "null"],
+            "enum": [True, None],
+        },
+        ["items.enum", "enum"],
+    ),
+    "numbers for texts, and twice the same": (
+        {"type": "string", "enum": [1, True, "1"]},
+        {"type": "string", "enum": ["1", "true"]},
+        ["enum", "enum", "enum"],
+    ),
     "a name in a text": (AB | {"required": "a"}, AB | {"required": ["a"]}, ["required"]),
 }
 

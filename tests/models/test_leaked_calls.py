@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from toolassay.models import ChatRequest, ChatResponse, ToolCall
 from toolassay.runs.tool_arrival import calls_in, decoded, offered_name, repaired
 
-OFFERED = ("add_note", "find_note", "json_note")
+TYPED = {"properties": {"text": {"type": "string"}, "n": {"type": "integer"}}}
+OFFERED = dict.fromkeys(("add_note", "find_note", "json_note"), TYPED)
 BOOK = {"name": "add_note", "arguments": {"text": "Milk {2}"}}
 FOUND = ("add_note", {"text": "Milk {2}"})
 TEXT, ARGUMENTS = json.dumps(BOOK), json.dumps(BOOK["arguments"])
@@ -26,6 +27,7 @@ TEXT, ARGUMENTS = json.dumps(BOOK), json.dumps(BOOK["arguments"])
         "tool/add_note",
         "<|channel|>commentary to=functions.add_note",
         "[TOOL_CALLS]add_note[ARGS]",
+        "<|tool_call_begin|>functions.add_note:0<|tool_call_argument_begin|>",
     ],
 )
 def test_marks_around_an_offered_name_are_removed(name: str) -> None:
@@ -54,6 +56,15 @@ def test_arguments_are_decoded_to_an_object_or_left() -> None:
         assert decoded(text) == text
 
 
+def test_arguments_inside_another_object_are_taken_out_unless_the_tool_has_such_names() -> None:
+    wrapped = [
+        json.dumps({key: BOOK["arguments"], "name": "add_note"}) for key in ("arguments", "parameters")
+    ]
+    assert [decoded(text, TYPED) for text in (*wrapped, "{}" + ARGUMENTS)] == [ARGUMENTS] * 3
+    assert decoded(wrapped[0], {"properties": {"name": {}, "text": {}}}) == wrapped[0]
+    assert decoded('{"parameters": {"n": 1}, "n": 2}', TYPED) == '{"parameters": {"n": 1}, "n": 2}'
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -63,6 +74,14 @@ def test_arguments_are_decoded_to_an_object_or_left() -> None:
         f"[TOOL_CALLS]add_note[ARGS]{ARGUMENTS}",
         f"<|call|>function<|sep|>add_note\n```json\n{ARGUMENTS}\n```<|end|>",
         f"<|channel|>commentary to=functions.add_note <|constrain|>json<|message|>{ARGUMENTS}<|call|>",
+        f"<|begin|>functions.add_note:0<|argument|>{ARGUMENTS}<|end|>",
+        f"functools[{TEXT}]",
+        f"<tool_call>{TEXT}}}</tool_call>",
+        json.dumps({"tool_calls": [{"function": BOOK}]}),
+        json.dumps([{"tool_call_id": "0", "tool_name": "add_note", "parameters": BOOK["arguments"]}]),
+        "<tool_call>\n<function=add_note>\n<parameter=text>\nMilk {2}\n</parameter>\n</function></tool_call>",
+        '<|x|invoke name="add_note">\n<|x|parameter name="text" string="true">Milk {2}</|x|parameter>',
+        "<tool_call>add_note\n<arg_key>text</arg_key>\n<arg_value>Milk {2}</arg_value>\n</tool_call>",
     ],
 )
 def test_calls_in_a_text_are_found_once_or_in_a_row(text: str) -> None:
@@ -78,6 +97,8 @@ def test_calls_in_a_text_are_found_once_or_in_a_row(text: str) -> None:
         f"<tool_call>{TEXT[:-1]}</tool_call>",
         '{"name": "add_note", "description": "Adds a note.", "parameters": {"type": "object"}}',
         f"add_note {ARGUMENTS}",
+        "I could write add_note(text='Milk') now.",
+        "add_note(text='Milk')",
     ],
 )
 def test_what_is_no_call_of_an_offered_tool_is_left(text: str) -> None:
@@ -85,7 +106,7 @@ def test_what_is_no_call_of_an_offered_tool_is_left(text: str) -> None:
 
 
 def answered(text: str, *calls: ToolCall, messages: Any = ()) -> tuple[ChatResponse, list[str]]:
-    tools = [{"type": "function", "function": {"name": name}} for name in OFFERED]
+    tools = [{"type": "function", "function": {"name": name, "parameters": TYPED}} for name in OFFERED]
     return repaired(ChatResponse(text, tool_calls=calls), ChatRequest(messages, {"tools": tools}))
 
 
@@ -109,30 +130,31 @@ def test_what_is_fine_or_quoted_is_left() -> None:
     assert answered(TEXT, messages=[{"role": "assistant", "tool_calls": [{"function": function}]}])[1] == []
 
 
-@given(st.text(st.sampled_from('<>|[]{}`:., \n"aA_=-'), max_size=400), st.sampled_from(OFFERED))
+@given(st.text(st.sampled_from('<>|[]{}`:., \n"aA_=-'), max_size=400), st.sampled_from([*OFFERED]))
 def test_any_text_is_read(text: str, name: str) -> None:
     offered_name(text + name + text, OFFERED)
     list(calls_in(text + name + text, OFFERED))
 
 
-@pytest.mark.parametrize("part", ["<a> ", "{}", "\n{", "a<|"])
+@pytest.mark.parametrize("part", ["<a> ", "{}", "\n{", "a<|", "<parameter=a>", "=add_note>", "(", "\n}"])
 def test_long_texts_are_read_in_linear_time(part: str) -> None:
     began = time.process_time()
     offered_name((part * 300)[:280] + "add_note x", OFFERED)
-    list(calls_in(part * 20_000, OFFERED))
+    list(calls_in("<add_note>" + part * 20_000, OFFERED))
     assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(
     ("text", "leaks"),
     [
-        ("<tool_call>\n<function=add_note>\n<parameter=text>Milk</parameter>\n</function>", 1),
-        ('<invoke name="add_note"><parameter name="text">Milk</parameter></invoke>', 1),
-        ('[add_note(text="Milk")]', 1),
+        ("<tool_call>\n<function=add_note>\n<text>Milk</text>\n</function>", 1),
+        ("<|call>call:add_note{text:Milk}", 1),
+        ('[add_note("Milk")]', 1),
+        ("```tool_code\nadd_note(text='Milk')\n```", 1),
+        (f"<tool_call>{TEXT[:-1]}</tool_call>", 1),
         ("I called `add_note`, then add_note again.", 0),
     ],
 )
 def test_calls_in_a_text_that_cannot_be_read_are_reported(text: str, leaks: int) -> None:
-    tools = [{"type": "function", "function": {"name": name}} for name in OFFERED]
-    response, found = repaired(ChatResponse(text), ChatRequest([], {"tools": tools}))
+    response, found = answered(text)
     assert (response.text, response.tool_calls, len(found)) == (text, (), leaks)

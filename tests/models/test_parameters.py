@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -16,7 +16,8 @@ from simulated import Books
 
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.client import Client
-from toolassay.models.refused_parameters import Change, Refusals
+from toolassay.models.protocol import Message
+from toolassay.models.refused_parameters import EXTRA, Change, Refusals
 from toolassay.models.structured_output import Form, SchemaForms, json_schema
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -26,7 +27,9 @@ RENAMED = "max_completion_tokens"
 Body = Mapping[str, Any]
 
 
-def ask(server: FakeServer, count: int = 1, **options: Any) -> tuple[list[ChatResponse], list[Change]]:
+def ask(
+    server: FakeServer, count: int = 1, earlier: Sequence[Message] = (), **options: Any
+) -> tuple[list[ChatResponse], list[Change]]:
     """The answers to requests that are sent at once, and what was reported."""
     told: list[Change] = []
     refusals = Refusals(on_change=told.append)
@@ -36,7 +39,8 @@ def ask(server: FakeServer, count: int = 1, **options: Any) -> tuple[list[ChatRe
         return Reply("yes")
 
     async def run() -> list[ChatResponse]:
-        requests = [ChatRequest([{"role": "user", "content": str(n)}], PARAMETERS) for n in range(count)]
+        ends = [{"role": "user", "content": str(n)} for n in range(count)]
+        requests = [ChatRequest([*earlier, end], PARAMETERS) for end in ends]
         try:
             return await asyncio.gather(*map(model.complete, requests))
         finally:
@@ -118,6 +122,25 @@ def test_a_default_beside_what_the_user_set_may_be_omitted(fake_server: FakeServ
     fake_server.complaint = both
     _, told = ask(fake_server, sampling={"top_p": 0.1})
     assert told == [{"temperature": None}]
+
+
+@pytest.mark.parametrize("concurrent", [1, 3])
+def test_fields_of_earlier_answers_that_are_refused_stay_away(
+    fake_server: FakeServer, concurrent: int
+) -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}, "index": 0}
+    message = {"role": "assistant", "content": None, "reasoning": "So.", "tool_calls": [call]}
+
+    def complaint(body: Body) -> Any:
+        said = {"error": {"message": "property 'messages.0.reasoning' is unsupported", "param": "messages"}}
+        return (400, said) if any("reasoning" in one for one in body["messages"]) else None
+
+    fake_server.complaint = complaint
+    _, told = ask(fake_server, concurrent, [message, {"role": "tool", "tool_call_id": "a", "content": "1"}])
+    assert told == [{EXTRA: None}] and len(fake_server.received) <= 2 * concurrent + 1
+    (plain,) = fake_server.received[-1].body["messages"][0]["tool_calls"]
+    assert plain == {"id": "a", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    assert PARAMETERS.keys() <= fake_server.received[-1].body.keys()
 
 
 @pytest.mark.parametrize(

@@ -160,6 +160,15 @@ async def test_a_line_of_any_length(client: ClientName) -> None:
     assert answer.text == text
 
 
+@pytest.mark.parametrize("kind", [b"application/json", b"text/plain"])
+async def test_a_stream_may_have_another_type_and_a_byte_order_mark(client: ClientName, kind: bytes) -> None:
+    head = STREAM_HEAD.replace(b"text/event-stream", kind)
+    body = b"\xef\xbb\xbf" * (kind == b"text/plain") + event(delta("ye")) + event(delta("s", "stop")) + DONE
+    async with RawServer(always(head + chunk(body) + chunk(b""))) as server:
+        (answer,) = await ask(server.base, client, stream=True)
+    assert answer.text == "yes"
+
+
 async def test_characters_that_other_people_take_for_ends_of_lines(client: ClientName) -> None:
     text = "a\u2028b\u2029c\x85d\x0be\x0c"
     answer = await stream_of(client, event(delta(text)), event(delta(None, "stop")), DONE)

@@ -47,6 +47,10 @@ def completion(
         ({"content": "so", "refusal": None}, "length", "so", False),
         ({"content": None}, "length", "", False),
         ({"content": "half a"}, "content_filter", "half a", True),
+        ({"content": None}, "content_filter: RECITATION", "", True),
+        ({"content": None}, "SAFETY", "", True),
+        ({"content": {"a": 1}}, "stop", '{"a": 1}', False),
+        ({"content": [{"type": "output_text", "text": "so"}]}, "stop", "so", False),
     ],
 )
 def test_answers_that_are_kept(message: dict[str, Any], reason: str, text: str, refused: bool) -> None:
@@ -135,7 +139,7 @@ def test_a_text_may_come_in_parts() -> None:
             CHAT.read(completion({"content": nothing}))
 
 
-@pytest.mark.parametrize("reason", ["error", "abort", "insufficient_system_resource"])
+@pytest.mark.parametrize("reason", ["network_error", "abort", "insufficient_system_resource"])
 def test_an_answer_the_server_broke_off_is_asked_for_again(reason: str) -> None:
     with pytest.raises(ModelError, match="broke off") as caught:
         CHAT.read(completion({"content": "half an"}, reason))
@@ -223,6 +227,54 @@ def test_fragments_without_an_index_may_alternate_between_calls() -> None:
     ended = [piece(None, '{"q": 1}', id="a"), piece(None, '{"q": 2}', id="b")]
     wanted = [ToolCall("a", "find", '{"q": 1}'), ToolCall("b", "find", '{"q": 2}')]
     assert list(streamed(*({"tool_calls": [one]} for one in begun + ended)).tool_calls) == wanted
+
+
+def test_an_error_beside_half_an_answer_is_a_failure_of_the_server() -> None:
+    choice, usage = {"message": {"content": "half"}, "finish_reason": "stop"}, {"prompt_tokens": 3}
+    error = {"message": "no memory", "code": 400}
+    for body in ({"choices": [{**choice, "error": error}]}, {"choices": [choice], "error": error}):
+        with pytest.raises(ModelError, match="no memory") as caught:
+            CHAT.read(json.dumps({**body, "usage": usage}))
+        assert caught.value.transient and caught.value.prompt_tokens == 3
+
+
+def test_a_request_that_an_answer_calls_invalid_is_refused() -> None:
+    said = {
+        "type": "invalid_request_error",
+        "code": "unsupported_parameter",
+        "param": "top_p",
+        "message": "no",
+    }
+    with pytest.raises(ModelError) as caught:
+        CHAT.read(json.dumps({"error": said}))
+    assert caught.value.refuses_request
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"function_call": {"name": "find", "arguments": '{"a": 1}'}},
+        {"tool_calls": [{"id": "", "type": "function", "name": "find", "arguments": {"a": 1}}]},
+        {"tool_calls": [{"function": {"name": "find", "parameters": {"a": 1}}, "index": 0}]},
+    ],
+)
+def test_calls_in_other_forms(message: dict[str, Any]) -> None:
+    answer = CHAT.read(completion({"content": None, **message}))
+    assert answer.tool_calls == (ToolCall("", "find", '{"a": 1}'),) and answer.extra == {}
+
+
+def test_a_streamed_call_may_have_the_old_form() -> None:
+    pieces = [{"name": "find", "arguments": ""}, {"arguments": '{"a"'}, {"arguments": ": 1}"}]
+    answer = streamed(*({"function_call": one} for one in pieces))
+    assert answer.tool_calls == (ToolCall("", "find", '{"a": 1}'),) and answer.extra == {}
+
+
+def test_pieces_of_one_detail_of_the_reasoning_are_one_again() -> None:
+    text = {"type": "reasoning.text", "index": 0}
+    pieces = [{**text, "text": "So"}, {**text, "text": "."}, {**text, "text": None, "signature": "c2ln"}]
+    other = {"type": "reasoning.encrypted", "data": "eA==", "index": 1}
+    answer = streamed(*({"reasoning_details": [one]} for one in (*pieces, other)), {"content": "4"})
+    assert answer.extra == {"reasoning_details": [{**text, "text": "So.", "signature": "c2ln"}, other]}
 
 
 MORE = {"signed": {"key": "c2ln"}, "notes": [1, 2]}

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from toolassay.argument_schemas import accepted_schema
 from toolassay.dataset import Shape, reference_index, shape_of
 from toolassay.files import map_texts, readable, values_in
 from toolassay.gold import Fault, Gold, GoldNode
@@ -169,7 +170,9 @@ def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
 
 # OpenAI's rule for function names: "send_email"; not "send email".
 VALID_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-# The limit in that rule.
+# Anthropic's rule for names of properties: "user.name"; not "per page", "filter[id]" nor "größe".
+_VALID_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
+# The limit in these rules.
 LONGEST_NAME = 64
 # Runs of characters that become one "_": ": " and "é"; not "_".
 _OTHERS = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -192,10 +195,11 @@ class Names:
     parameters: Mapping[str, Mapping[str, str]]
 
     @classmethod
-    def of(cls, library: ToolLibrary, kind: DependencyType) -> Names:
+    def of(cls, library: ToolLibrary, kind: DependencyType, *, strict: bool = False) -> Names:
         """Valid names for all tools and parameters; names that are valid already stay unchanged.
 
-        So do the properties of an `input_schema`: OpenAI restricts the names of functions only.
+        So do the properties of an `input_schema`: OpenAI restricts the names of functions only. With `strict`
+        those of them that Anthropic's API refuses are changed, too.
 
         >>> from toolassay.tools import Tool
         >>> Names.of(ToolLibrary([Tool("Edit Image"), Tool("Edit_Image"), Tool("画")]), "resource").functions
@@ -205,7 +209,11 @@ class Names:
         for tool in library:
             slots = [slot.name for slot in slots_of(tool, kind)]
             is_kept = _schema_of(tool, kind) is not None
-            parameters[tool.id] = {name: name for name in slots} if is_kept else _valid(slots, "argument")
+            valid = _valid(slots, "argument")
+            parameters[tool.id] = {
+                name: name if is_kept and (not strict or _VALID_PROPERTY.fullmatch(name)) else new
+                for name, new in valid.items()
+            }
         return cls(_valid(library.ids, "tool"), parameters)
 
     @cached_property
@@ -245,13 +253,23 @@ def _schema_of(tool: Tool, kind: DependencyType) -> Mapping[str, Any] | None:
     return None if kind == "resource" and tool.is_resource else tool.input_schema
 
 
+def renamed(schema: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The schema of arguments with other names for its properties."""
+    given = schema.get("properties", {})
+    if not any(names.get(name, name) != name for name in given):
+        return schema
+    required = [names.get(name, name) for name in schema.get("required", ())]
+    properties = {names.get(name, name): one for name, one in given.items()}
+    return {**schema, "properties": properties, "required": required}
+
+
 _FORMATS = frozenset({"date", "time", "date-time"})
 
 
 def function_of(tool: Tool, kind: DependencyType, names: Names) -> FunctionSchema:
     """A tool as a function.
 
-    The `parameters` of an imported tool are its `input_schema`.
+    The `parameters` of an imported tool are its `input_schema`, as model services accept it.
 
     Args:
         tool: the tool.
@@ -266,7 +284,7 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> FunctionSchem
     """
     slots, called = slots_of(tool, kind), names.parameters[tool.id]
     if (given := _schema_of(tool, kind)) is not None:
-        schema = {"type": "object", "properties": {}, **given}
+        schema = renamed(accepted_schema({"type": "object", "properties": {}, **given})[0], called)
         return FunctionSchema(names.functions[tool.id], tool.description, schema)
     gives = f"Gives {', '.join(tool.outputs)}." if kind == "resource" and tool.outputs else ""
     schema = {

@@ -118,14 +118,17 @@ class Native:
         return {"tools": self._offered[which][1]}
 
     def read(self, response: ChatResponse, step: int) -> AgentTurn:
-        """Calls, or the final answer without its reasoning. Missing or duplicate call ids are replaced."""
+        """Calls, or the final answer without its reasoning.
+
+        Missing or duplicate call ids are replaced, in Mistral's form: nine letters and digits.
+        """
         if not response.tool_calls:
             text, _ = without_reasoning(response.text)
             return AgentTurn(_message(response, response.text), final=text or None)
         ids = [call.id for call in response.tool_calls]
         fine = all(ids) and len(set(ids)) == len(ids)
         asked = [
-            call if fine else replace(call, id=f"call_{step}_{place}")
+            call if fine else replace(call, id=f"call{step:03}{place:02}")
             for place, call in enumerate(response.tool_calls)
         ]
         calls = [

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import declared_at, properties_of, resolve, type_name
-from toolassay.calls.call_plan import Names, function_of, slots_of
+from toolassay.argument_schemas import accepted_schema, type_name
+from toolassay.calls.call_plan import Names, function_of, renamed, slots_of
 from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.errors import UsageError
 from toolassay.importers.importer import ToolNote
-from toolassay.importers.tool_lists import map_schema
 from toolassay.tools import Tool, ToolLibrary, normal_type
-from toolassay.type_names import types_of
 
 TOOL_FORMS = ("openai", "anthropic", "mcp", DEFAULT_BENCHMARK)
 """The forms; the published tool file has the name of its benchmark."""
@@ -103,57 +100,12 @@ def signature_of(tool: Tool) -> CallSignature:
     return CallSignature(function.description, schema, losses)
 
 
-# Keywords that the APIs of OpenAI and Anthropic refuse beside the arguments.
-_REFUSED = ("$ref", "allOf", "anyOf", "oneOf", "not", "enum")
-
-
 def accepted_signature(tool: Tool) -> CallSignature:
-    """`signature_of` with a schema that model services accept: they refuse a request for one tool.
-
-    An array without items gets items of any value. Alternatives at the root become one object with the
-    properties of all, of which those are required that every alternative requires.
-
-    >>> either = [{"properties": {one: {}}, "required": [one]} for one in ("path", "id")]
-    >>> signature = accepted_signature(Tool("move", input_schema={"type": "object", "anyOf": either}))
-    >>> signature.schema, signature.losses[0].field
-    ({'type': 'object', 'properties': {'path': {}, 'id': {}}}, 'input_schema.anyOf')
-    """
+    """`signature_of` with a schema that model services accept (`accepted_schema`)."""
     description, schema, losses = signature_of(tool)
-    changes = list(losses)
-
-    def with_items(part: dict[str, Any], where: str) -> dict[str, Any]:
-        if "array" not in types_of(part) or "items" in part:
-            return part
-        reason = "is written as {}: model services refuse a list without it"
-        changes.append(ToolNote(tool.id, f"{where}.items", reason))
-        return {**part, "items": {}}
-
-    schema = map_schema(schema, with_items, "input_schema")
-    reasons = {
-        key: "model services refuse it at the root; the arguments are one object that allows more"
-        for key in _REFUSED
-        if key in schema or key in resolve(schema, schema)
-    }
-    if schema.get("type") != "object":
-        reasons["type"] = "is written as 'object': model services refuse arguments of another type"
-    changes += [ToolNote(tool.id, f"input_schema.{key}", reason) for key, reason in reasons.items()]
-    return CallSignature(description, _merged(schema) if reasons else schema, changes)
-
-
-def _merged(root: dict[str, Any]) -> dict[str, Any]:
-    """One object with the properties of all alternatives of a schema; of one name, any of theirs fits."""
-    whole, declared = resolve(root, root), declared_at(root, root)
-    parts = [declared_at(one, root) for key in ("allOf", "anyOf", "oneOf") for one in whole.get(key, ())]
-    others = {
-        name: [one[name] for one in parts if one.get(name, first) != first]
-        for name, first in declared.items()
-    }
-    properties = {
-        name: {"anyOf": [one, *others[name]]} if others[name] else one for name, one in declared.items()
-    }
-    required = [one.name for one in properties_of(root) if one.required]
-    kept = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
-    return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    accepted, reasons = accepted_schema(schema)
+    changes = [ToolNote(tool.id, field, reason) for field, reason in reasons.items()]
+    return CallSignature(description, accepted, [*losses, *changes])
 
 
 def further_losses(tool: Tool, held: Collection[str], kind: str, name: str) -> list[ToolNote]:
@@ -190,12 +142,18 @@ def _write_functions(
     library: ToolLibrary, form: str, entry: Callable[[str, CallSignature], dict[str, Any]]
 ) -> ExportedTools:
     """A list with an entry for each tool, with names that the APIs of models accept."""
-    names = Names.of(library, "resource").functions
+    names = Names.of(library, "resource", strict=form == "anthropic")
     document, losses = [], list[ToolNote]()
     for tool in library:
-        signature = accepted_signature(tool)
-        document.append(entry(names[tool.id], signature))
-        losses += [*signature.losses, *further_losses(tool, (), form, names[tool.id])]
+        name, signature = names.functions[tool.id], accepted_signature(tool)
+        own = names.parameters[tool.id] if tool.input_schema else {}
+        document.append(entry(name, signature._replace(schema=renamed(signature.schema, own))))
+        changed = {old: new for old, new in own.items() if new != old}.items()
+        reason = "is written as '{}': Anthropic's API refuses it"
+        losses += [
+            ToolNote(tool.id, f"input_schema.properties.{old}", reason.format(new)) for old, new in changed
+        ]
+        losses += [*signature.losses, *further_losses(tool, (), form, name)]
     return ExportedTools(document, losses)
 
 
@@ -218,16 +176,12 @@ def write_openai(library: ToolLibrary) -> ExportedTools:
     )
 
 
-# Names of properties that Anthropic's API accepts: "user.name"; not "per page" nor "größe".
-_VALID_PROPERTY = re.compile(r"[a-zA-Z0-9_.-]{1,64}")
-
-
 def write_anthropic(library: ToolLibrary) -> ExportedTools:
     """The list `tools` of Anthropic's Messages API.
 
-    Arguments keep their names; those that the API refuses are losses.
+    Arguments keep their names but those that the API refuses.
     """
-    exported = _write_functions(
+    return _write_functions(
         library,
         "anthropic",
         lambda name, signature: {
@@ -236,13 +190,6 @@ def write_anthropic(library: ToolLibrary) -> ExportedTools:
             "input_schema": signature.schema,
         },
     )
-    refused = [
-        ToolNote(tool.id, f"input_schema.properties.{name}", "Anthropic's API refuses this name")
-        for tool, entry in zip(library, exported.document, strict=True)
-        for name in entry["input_schema"].get("properties") or ()
-        if not _VALID_PROPERTY.fullmatch(name)
-    ]
-    return ExportedTools(exported.document, [*exported.losses, *refused])
 
 
 def write_mcp(library: ToolLibrary) -> ExportedTools:

@@ -3,8 +3,8 @@
 A record is searched for objects that are a call (the name of a tool beside arguments) and objects that are a
 result (of the call with the same id, else the next one in order). The names of their fields vary with the
 form, and are compared in small letters: `tool_use_id`, `toolUseId`. So one reader reads chats of OpenAI (also
-Responses and `function_call`), Anthropic, LangChain, tau2-bench, Inspect and ShareGPT, the JSON-RPC of MCP,
-spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
+Responses and `function_call`), Anthropic, Gemini, LangChain, tau2-bench, Inspect, ShareGPT and ATIF, the
+JSON-RPC of MCP, spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
 
 A list of messages or calls is a sequence. Lines that are single messages, calls or spans form one sequence
 for each session or trace that they name, else one for the file.
@@ -31,14 +31,14 @@ _FORMS = (
 )
 
 # Keys as `_plain` writes them; the first that an object has counts.
-_NAMES = ("toolname", "tool", "name", "function", "task", "action")
+_NAMES = ("toolname", "tool", "name", "functionname", "function", "task", "action")
 _ARGUMENTS = (
     *("arguments", "toolcallarguments", "args", "input", "toolinput", "inputs", "inputvalue"),
     *("parameters", "kwargs", "inputparameters", "actioninput"),
 )
 _RESULTS = ("result", "toolcallresult", "output", "outputs", "outputvalue", "observation", "response")
 _CONTENTS = (*_RESULTS, "content", "value", "error")
-_IDS = ("toolcallid", "tooluseid", "callid", "id")
+_IDS = ("toolcallid", "tooluseid", "callid", "sourcecallid", "id")
 _SESSIONS = ("traceid", "sessionid", "conversationid", "threadid")
 _ERRORS = ("error", "iserror", "errortype", "errortext")
 _STATUSES = ("status", "statuscode", "state", "level")  # "error", "ERROR", "output-error"
@@ -162,6 +162,10 @@ class _Made:
         if self.answer is None:
             return RecordedCall(self.event.tool, self.event.arguments, None, True)
         result = result_value(self.answer.result)
+        if isinstance(result, Mapping) and result.keys() == {"output"}:  # Gemini, LangSmith
+            result = result_value(result["output"])
+        if isinstance(result, Mapping) and result.get("type") == "tool":  # a message of LangChain
+            result = result_value(result.get("content"))
         is_error = isinstance(self.answer.result, Mapping) and self.answer.result.get("isError") is True
         failed = self.answer.failed or self.event.failed or is_error or is_refusal(result)
         return RecordedCall(self.event.tool, self.event.arguments, result, failed)
@@ -267,7 +271,9 @@ class _Reader:
             said = [fields[name] for name in _WORDS if isinstance(fields.get(name), str)]
             if _is_one(_PERSON, kinds):
                 said += [
-                    _text(fields[name]) for name in ("content", "text", "value", "parts") if name in fields
+                    _text(fields[name])
+                    for name in ("content", "text", "value", "parts", "message")
+                    if name in fields
                 ]
             if any(said):
                 yield _Event(place, session, words="\n".join(said))
@@ -318,7 +324,8 @@ def _objects(value: Any) -> list[Mapping[str, Any]]:
 
 def _kinds(fields: Mapping[str, Any]) -> list[str]:
     """What an object says that it is: its role, its type, and from whom it is."""
-    return [_plain(fields[key]) for key in ("role", "type", "from") if isinstance(fields.get(key), str)]
+    keys = ("role", "type", "from", "source")
+    return [_plain(fields[key]) for key in keys if isinstance(fields.get(key), str)]
 
 
 def _is_one(form: re.Pattern[str], kinds: Iterable[str]) -> bool:
@@ -365,6 +372,9 @@ def _text(value: Any) -> str:
 
 def _arguments(value: Any) -> dict[str, Any] | None:
     """Arguments as an object, a list of `{name, value}`, or a text of either; None for others."""
+    if isinstance(value, Mapping) and value.keys() == {"input"}:  # LangSmith
+        inner = parsed_text(str(value["input"]))
+        value = inner if isinstance(inner, dict) else value
     if isinstance(value, str):
         value = parsed_text(value) if value.strip() else {}
     if value is None:

@@ -19,7 +19,7 @@ from toolassay.files import read_text
 from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.suspicious_texts import shown
-from toolassay.importers.tool_lists import allows_object, other_kind
+from toolassay.importers.tool_lists import allows_object, decoded, other_kind
 from toolassay.locks import open_regular
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import ServerLimits
@@ -336,8 +336,8 @@ class _WrittenTool(msgspec.Struct, rename="camel"):
     name: Annotated[str, msgspec.Meta(min_length=1, max_length=_LONGEST_NAME)]
     title: str | None = None
     description: str | None = None
-    input_schema: _Object = None
-    output_schema: _Object = None
+    input_schema: Any = None
+    output_schema: Any = None
     annotations: _Object = None
 
 
@@ -393,7 +393,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
         annotations["title"] = written.title
     warnings = []
     if (given := _schema(written.input_schema, "inputSchema")) is None:
-        warnings.append(Note("inputSchema", "is missing; the tool is taken to have no arguments"))
+        warnings.append(Note("inputSchema", "is no object; the tool is taken to have no arguments"))
     output = None
     try:
         output = _schema(written.output_schema, "outputSchema")
@@ -412,12 +412,13 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     )
 
 
-def _schema(value: _Object, key: str) -> dict[str, Any] | None:
-    """The schema of an object; None without one.
+def _schema(value: Any, key: str) -> dict[str, Any] | None:
+    """The schema of an object, also as JSON text; None without one.
 
     Raises:
         DefinitionError: It is none.
     """
+    value = decoded(value)
     if not isinstance(value, dict):
         return None
     if not allows_object(value):

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from toolassay.argument_schemas import map_schema
 from toolassay.importers.importer import DefinitionError, IncomingTool, Note
 from toolassay.importers.tool_lists import (
     ToolListImporter,
     arguments_of,
     decoded,
-    map_schema,
     name_of,
     result_of,
     text_of,

@@ -10,21 +10,24 @@ and a document has a million. The tests do it.
 
 from __future__ import annotations
 
+import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from toolassay.answers import NOTHING, load
 from toolassay.argument_schemas import (
     SUBSCHEMAS,
     ArgumentValidator,
     all_schemas,
     declared_at,
+    json_type,
     pointed_at,
     type_name,
 )
 from toolassay.importers.importer import Note
-from toolassay.type_names import read_types
+from toolassay.type_names import read_types, types_of
 
 MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
@@ -173,10 +176,30 @@ class Normaliser:
                 marked += value
             elif key not in ("nullable", "example"):
                 result[key] = value
+        if "enum" in result:
+            result["enum"] = self._values(result["enum"], types_of(result), f"{path}.enum".lstrip("."))
         # An empty list says nothing, and draft 4 does not allow it.
         if required := self._declared(dict.fromkeys(marked), result, path):
             result["required"] = required
         return self._openapi(given, result)
+
+    def _values(self, values: list[Any], kinds: Collection[str], path: str) -> list[Any]:
+        """The values of an enum, each once; where only that fits, a text for a number or the other way."""
+
+        def fits(value: Any) -> bool:
+            kind = json_type(value)
+            return not kinds or kind in ("null", *kinds) or (kind == "integer" and "number" in kinds)
+
+        found = dict[str, Any]()
+        for value in values:
+            other = load(value) if isinstance(value, str) else json.dumps(value)
+            if not fits(value) and other is not NOTHING and fits(other):
+                self._warn(path, f"{json.dumps(value)[:40]} is read as {json.dumps(other)[:40]}")
+                value = other
+            key = json.dumps(value, sort_keys=True)
+            if found.setdefault(key, value) is not value:
+                self._warn(path, f"{key[:40]} is repeated; left out")
+        return [*found.values()]
 
     def _without_marks(self, properties: Mapping[str, Any], path: str, required: list[str]) -> dict[str, Any]:
         """Properties without the mark `required` of draft 3; the names of required ones go to a list."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from toolassay.argument_schemas import with_subschemas
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.screen import SILENT, Screen
 from toolassay.text_formatting import some_of
+from toolassay.tool_results import parsed_text
 from toolassay.type_names import read_types, types_of
 
 # Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
@@ -242,13 +242,8 @@ def decoded(value: Any) -> Any:
     >>> decoded('[{"name": "find"}]'), decoded("[find")
     ([{'name': 'find'}], '[find')
     """
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("[", "{"):
-        return value
-    try:
-        parsed = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return value if too_deep(parsed) else parsed
+    parsed = parsed_text(value) if isinstance(value, str) else value
+    return value if isinstance(value, str) and too_deep(parsed) else parsed
 
 
 def name_of(value: Mapping[str, Any]) -> str:
@@ -309,23 +304,6 @@ def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[st
 _OBJECT_KEYWORDS = frozenset(
     {"type", "properties", "additionalProperties", "required", "$ref", "$schema", "allOf", "anyOf", "oneOf"}
 )
-
-
-def map_schema(
-    schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str
-) -> dict[str, Any]:
-    """A copy of a schema in which every schema is replaced by what `change` returns, from the inside out.
-
-    Args:
-        schema: The schema.
-        change: Called with a schema, which it may alter, and its place.
-        where: Place of the whole schema, e.g. `parameters`.
-    """
-
-    def inner(one: Any, place: str) -> Any:
-        return map_schema(one, change, f"{where}.{place}") if isinstance(one, dict) else one
-
-    return change(with_subschemas(schema, inner), where)
 
 
 def unread(value: Mapping[str, Any], read: Collection[str], unset: Iterable[Any] = (None,)) -> list[Note]:

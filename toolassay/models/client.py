@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 from msgspec import structs
@@ -21,7 +21,7 @@ from toolassay.models.errors import RESET, UNREACHABLE, ModelError
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import Attempt, ChatModel, ChatRequest, ChatResponse, Meter, NoMeter, Transport
 from toolassay.models.redaction import without
-from toolassay.models.refused_parameters import Refusals, named_by
+from toolassay.models.refused_parameters import EXTRA, Change, Refusals, named_by, plain_messages
 from toolassay.models.retry import over_time_limit, timed_out
 from toolassay.models.structured_output import PARAMETER, SchemaForms
 from toolassay.models.wire_format import change_texts, parameters_of
@@ -141,12 +141,12 @@ class Client:
         lacks = DIALECTS[self._options.dialect].lacks & request.parameters.keys()
         self._refusals.learn(dict.fromkeys(lacks - self._options.chosen(request.parameters)))
         while True:
-            parameters: dict[str, Any] = {}
+            parameters, is_plain = dict[str, Any](), False
             asked = time.monotonic()
             try:
                 with waiting():
                     permit = await self.limiter.acquire()
-                parameters = parameters_of(request, self._options)
+                parameters, is_plain = parameters_of(request, self._options), EXTRA in self._refusals.known
                 queued = time.monotonic() - asked
                 return await self._attempt(request, parameters, next(numbers), permit, queued)
             except ModelError as error:
@@ -155,7 +155,8 @@ class Client:
                 with waiting(failure):
                     await self._search.acquire()
                 try:
-                    if parameters_of(request, self._options) != parameters:
+                    is_known = is_plain is not (EXTRA in self._refusals.known)
+                    if is_known or parameters_of(request, self._options) != parameters:
                         continue
                     return await self._without_refused(request, parameters, numbers, failure)
                 except ModelError as error:
@@ -198,9 +199,13 @@ class Client:
         """
         own = self._options.chosen(sent) | ({PARAMETER} if self._schemas.required else set())
         named = named_by(refusal.body, sent)
-        if frozenset(sent) in self._refusals.accepted and not named:
-            raise refusal  # the cause is in the messages
-        for change in self._refusals.search(sent, own, named):
+        changes: Iterable[Change] = ()
+        is_in_messages = frozenset(sent) in self._refusals.accepted and not named
+        if not is_in_messages:
+            changes = self._refusals.search(sent, own, named)
+        if plain_messages(request.messages) != [*request.messages] and EXTRA not in self._refusals.known:
+            changes = chain([{EXTRA: None}], changes)
+        for change in changes:
             tried = replace(request, change=change)
             with waiting(refusal):
                 permit = await self.limiter.acquire()
@@ -215,7 +220,7 @@ class Client:
             else:
                 self._refusals.learn(change)
                 return response
-        if fixed := ", ".join(sorted(own & named or own)):
+        if not is_in_messages and (fixed := ", ".join(sorted(own & named or own))):
             refusal.args = (f"{refusal} (never omitted, because you set it: {fixed})",)
         raise refusal
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import compress, product
 from typing import Any
 
@@ -32,6 +32,9 @@ _SCHEMA = "response_format"
 """Omitted alone or with all others, after all of these: structured output is worth more than they are."""
 _RENAMED = {"max_tokens": "max_completion_tokens"}
 """Parameters that are never omitted: they are sent under this name instead."""
+EXTRA = "extra_message_fields"
+"""In a change: sent back are only the fields of messages that OpenAI's API has. Servers of reasoning models
+require theirs (`reasoning_content`), and others, also some that send such fields, refuse them."""
 _MOST_FAILED = 2
 """Searches without success after which a refused request is not tried in other forms."""
 
@@ -178,6 +181,20 @@ def named_by(complaint: str, sent: Collection[str]) -> set[str]:
     """
     heads = {re.split(r"[.\[]", text, maxsplit=1)[0] for key, text in texts_of(complaint) if key in _FIELDS}
     return heads & {"model", "messages", *sent}
+
+
+def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The messages of a request with the fields of OpenAI's API only (`EXTRA`).
+
+    >>> plain_messages([{"role": "assistant", "content": "4", "reasoning": "2 + 2"}])
+    [{'role': 'assistant', 'content': '4'}]
+    """
+    keys, call_keys = ("role", "content", "name", "tool_calls", "tool_call_id"), ("id", "type", "function")
+    found = [{key: one[key] for key in keys if key in one} for one in messages]
+    for message in found:
+        if calls := message.get("tool_calls"):
+            message["tool_calls"] = [{key: call[key] for key in call_keys if key in call} for call in calls]
+    return found
 
 
 def texts_of(complaint: str) -> Iterator[tuple[str, str]]:

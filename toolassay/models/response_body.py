@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator
 
@@ -40,12 +41,21 @@ async def read_response(
     Raises:
         ModelError: As in `Dialect.read` or `EventStream`, or the body is too long.
     """
-    if content_type.startswith(EVENT_STREAM):
+    first = await anext(chunks, b"")
+    chunks = _joined(first, chunks)
+    # Gateways send streams as other types, too.
+    if content_type.startswith(EVENT_STREAM) or re.match(rb"(?:\xef\xbb\xbf)?\s*(?:data|event)?:", first):
         return await _read_stream(chunks, dialect.stream(started))
     body = await _read_bytes(chunks, MAX_ANSWER + 1)
     if len(body) > MAX_ANSWER:
         raise _too_long(MAX_ANSWER)
     return dialect.read(body, time.perf_counter() - started, charset=charset)
+
+
+async def _joined(first: bytes, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in chunks:
+        yield chunk
 
 
 async def _read_bytes(chunks: AsyncIterator[bytes], most: int) -> bytes:

@@ -87,7 +87,9 @@ def failure_inside(error: Any) -> ModelError:
     >>> failure_inside({"message": "slow down", "code": 429}).kind, failure_inside("no memory").transient
     ('HTTP 429', True)
     """
-    code = str(error.get("code")) if isinstance(error, dict) else ""
+    code, kind = (str(error.get(key)) if isinstance(error, dict) else "" for key in ("code", "type"))
+    if kind == "invalid_request_error" and not code.isdecimal():  # by OpenAI "unsupported_parameter"
+        code = "400"
     text = json.dumps({"error": error})
     if re.fullmatch("[45][0-9][0-9]", code):
         found = failed_answer(int(code), text, None, "the server")

@@ -23,6 +23,7 @@ from toolassay.models.dialects import DIALECTS
 from toolassay.models.errors import ModelError
 from toolassay.models.options import PATHS, ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse
+from toolassay.models.refused_parameters import EXTRA, plain_messages
 from toolassay.models.response_body import read_error, read_response
 from toolassay.models.retry import (
     connection_broken,
@@ -44,7 +45,9 @@ is lost."""
 
 def encoded_body(name: str, request: ChatRequest, options: ModelOptions) -> bytes:
     """The body of a request in the endpoint's dialect."""
-    body = {"model": name, "messages": list(request.messages), **parameters_of(request, options)}
+    changes = {**(options.refusals.known if options.refusals else {}), **(request.change or {})}
+    messages = plain_messages(request.messages) if EXTRA in changes else list(request.messages)
+    body = {"model": name, "messages": messages, **parameters_of(request, options)}
     return encoded(DIALECTS[options.dialect].body(body))
 
 

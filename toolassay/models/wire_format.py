@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -18,11 +19,14 @@ from toolassay.models.retry import failure_inside
 _MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
 # Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
 _THOUGHTS = ("reasoning_content", "reasoning")
-# Finish reasons with which servers and proxies report their own failure; the last is DeepSeek's.
-_BROKEN_OFF = ("error", "abort", "insufficient_system_resource")
+# Finish reasons with which servers and proxies report their own failure: "error", "network_error" (GLM),
+# "aborted" and DeepSeek's; not "stop" or "length".
+_BROKEN_OFF = re.compile(r".*error|abort|insufficient_system_resource", re.IGNORECASE)
+# Those of a filter: "content_filter: RECITATION" and "SAFETY" (Gemini), "sensitive" (GLM).
+_FILTERED = re.compile(r"content_filter|safety|sensitive|recitation|prohibited_content", re.IGNORECASE)
 MAX_ANSWER = 2**24
-_DEEPEST = 100  # levels of what a server sends beside the known fields
 """Maximum bytes of an answer after decompression, and of a line of a stream."""
+_DEEPEST = 100  # levels of what a server sends beside the known fields
 
 
 def encoded(body: dict[str, Any]) -> bytes:
@@ -78,26 +82,31 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         return ModelError(message, transient=True, kind=kind, **charged)
 
     choices = body.get("choices")
-    if not choices and (failure := reported(body)):
-        raise failure_inside(failure)
+    if failure := reported(body):
+        error = failure_inside(failure)
+        # Beside an answer no status means that the request is wrong.
+        error.transient |= bool(choices) and error.outcome == "provider error"
+        error.prompt_tokens, error.completion_tokens = charged.values()
+        raise error
     if choices == [] or (choices is None and "choices" in body):
         raise useless("the server's answer is empty (no choices)", "empty choices")
     try:
         choice = choices[0]  # type: ignore[index]
         message = choice["message"]
         content, refusal = text_of(message.get("content")), message.get("refusal")
-        calls = _tool_calls(message.get("tool_calls"))
+        old = message.get("function_call")  # OpenAI's before `tool_calls`
+        calls = _tool_calls(message.get("tool_calls") or ([{"function": old}] if old else []))
         reasoning = reasoning_of(message)
         is_text = isinstance(message.get("content"), str)
-        extra = _extra(message, ("role", "tool_calls", "content" if is_text else ""))
+        extra = _extra(message, ("role", "tool_calls", "function_call", "content" if is_text else ""))
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
         raise useless("the server's answer is not a chat completion", "unreadable") from None
     reason = reason if isinstance(reason, str) else None
-    if reason in _BROKEN_OFF:
+    if reason and _BROKEN_OFF.match(reason):
         raise useless(f"the server broke off its answer (finish reason '{reason}')", "broken off")
     said_no = isinstance(refusal, str) and bool(refusal)
-    refused = said_no or reason == "content_filter"
+    refused = said_no or bool(reason and _FILTERED.match(reason))
     if content is None:
         # A model that only reasons or is truncated before its first word, and a filter that removes
         # everything, would do so again: a retry is useless, and the answer is empty.
@@ -117,27 +126,35 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
 
 
 def reported(body: Mapping[str, Any]) -> Any:
-    """The failure that a body or event reports, in any of the forms of servers; None without one.
+    """The failure that a body or event reports, in any of the forms of servers, or one of its choices
+    (OpenRouter); None without one.
 
     >>> reported({"error": "no memory"}), reported({"object": "error"}), reported({"error_code": 0})
     ('no memory', {'object': 'error'}, None)
+    >>> reported({"choices": [{"error": {"code": 502}, "message": {"content": "half an"}}]})
+    {'code': 502}
     """
     is_failure = any(value == "error" or (value and "error" in name) for name, value in body.items())
-    return body.get("error") or (body if is_failure else None)
+    choices = body.get("choices")
+    inside = (_object(choice).get("error") for choice in choices) if isinstance(choices, list) else ()
+    return body.get("error") or (body if is_failure else None) or next(filter(None, inside), None)
 
 
 def text_of(content: Any) -> str | None:
     """The text of a message's `content`, a string or a list of parts; None without text.
 
+    An object without `type` is an answer that the server has parsed (Cloudflare's JSON mode).
+
     >>> text_of([{"type": "thinking"}, {"type": "text", "text": "ye"}, {"type": "text", "text": "s"}])
     'yes'
     """
+    if isinstance(content, dict) and "type" not in content:
+        content = json.dumps(content)
     if isinstance(content, str):
         return content
-    if not isinstance(content, list):
-        return None
-    parts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
-    texts = [part for part in parts if isinstance(part, str)]
+    parts = [part for part in (content if isinstance(content, list) else [content]) if isinstance(part, dict)]
+    found = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
+    texts = [part for part in found if isinstance(part, str)]
     return "".join(texts) if texts else None
 
 
@@ -173,12 +190,19 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
     """Parse the tool calls of a message; a call without a name gets "", so that the agent can answer it."""
     found = []
     for call in map(_object, calls if isinstance(calls, list) else []):
-        function = _object(call.get("function"))
-        name, arguments = function.get("name"), function.get("arguments")
+        function = _object(call.get("function") or call)  # some servers leave the object around them out
+        name, arguments = function.get("name"), function.get("arguments", function.get("parameters"))
         if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments)
-        inner = _extra(function, ("name", "arguments"))
-        known = ("id", "type" if call.get("type") == "function" else "")
+        known = (
+            "id",
+            "index",
+            "name",
+            "arguments",
+            "parameters",
+            *["type"] * (call.get("type") == "function"),
+        )
+        inner = {} if function is call else _extra(function, known)
         extra = _extra({**call, "function": inner or None}, known)
         found.append(
             ToolCall(str(call.get("id") or ""), name if isinstance(name, str) else "", arguments, extra)

@@ -9,15 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from toolassay.answers import load, spans, without_reasoning
+from toolassay.answers import NOTHING, load, spans, without_reasoning
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
 from toolassay.runs.manifest import ToolUse, read_manifest
+from toolassay.type_names import types_of
 
 FIRST = 10
 """Number of items without a tool call after which the warning is given."""
@@ -137,19 +139,31 @@ _ENCODED = 4  # times that arguments may be encoded
 _MARK = r"(?:<[^<>\s]{1,80}>|\[/?[A-Z_]{2,20}\])"
 # What may precede a name: matches "functions.", "default_api:" and "<|channel|>commentary to=functions.", not
 # "my_" or "never ".
-_BEFORE_NAME = re.compile(rf"(?:{_MARK}\w*+|[\w-]++[.:/=]++|[\s\"'`({{<\[])*")
+_BEFORE_NAME = re.compile(rf"(?:{_MARK}(?:\w++(?![\w.:/=-]))?+|[\w-]++[.:/=]++|[\s\"'`({{<\[])*")
 # What may follow a name: matches "<|channel|>commentary", "()" and ":0", not "2" or " later".
 _AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<\|).*)?", re.DOTALL)
-# What precedes a call that is an object: the start, a line end, a mark, a fence; not words on the same line.
-_BEFORE_CALL = re.compile(r"(?:\A|\n|[>\]]|```\w*)[\s\[,;]*\Z")
-_AFTER_CALL = re.compile(r"\s*(?:\Z|\n|[<\[\],;]|```)")
+# What precedes a call that is an object: the start, a line end, a mark, a fence, "functools["; not words on
+# the same line.
+_BEFORE_CALL = re.compile(r"(?:(?:\A|\n)(?:\w++(?=\[))?|[>\]]|```\w*)[\s\[,;]*\Z")
+_AFTER_CALL = re.compile(r"[\s}]*(?:\Z|\n|[<\[\],;]|```)")
+# One argument as XML: '<parameter=to>1</parameter>', '<parameter name="to" string="true">1</parameter>' and
+# '<arg_key>to</arg_key><arg_value>1</arg_value>'.
+_XML_ARGUMENT = re.compile(
+    r"<[^<>\s]{0,20}(?:parameter(?:=|\sname=)[\"']?|arg_key>\s*)(?P<name>[^<>\"'\s]{1,80})"
+    r"[^<>]{0,40}(?:</arg_key>\s*<arg_value)?>(?P<value>(?:(?!<[^<>\s]{0,20}(?:parameter|arg_))[\s\S])*+)"
+    r"</[^<>\s]{0,20}(?:parameter|arg_value)>"
+)
 # What may surround arguments: matches "\n```json\n```" and "<|call|>", not "Sure:".
 _AROUND_ARGUMENTS = re.compile(rf"(?:\s|```\w*+|{_MARK})*+")
-# A name after a sign of a mark: matches "send" in "<function=send>", '<invoke name="send">' and
-# "[send(to=1)]", not in "I send it" or "`send`".
-_MARKED_NAME = re.compile(r"(?<=[<>\]|=\[])[\"']?([\w-]+)")
+# A name after a sign of a mark or as a function: matches "send" in "<function=send>", '<invoke name="send">',
+# "\nsend(to=1)", "call:send" and '"name": "send", "arguments"', not in "I send it" or "`send`".
+_MARKED_NAME = re.compile(
+    r"(?:(?<=[<>\]|=\[:.])[\"']?|(?<![^\n])(?=\w+\()|name\"\s?:\s?\"(?=[\w-]+\"\s?,\s?\"(?:argu|param)))([\w-]+)"
+)
 _FENCE = re.compile(r"```\w*\s*\Z")
-_KEYS = frozenset({"name", "arguments", "parameters", "id", "type"})
+_KEYS = frozenset({"name", "tool_name", "arguments", "parameters", "id", "tool_call_id", "type"})
+Offered = Mapping[str, Mapping[str, Any]]
+"""The schema of the arguments of each function that a request offers."""
 
 
 def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse, list[str]]:
@@ -157,10 +171,12 @@ def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse
 
     Calls in the text count only if there are no others. One that the conversation has already is a quotation.
     """
-    offered = {tool["function"]["name"] for tool in request.parameters["tools"]}
+    functions = [tool["function"] for tool in request.parameters["tools"]]
+    offered = {one["name"]: one.get("parameters") or {} for one in functions}
     if given := response.tool_calls:
         names, arguments = zip(*((call.name, call.arguments) for call in given), strict=True)
-        plain = tuple(offered_name(name, offered) for name in names), tuple(map(decoded, arguments))
+        known = tuple(offered_name(name, offered) for name in names)
+        plain = known, tuple(decoded(*one) for one in zip(arguments, map(offered.get, known), strict=True))
         calls = tuple(
             replace(call, name=name, arguments=text) for call, name, text in zip(given, *plain, strict=True)
         )
@@ -171,9 +187,11 @@ def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse
     made = [call["function"] for one in request.messages for call in one.get("tool_calls") or ()]
     earlier = [(call["name"], load(call["arguments"])) for call in made]
     visible = without_reasoning(response.text)[0]
-    found = [call for call in calls_in(visible, offered) if call not in earlier]
+    written = list(calls_in(visible, offered))
+    found = [call for call in written if call not in earlier]
     if not found:
-        is_call = any(token[1] in offered for token in _MARKED_NAME.finditer(visible))
+        marked = () if written else _MARKED_NAME.finditer(visible or response.reasoning)
+        is_call = any(token[1] in offered for token in marked)
         return response, ["calls as text that cannot be read"] if is_call else []
     text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
     calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
@@ -197,12 +215,21 @@ def offered_name(name: str, offered: Collection[str]) -> str:
     return found[0][0] if _AFTER_NAME.fullmatch(name, found[0].end()) else name
 
 
-def decoded(arguments: str) -> str:
-    r"""Arguments that are an object between marks or encoded several times, as JSON; others unchanged.
+def decoded(arguments: str, schema: Mapping[str, Any] | None = None) -> str:
+    r"""Arguments that are an object between marks, encoded several times or inside another, as JSON.
+
+    Others are unchanged. An empty object before another one is where a proxy began to stream them.
+
+    Args:
+        arguments: As the server sent them.
+        schema: The schema of the arguments, whose own `arguments` and `parameters` are none of a call.
 
     >>> decoded('"{\\"to\\": 1}"'), decoded('"to"'), decoded('{"to": 1}<|call|>')
     ('{"to": 1}', '"to"', '{"to": 1}')
+    >>> decoded('{"name": "send", "arguments": {"to": 1}}', {"properties": {"to": {}}})
+    '{"to": 1}'
     """
+    arguments = arguments[2:] if arguments.startswith("{}{") else arguments
     span = next(spans(arguments), None)
     if span and span.whole and span.source is arguments:
         around = arguments[: span.start] + arguments[span.end :]
@@ -214,20 +241,29 @@ def decoded(arguments: str) -> str:
         text, value = value, load(value, strict=False)
         if not isinstance(value, str):
             break
-    return text if isinstance(value, dict) else arguments
+    if not isinstance(value, dict):
+        return arguments
+    own = (schema or {}).get("properties") or {}
+    inner = value.get("arguments", value.get("parameters"))
+    if own and isinstance(inner, dict) and value.keys() <= _KEYS and not value.keys() & own.keys():
+        return json.dumps(inner)
+    return text
 
 
-def calls_in(text: str, offered: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]]:
     """The calls of offered tools that are written in a text, with their arguments.
 
     A call is a JSON object with a name and arguments on lines of its own, between marks or in a fence, or an
-    object of arguments after marks with the name.
+    object of arguments after marks with the name; else XML with an element for each argument.
 
-    >>> list(calls_in('<tool_call>{"name": "send", "arguments": {"to": 1}}</tool_call>', {"send"}))
+    >>> offered = {"send": {"properties": {"to": {"type": "integer"}}}}
+    >>> list(calls_in('<tool_call>{"name": "send", "arguments": {"to": 1}}</tool_call>', offered))
     [('send', {'to': 1})]
-    >>> list(calls_in('<function=send>{"to": 1}</function>', {"send"}))
+    >>> list(calls_in('<function=send>{"to": 1}</function>', offered))
     [('send', {'to': 1})]
-    >>> list(calls_in('I would write {"name": "send", "arguments": {}} here.', {"send"}))
+    >>> list(calls_in('<function=send><parameter=to>1</parameter></function>', offered))
+    [('send', {'to': 1})]
+    >>> list(calls_in('I would write {"name": "send", "arguments": {}} here.', offered))
     []
     """
     end = 0  # of the last call
@@ -236,18 +272,31 @@ def calls_in(text: str, offered: Collection[str]) -> Iterator[tuple[str, dict[st
         if not isinstance(value, dict) or span.source is not text:
             continue
         before = text[end : span.start][-_LONGEST:]
-        call = _call_of(value, offered) if _BEFORE_CALL.search(before) else None
+        listed = value["tool_calls"] if value.keys() == {"tool_calls"} else [value]
+        read = map(partial(_call_of, offered=offered), listed if isinstance(listed, list) else ())
+        calls = [one for one in read if one] if _BEFORE_CALL.search(before) else []
         marked = _FENCE.sub("", before)
         names = (offered_name(marked[mark.start() :], offered) for mark in re.finditer(_MARK, marked))
-        if call := call or next(((name, value) for name in names if name in offered), None):
+        if calls := calls or [(name, value) for name in names if name in offered][:1]:
             end = span.end
-            yield call
+            yield from calls
+    heads = [token for token in _MARKED_NAME.finditer(text) if token[1] in offered and not end]
+    for number, head in enumerate(heads):
+        until = heads[number + 1].start() if number + 1 < len(heads) else len(text)
+        declared, arguments = offered[head[1]].get("properties") or {}, {}
+        for name, given in _XML_ARGUMENT.findall(text, head.end(), until):
+            value = NOTHING if "string" in types_of(declared.get(name) or {}) else load(given)
+            plain = given.removeprefix("\n").removesuffix("\n")
+            arguments[name] = plain if value is NOTHING else value
+        if arguments:
+            yield head[1], arguments
 
 
-def _call_of(value: dict[str, Any], offered: Collection[str]) -> tuple[str, dict[str, Any]] | None:
+def _call_of(value: Any, offered: Offered) -> tuple[str, dict[str, Any]] | None:
+    value = value if isinstance(value, dict) else {}
     value = inner if isinstance(inner := value.get("function"), dict) else value  # as in the model interface
     name, arguments = (
-        offered_name(str(value.get("name")), offered),
+        offered_name(str(value.get("name", value.get("tool_name"))), offered),
         value.get("arguments", value.get("parameters")),
     )
     arguments = load(decoded(arguments)) if isinstance(arguments, str) else arguments

@@ -59,15 +59,17 @@ def test_openai_has_a_valid_name_and_no_place_for_results() -> None:
     ]
 
 
-def test_anthropic_keeps_the_names_of_arguments_and_names_those_that_its_api_refuses() -> None:
-    schema = {"type": "object", "properties": {"城市": {}, "user.name": {}, "per page": {}}}
-    result = exported("anthropic", Tool("find", input_schema=schema))
-    assert result.document[0]["input_schema"] == schema
-    assert result.losses == [
-        ToolNote("find", f"input_schema.properties.{name}", "Anthropic's API refuses this name")
-        for name in ("城市", "per page")
-    ]
-    assert not exported("openai", Tool("find", input_schema=schema)).losses
+def test_names_of_arguments_that_anthropics_api_refuses_are_changed() -> None:
+    names = ["城市", "user.name", "per page", "filter[id]"]
+    schema = {"type": "object", "properties": {name: {} for name in names}, "required": ["per page"]}
+    tool = Tool("find", parameters=tuple(map(Parameter, names)), input_schema=schema)
+    result = exported("anthropic", tool)
+    written = result.document[0]["input_schema"]
+    assert [*written["properties"]] == ["argument", "user.name", "per_page", "filter_id"]
+    assert written["required"] == ["per_page"]
+    assert fields(result) == [f"input_schema.properties.{name}" for name in names if name != "user.name"]
+    result = exported("openai", tool)
+    assert result.document[0]["function"]["parameters"] == schema and not result.losses
 
 
 A = {"properties": {"a": {"type": "string"}}, "required": ["a"]}
@@ -99,6 +101,11 @@ BOTH = {"type": "object", "properties": {**A["properties"], **B["properties"]}} 
             {"type": "object", "properties": {"a": {"type": ["array", "null"]}}},
             {"type": "object", "properties": {"a": {"type": ["array", "null"], "items": {}}}},
             ["properties.a.items"],
+        ),
+        (
+            {"type": "object", "properties": {"a": {"pattern": r"\p{L}"}, "b": {"pattern": "a+"}}},
+            {"type": "object", "properties": {"a": {}, "b": {"pattern": "a+"}}},
+            ["properties.a.pattern"],
         ),
     ],
 )

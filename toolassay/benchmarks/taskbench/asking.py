@@ -163,7 +163,7 @@ class CallItems(ItemWork[Request]):
 
     @cached_property
     def _names(self) -> Names:
-        return Names.of(self.graph.library, self.graph.dependency_type)
+        return Names.of(self.graph.library, self.graph.dependency_type, strict=True)
 
     @cached_property
     def _slots(self) -> Mapping[str, NamedFunction]:

@@ -264,7 +264,7 @@ class ArgumentReader:
             given = [one["value"] for one in examples if isinstance(one, dict) and "value" in one]
             if given:
                 schema["examples"] = given
-        required = place == "path" or value.get("required") is True
+        required = place == "path" or str(value.get("required")).casefold() == "true"
         return OpenApiParameter(name, place, measured(schema, piece.losses), required, serialization)
 
     def _parameter_schema(self, value: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -341,7 +341,7 @@ class ArgumentReader:
         piece = self._schemas.piece(Node(schema, node.document), "request")
         description = node.value.get("description")
         text = description.strip() if isinstance(description, str) else ""
-        required = node.value.get("required") is True
+        required = str(node.value.get("required")).casefold() == "true"
         return Body(piece, media_type, required, text, self._flattened(piece))
 
     def _flattened(self, piece: Piece) -> Flat | None:

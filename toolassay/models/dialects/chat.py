@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from toolassay.models.dialects.dialect import Dialect, EventStream
-from toolassay.models.wire_format import MAX_ANSWER, reasoning_of, reported, text_of
+from toolassay.models.wire_format import MAX_ANSWER, reasoning_of, text_of
 
 _PIECE = 40  # characters of a text in one event of the fake server
 
@@ -29,12 +29,6 @@ class ChatStream(EventStream):
         self._texts: dict[str, list[str]] = {}
         self._calls: list[dict[str, Any]] = []
         self._known: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
-
-    def failure(self, event: dict[str, Any]) -> Any:
-        """The failure of the event or, by OpenRouter, of a choice."""
-        choices = event.get("choices")
-        inside = (choice.get("error") for choice in choices) if isinstance(choices, list) else ()
-        return reported(event) or next(filter(None, inside), None)
 
     def add(self, event: dict[str, Any]) -> None:
         """Add a chunk, or a message so far."""
@@ -72,15 +66,16 @@ class ChatStream(EventStream):
 
     def _add(self, delta: dict[str, Any]) -> None:
         """Add a delta to the message: texts are joined, lists extended, objects merged."""
-        content, calls = delta.get("content"), delta.get("tool_calls")
+        content, calls, old = (delta.get(name) for name in ("content", "tool_calls", "function_call"))
+        calls = calls or ([{"index": 0, "function": old}] if old else [])
         if content or delta.get("refusal") or calls or reasoning_of(delta):
             self.begin()
-        for call in calls or []:
+        for call in calls:
             self._add_call(call)
         for name, value in delta.items():
             if isinstance(value, str) and name not in _ONCE:
                 self._texts.setdefault(name, []).append(value)
-            elif name != "tool_calls":
+            elif name not in ("tool_calls", "function_call"):
                 _update(self._message, {name: value})
 
     def _add_call(self, piece: dict[str, Any]) -> None:
@@ -138,9 +133,24 @@ def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and isinstance(before, dict):
             _update(before, value)
         elif isinstance(value, list) and isinstance(before, list):
-            before += value
+            _extend(before, value)
         elif value is not None and (value != "" or name not in old):
             old[name] = value
+
+
+def _extend(old: list[Any], new: list[Any]) -> None:
+    """Extend a list, or the texts of its last item if the new ones go on with that: `reasoning_details`."""
+    for one in new:
+        last = old[-1] if old and isinstance(old[-1], dict) else {}
+        own, before = (
+            (item.get("index"), item.get("type")) for item in (one if isinstance(one, dict) else {}, last)
+        )
+        if own[0] is None or own != before:
+            old.append(one)
+            continue
+        begun = {name: last[name] for name in ("text", "summary") if isinstance(last.get(name), str)}
+        _update(last, one)
+        last |= {name: text + (one.get(name) or "") for name, text in begun.items()}
 
 
 def _events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:

@@ -63,7 +63,7 @@ class EventStream(ABC):
         Raises:
             ModelError: The line is an error of the server, or is not valid.
         """
-        line = line.strip()
+        line = line.strip().removeprefix("\ufeff")
         # Some servers send a failure as bare JSON, or as "error: …" (llama.cpp).
         name, _, data = ("data", "", line) if line.startswith("{") else line.partition(":")
         data = data.strip()
@@ -83,7 +83,7 @@ class EventStream(ABC):
             return
         try:
             event = json.loads(data)
-            failure = self.failure(event) or (event if is_failure else None)
+            failure = reported(event) or (event if is_failure else None)
             if failure and self.finish is None:
                 error = failure_inside(failure)
                 # In the middle of an answer no status means that the request is wrong.
@@ -94,10 +94,6 @@ class EventStream(ABC):
             said = f"the server's stream cannot be read: {data[:200]}"
             if self.finish is None:
                 raise ModelError(said, transient=True, kind="unreadable") from None
-
-    def failure(self, event: dict[str, Any]) -> Any:
-        """The failure that an event reports; None without one."""
-        return reported(event)
 
     def response(self) -> ChatResponse:
         """The complete answer, after the stream has ended.

@@ -84,6 +84,9 @@ ROSTER = {
         "colour": {"enum": ["red", "blue"], "default": "red"},
         "limit": {"type": ["integer", "null"], "default": 10},
         "draft": {"type": "boolean", "default": False},
+        "opens": {"type": ["string", "null"], "format": "time"},
+        "site": {"type": "string", "format": "uri"},
+        "ticket": {"type": "string", "format": "uuid"},
         "seats": {"type": "integer", "default": 5},
         "shifts": {"type": "array", "items": {"$ref": "#/$defs/Shift"}},
         "rules": {"type": "object", "default": {"pause": 1}, "properties": {"pause": {"default": 1}}},
@@ -112,6 +115,7 @@ PLAIN = [
 ROSTERS = ToolLibrary.from_json(
     [{"id": "plan_roster", "input_schema": ROSTER}, {"id": "look_up", "parameters": PLAIN}]
 )
+TICKET = "0a1b2c3d-0000-4000-8000-00000000000f"
 NOON = "2031-04-02T12:00:00Z"
 
 
@@ -139,6 +143,9 @@ def calls_are_equal(one: Any, other: Any, tool: str = "plan_roster") -> bool:
         ({"shifts": [{"who": "Ada"}]}, {"shifts": [{"hours": 8, "who": "Ada", "at": None}]}),
         ({"starts": NOON}, {"starts": "2031-04-02t14:00:00.000+02:00"}),
         ({"breaks": {"first": NOON}}, {"breaks": {"first": "2031-04-02T09:00:00-03:00"}}),
+        ({"opens": "10:00Z"}, {"opens": "11:00:00.0+01:00"}),
+        ({"site": "https://Ex.org:443?q=%7E"}, {"site": "HTTPS://ex.org/?q=~"}),
+        ({"ticket": TICKET}, {"ticket": TICKET.upper()}),
         ({"badges": ["a", {"b": 1}]}, {"badges": [{"b": 1}, "a"]}),
         ({"value": 0.3}, {"value": 0.1 + 0.2}),
         ({"team": "a"}, '{"team": "a"}'),
@@ -160,6 +167,10 @@ def test_calls_with_the_same_meaning_are_equal(one: Any, other: Any) -> None:
         ({}, {"seats": 5}),
         ({}, {"colour": "blue"}),
         ({}, {"rules": {"pause": 2}}),
+        ({"opens": "10:00"}, {"opens": "10:00Z"}),
+        ({"site": "https://ex.org/a"}, {"site": "https://ex.org/A"}),
+        ({"site": "<node-0>.URL"}, {"site": "<node-0>.url"}),
+        ({"ticket": TICKET[1:]}, {"ticket": TICKET[1:].upper()}),
         ({"starts": NOON}, {"starts": NOON[:-1]}),  # no date-time to the tool
         ({"starts": "2031-02-30T12:00:00Z"}, {"starts": "2031-02-30T12:00:00+00:00"}),
         ({"order": ["a", "b"]}, {"order": ["b", "a"]}),
