@@ -63,7 +63,8 @@ _MIXED = re.compile(
 )
 # Words repeated at once: "for Bergen for Bergen"; not "in Bora Bora", and "that that" may be right.
 _REPEATED = re.compile(r"(?<![\w'’-])([^\W\d_]+(?:\s[\w'’]+){1,7}?)\s+\1(?![\w'’-])")
-_SENTENCE = re.compile(r"[^.!?\n\0。！？]+")
+# "See Dr. Tanaka" is in one sentence: a short word with a capital before the full stop is an abbreviation.
+_SENTENCE = re.compile(r"[^.!?\n\0。！？]+(?:(?<=\b[A-Z][a-z])\.[^.!?\n\0。！？]+)*")
 # Words from which a sentence that occurs twice is no accident.
 _LONG_SENTENCE = 5
 
