@@ -113,7 +113,7 @@ def language_findings(text: str, parameters: Collection[str] = ()) -> list[Langu
 def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, int]]:
     for start, end in placeholders(text):
         yield "placeholder", start, end
-    for match in _OF_A_PROGRAM.finditer(text):
+    for match in _OF_A_PROGRAM.finditer(text) if "=" in text or "[" in text else ():
         yield "program text", *match.span()
     for match in _JSON_KEY.finditer(text):
         if match[1] in parameters:
@@ -141,9 +141,13 @@ def _spans(text: str, parameters: Collection[str]) -> Iterator[tuple[Rule, int, 
 
 
 def _may_repeat(words: list[str]) -> bool:
-    """Whether two words occur twice: a run that occurs twice at once takes long to find."""
-    starts = [(first, second.strip(".,;:!?()…")) for first, second in pairwise(words)]
-    return len(set(starts)) < len(starts)
+    """Whether two words occur again at most eight words later: a run that is repeated takes long to find."""
+    last: dict[tuple[str, str], int] = {}
+    for place, pair in enumerate(pairwise([word.strip(".,;:!?()…") for word in words])):
+        if place - last.get(pair, -9) <= 8:
+            return True
+        last[pair] = place
+    return False
 
 
 def placeholders(text: str) -> Iterator[tuple[int, int]]:

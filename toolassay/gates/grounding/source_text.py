@@ -145,7 +145,7 @@ class SourceText:
 
     @cached_property
     def derived_times(self) -> Collection[float]:
-        """The times of day a stated length of time before or after a stated one, in minutes since midnight."""
+        """The times a stated length before or after a stated one, in minutes since midnight."""
         lengths = {float(one.seconds / 60) for one in self.durations if one.is_near}
         certain = {time for _, times in find_times(self.digits) for time in times}
         pairs = product(sorted(certain)[:_MOST_BASES], lengths)
