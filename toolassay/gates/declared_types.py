@@ -68,13 +68,11 @@ def kinds_of_type(declared: str) -> frozenset[str]:
 
 
 def _kinds(declared: str, source: Mapping[str, Any]) -> frozenset[str]:
-    given, form = source.get("type"), str(source.get("format")).casefold().replace("url", "uri")
-    kinds = kinds_of_type(" | ".join(map(str, given if isinstance(given, list) else [declared])))
-    return (
-        frozenset({form})
-        if form in ("date", "time", "date-time", "email", "uri") and kinds <= {"string"}
-        else kinds
-    )
+    given = source.get("type")
+    kinds = kinds_of_type(" | ".join(map(str, given)) if isinstance(given, list) else declared)
+    form = str(source.get("format")).casefold().replace("url", "uri") if "format" in source else ""
+    is_form = form in ("date", "time", "date-time", "email", "uri") and kinds <= {"string"}
+    return frozenset({form}) if is_form else kinds
 
 
 def type_in_words(declared: str, source: Mapping[str, Any]) -> str:

@@ -36,8 +36,12 @@ _PLACEHOLDER = re.compile(
     """,
     re.VERBOSE,
 )
-# What every placeholder has: most texts have none, and need not be searched for all.
-_MARK = re.compile(r"[{$<\[%]|__|(?i:lorem)|['\"`](?:undefined|null|None|NaN|TODO|TBD|string)")
+# What every placeholder has: most texts have none, and need not be searched for all. Alternatives of which
+# each begins with a letter are found six times as fast as others.
+_MARK = re.compile(
+    r"\{|\$|<|\[|%|__|l(?i:orem)|L(?i:orem)"
+    + "".join(rf"|{mark}(?:undefined|null|None|NaN|TODO|TBD|string)" for mark in "'\"`")
+)
 # What writers mean: "[sic]", and tags of HTML such as "<b>" and "<td>".
 _NO_PLACEHOLDER = re.compile(
     r"\[(?:sic|see)\b|</?(?:a|b|i|u|p|br|hr|em|li|ul|ol|div|span|strong|code|pre|table|tr|td|th|html|head|body|img"
@@ -55,7 +59,7 @@ _PROGRAM_NAME = re.compile(r"[A-Za-z]+(?:_[A-Za-z0-9]+)+|[a-z]{2,}(?:[A-Z][a-z]+
 # Not a part of an address, a file or a quotation: "check_in_date" in "with check_in_date 3".
 _WORD_OF_REQUEST = re.compile(r"(?<![\w./\\@#:'\"`“-])\w+(?![\w/\\@'\"`”-]|\.\w)")
 # A quotation, whose text may repeat itself or be in any script.
-_QUOTATION = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|(?<!\w)'[^'\n]{1,500}'(?!\w)|`[^`\n]{1,500}`")
+_QUOTATION = re.compile(r"\"[^\"\n]{1,500}\"|“[^”\n]{1,500}”|'(?<!\w')[^'\n]{1,500}'(?!\w)|`[^`\n]{1,500}`")
 # A word with letters of Latin and of Cyrillic or Greek, which look alike: "Pаris" with a Cyrillic a.
 # Also the mark of a character that could not be decoded. Not "µm" nor "kΩ".
 _MIXED = re.compile(
