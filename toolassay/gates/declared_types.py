@@ -68,13 +68,11 @@ def kinds_of_type(declared: str) -> frozenset[str]:
 
 
 def _kinds(declared: str, source: Mapping[str, Any]) -> frozenset[str]:
-    given, form = source.get("type"), str(source.get("format")).casefold().replace("url", "uri")
-    kinds = kinds_of_type(" | ".join(map(str, given if isinstance(given, list) else [declared])))
-    return (
-        frozenset({form})
-        if form in ("date", "time", "date-time", "email", "uri") and kinds <= {"string"}
-        else kinds
-    )
+    given = source.get("type")
+    kinds = kinds_of_type(" | ".join(map(str, given)) if isinstance(given, list) else declared)
+    form = str(source.get("format")).casefold().replace("url", "uri") if "format" in source else ""
+    is_form = form in ("date", "time", "date-time", "email", "uri") and kinds <= {"string"}
+    return frozenset({form}) if is_form else kinds
 
 
 def type_in_words(declared: str, source: Mapping[str, Any]) -> str:
@@ -132,12 +130,12 @@ def _option_fit(value: Any, options: list[str]) -> Fit:
 
 def _kind_fit(value: Any, kind: str, source: Mapping[str, Any]) -> Fit:
     if isinstance(value, str):
-        content = content_of(value)
+        if (may_state := _MAY_STATE.get(kind)) is None:
+            return FITS
         if kind in ("date", "date-time") and is_impossible_day(value):
             return wrong("a day that no calendar has")
-        may_state = _MAY_STATE.get(kind)
-        is_file = kind in _FIGURES and content.media
-        return FITS if not is_file and (may_state is None or may_state(value)) else wrong(content.what)
+        is_file = kind in _FIGURES and content_of(value).media
+        return FITS if not is_file and may_state(value) else wrong(content_of(value).what)
     if isinstance(value, list) and kind == "array":
         items = source.get("items")
         inner = items.get("type") if isinstance(items, Mapping) else None

@@ -194,7 +194,11 @@ def order_of_steps(steps: Sequence[str], tools: Sequence[str]) -> Order | None:
     for place, step in enumerate(steps):
         text = same_tool(step[:2000])
         # The first name, and the longest there: "image search by image" is not "image search".
-        found = [(match.start(), -len(name), name) for name in names if (match := _whole(name).search(text))]
+        found = [
+            (match.start(), -len(name), name)
+            for name in names
+            if name in text and (match := _whole(name).search(text))
+        ]
         if not found or names[min(found)[2]] in order:
             return None
         order[names[min(found)[2]]] = place

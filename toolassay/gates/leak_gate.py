@@ -64,7 +64,7 @@ class ToolNameFinder:
 
     def __init__(self, tools: Iterable[str]) -> None:
         self._names: dict[tuple[str, ...], ToolName] = {}
-        self._lengths: dict[str, set[int]] = {}
+        self._lengths: dict[str, dict[int, None]] = {}  # of the names that begin with a word, longest first
         for tool in tools:
             row = list(_WORD.finditer(tool))
             words = tuple(word.group().casefold() for word in row)
@@ -72,33 +72,26 @@ class ToolNameFinder:
                 continue
             name = ToolName(tool, words, _IDENTIFIER.fullmatch(tool.strip()) is not None, _gaps(tool, row))
             self._names[words] = name
-            self._lengths.setdefault(words[0], set()).add(len(words))
+        for words in sorted(self._names, key=len, reverse=True):
+            self._lengths.setdefault(words[0], {})[len(words)] = None
 
     def find(self, text: str) -> Iterator[NamePlace]:
         """The occurrences of names, without overlaps; the longest of several that begin at one word."""
-        row = list(_WORD.finditer(text))
-        words = [word.group().casefold() for word in row]
-        place = 0
-        while place < len(words):
-            found = self._at(text, row[place:], words[place:]) if words[place] in self._lengths else None
-            if found is None:
-                place += 1
-                continue
-            yield found
-            while place < len(words) and row[place].start() < found.end:
-                place += 1
-
-    def _at(self, text: str, row: list[re.Match[str]], words: list[str]) -> NamePlace | None:
-        for length in sorted(self._lengths[words[0]], reverse=True):
-            name = self._named(tuple(words[:length]))
-            if name is None:
-                continue
-            found = row[:length]
-            gaps, start, end = _gaps(text, found), found[0].start(), found[-1].end()
-            fits = all(_GAP.fullmatch(gap) for gap in gaps) or gaps == name.gaps
-            if fits and not _is_inside(text, start, end):
-                return NamePlace(name, start, end, gaps)
-        return None
+        words = [word.casefold() for word in _WORD.findall(text)]
+        row: list[re.Match[str]] = []
+        free = 0  # the word behind the last name
+        for place, word in enumerate(words):
+            for length in self._lengths.get(word, ()) if place >= free else ():
+                if (name := self._named(tuple(words[place : place + length]))) is None:
+                    continue
+                row = row or list(_WORD.finditer(text))
+                found = row[place : place + length]
+                gaps, start, end = _gaps(text, found), found[0].start(), found[-1].end()
+                fits = gaps == name.gaps or all(_GAP.fullmatch(gap) for gap in gaps)
+                if fits and not _is_inside(text, start, end):
+                    yield NamePlace(name, start, end, gaps)
+                    free = place + length
+                    break
 
     def _named(self, words: tuple[str, ...]) -> ToolName | None:
         """The name with these words, or with the last word in the singular ("Image Editors")."""
@@ -241,10 +234,12 @@ class LeakGate:
         """One finding for each named tool, and for each mention of the plan's internals."""
         if not gold.request.strip():
             return [Finding(self.name, "not applicable", "there is no request")]
-        text = _DASH.sub("-", _INVISIBLE.sub("", unicodedata.normalize("NFKC", gold.request)))
+        text = gold.request
+        if not text.isascii():
+            text = _DASH.sub("-", _INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
         findings = [
             Finding(self.name, "reject", f"the request mentions '{words}', an internal of the plan", _WHERE)
-            for words in dict.fromkeys(match.group() for match in _PLUMBING.finditer(text))
+            for words in dict.fromkeys(_PLUMBING.findall(text) if "<" in text or "_" in text else ())
         ]
         return [*findings, *map(self._finding, self._mentions(gold, text))]
 

@@ -82,12 +82,12 @@ def placed_leaves(value: Any) -> Iterator[tuple[Place, Leaf]]:
     while waiting and count < _MOST_LEAVES:
         place, item = waiting.pop()
         count += 1  # lists in lists too: a place is as long as they are deep
-        if isinstance(item, Mapping):
+        if isinstance(item, str | int | float):
+            yield place, item
+        elif isinstance(item, Mapping):
             waiting.extend(((*place, str(key)), one) for key, one in reversed(list(item.items())))
         elif isinstance(item, list | tuple):
             waiting.extend(((*place, number), one) for number, one in reversed(list(enumerate(item))))
-        elif isinstance(item, str | int | float):
-            yield place, item
 
 
 def texts_of(value: Any) -> Iterator[tuple[Place, str]]:
@@ -231,7 +231,8 @@ class ReferenceReader:
             if reading is not None:
                 quoted = stripped.casefold() in self.request.casefold() and not stripped.startswith("<node-")
                 return None if quoted else reading
-        places = [match["angle"] or match["curly"] for match in _INSIDE.finditer(text)]
+        found = _INSIDE.finditer(text) if "<" in text or "{{" in text else ()
+        places = [match["angle"] or match["curly"] for match in found]
         return ReferenceReading("inside", tuple(map(int, places))) if places else None
 
     def _whole(self, text: str, place: int) -> ReferenceReading | None:

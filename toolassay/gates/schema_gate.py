@@ -136,6 +136,8 @@ def _best_slots(fits: Sequence[Sequence[Fit]], slots: int) -> list[int | None]:
         slots: the number of inputs.
     """
     slot_of: list[int | None] = [None] * len(fits)
+    if len(fits) == slots and all(own[n].fits for n, own in enumerate(fits)):
+        return [*range(slots)]
     if fits and slots:
         from scipy.optimize import linear_sum_assignment
 
@@ -272,9 +274,9 @@ class SchemaGate:
         if isinstance(value, str) and reader.read(value, node.place) is not None:
             return  # the output of another step, whose type is not declared
         # An optional parameter may be "none".
-        nothing = placeholder(value, reader.request) if isinstance(value, str) else None
-        needed = parameter.name in self._declared[tool.id][2]
-        if nothing and needed and not options_of(parameter.type, source):
+        needed = isinstance(value, str) and parameter.name in self._declared[tool.id][2]
+        nothing = placeholder(value, reader.request) if needed else None
+        if nothing and not options_of(parameter.type, source):
             reason = f"{shown(value)} says no value for '{parameter.name}' of '{tool.id}'"
             yield Finding(self.name, nothing, reason, where)
         elif not (fit := value_fit(value, parameter.type, source)).fits:

@@ -68,6 +68,21 @@ class Day(NamedTuple):
         same_year = self.year is None or other.year is None or self.year == other.year
         return same_year and self.month == other.month and self.day in (None, other.day)
 
+    def moved(self, days: int, months: int = 0) -> Day:
+        """The day that is so much later; itself where no calendar has that day.
+
+        >>> Day(2027, 4, 30).moved(2), Day(None, 12, 31).moved(-1, 2)
+        (Day(year=2027, month=5, day=2), Day(year=None, month=12, day=31))
+        """
+        years, month = divmod(self.month - 1 + months, 12)
+        # 2024 is a leap year: without a year, 29 February is a day.
+        start = Day((self.year or 2024) + years, month + 1, self.day).whole_date
+        try:
+            end = start + timedelta(days) if start else None
+        except OverflowError:
+            end = None
+        return Day(self.year and end.year, end.month, end.day) if end else self
+
     @property
     def whole_date(self) -> date | None:
         """The date; None if a part is missing or no calendar has the day."""

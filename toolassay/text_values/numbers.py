@@ -151,13 +151,15 @@ _CALLED: dict[str, str] = package_data(__package__, "data/currency_words.json")
 
 
 def currency_words(code: str) -> frozenset[str]:
-    """The words that may name a currency: its English nouns, short names and signs, plain.
+    """The words that may name a currency: its English nouns, short names, signs and nation, plain.
 
     >>> sorted(currency_words("cad"))
-    ['$', 'buck', 'bucks', 'dollar', 'dollars']
+    ['$', 'buck', 'bucks', 'canadian', 'dollar', 'dollars']
     """
-    nouns = {name.split()[-1] for name in currency_names(code)}
-    return frozenset(nouns.union(*(_CALLED[noun].split() for noun in nouns & _CALLED.keys())))
+    names = [name.rpartition(" ") for name in currency_names(code)]
+    nouns = {noun for _, _, noun in names}
+    nations = {nation for nation, _, _ in names if len(nation) > 3}  # not "us", a pronoun too
+    return nations.union(nouns, *(_CALLED[noun].split() for noun in nouns & _CALLED.keys()))
 
 
 def currency_names(code: str) -> list[str]:

@@ -127,10 +127,12 @@ _SECONDS = {
     **dict.fromkeys(("second", "sec", "s"), 1),
     **dict.fromkeys(("minute", "min", "m"), 60),
     **dict.fromkeys(("hour", "hr", "h"), _HOUR),
-    **dict.fromkeys(("day", "d"), _DAY),
+    **dict.fromkeys(("day", "night", "d"), _DAY),
     **dict.fromkeys(("week", "wk"), 7 * _DAY),
     "fortnight": 14 * _DAY,
 }
+LONE_UNITS = {"day": 1, "night": 1, "tomorrow": 1, "yesterday": 1, "week": 7, "fortnight": 14}
+"""The days of a unit without a number: "the day after", "that night", "the week before"."""
 _MONTHS = {"month": 1, "year": 12, "yr": 12}
 _LETTERS = {"s", "m", "h", "d"}
 _PART = "half|quarter|3[ -]quarters?"
@@ -169,6 +171,11 @@ class Duration(NamedTuple):
         if self.months and self.months % 12 == 0:
             found.add(self.seconds + 365 * _DAY * self.months / 12)
         return found
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is short enough to lead from one day of a plan to another."""
+        return max(self.all_seconds) <= 3 * 366 * _DAY
 
     def is_same(self, other: Duration) -> bool:
         """Whether both may be equally long."""

@@ -178,37 +178,36 @@ class GroundingGate:
         """One finding for each value that is not grounded."""
         if not gold.has_arguments:
             return [Finding(self.name, "not applicable", "the plan has no arguments")]
-        request, asked = SourceText(gold.request), dict[object, Doubt | None]()
-        used: SourceText | None = None
+        request, literals = SourceText(gold.request), list(literals_of(gold))
+        # All values of the plan, and the words of its tools' names, one a line.
+        names = (node.tool.replace("_", " ") for node in gold.nodes)
+        used = SourceText("\n".join([*(str(one.value) for one in literals), *names]))
         findings = []
-        for literal in literals_of(gold):
-            same = (literal.node.tool, literal.parameter, literal.place, type(literal.value), literal.value)
-            if same not in asked:
-                asked[same] = self._doubt(literal, request)
-            doubt, it = asked[same], "the request"
-            outputs = _outputs_before(gold, literal.node) if doubt is not None else []
-            if outputs:
+        for literal in literals:
+            if (doubt := self._doubt(literal, request)) is None:
+                continue
+            it = "the request"
+            if outputs := _outputs_before(gold, literal.node):
                 doubt = self._doubt(literal, SourceText("\n".join([gold.request, *outputs])))
                 it = "the request, nor in what earlier calls gave"
             if doubt is not None:
-                used = used or _used(gold)
                 state, reason = doubt.state, doubt.reason.replace("{it}", it)
                 if stated := _stated_instead(doubt, request, used):
                     state = "reject"
                     reason = reason if stated in reason else f"{reason}: it says {stated}"
                 slot = f"'{literal.parameter}': " if literal.parameter else ""
                 findings.append(Finding(self.name, state, f"{slot}{reason}", literal.where))
-        faults = {fault.where: fault for fault in slot_faults(gold, request)}
+        faults = {fault.where: fault for fault in slot_faults(gold, literals, request)}
         kept = [finding for finding in findings if finding.where not in faults or finding.state == "reject"]
         return [*kept, *(Finding(self.name, *fault) for fault in faults.values())]
 
-    def _slot(self, literal: PlanLiteral) -> _Slot | None:
-        """What the library declares about the place of a value: of its argument, or inside of it."""
+    def _inner(self, literal: PlanLiteral) -> _Slot | None:
+        """What the library declares about a place inside of an argument."""
         schema = self._library[literal.node.tool].input_schema if literal.node.tool in self._library else None
         # The items of a list have one declaration.
         place = tuple(0 if isinstance(part, int) else part for part in literal.place if schema is not None)
         key = literal.node.tool, literal.parameter, place
-        if key not in self._slots and schema is not None and place:
+        if key not in self._slots and schema is not None:
             found = schema_at([literal.parameter, *place], schema)
             inner = Parameter(str(place[-1]), type_name(found, schema), declaration=found)
             self._slots[key] = _slot_of(inner)
@@ -216,10 +215,11 @@ class GroundingGate:
 
     def _doubt(self, literal: PlanLiteral, source: SourceText) -> Doubt | None:
         value = literal.value
-        slot = self._slot(literal)
-        whole = self._slots.get((literal.node.tool, literal.parameter, ())) if literal.place else None
-        if whole is not None and value in leaves(whole.default):
-            return None  # part of a default that is a list or an object
+        slot = self._slots.get((literal.node.tool, literal.parameter, ()))
+        if literal.place:
+            if slot is not None and value in leaves(slot.default):
+                return None  # part of a default that is a list or an object
+            slot = self._inner(literal)
         if slot and slot.default is not None and slot.default == value:
             return None
         text = f"{value:.15g}" if isinstance(value, float) else str(value)
@@ -240,12 +240,6 @@ class GroundingGate:
         is_sure = len(others) == 1 and len(others[0]) > 2 and source.states(others[0])
         reason = f"'{shorten(text)}' is not in {{it}}, but '{others[0]}' is, {takes}"
         return Doubt("quarantine", reason, choice=others[0] if is_sure else "")
-
-
-def _used(gold: Gold) -> SourceText:
-    """All values of a plan, and the words of its tools' names, one a line."""
-    names = (node.tool.replace("_", " ") for node in gold.nodes)
-    return SourceText("\n".join([*(str(one.value) for one in literals_of(gold)), *names]))
 
 
 def _stated_instead(doubt: Doubt, request: SourceText, used: SourceText) -> str:

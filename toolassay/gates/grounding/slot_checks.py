@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import lru_cache
 from itertools import permutations
@@ -19,7 +19,6 @@ from toolassay.gates.grounding.normalization import (
     PlanLiteral,
     key_of,
     lists,
-    literals_of,
     words_in,
 )
 from toolassay.gates.grounding.source_text import SourceText
@@ -45,18 +44,19 @@ class SlotFault(NamedTuple):
     where: str
 
 
-def slot_faults(gold: Gold, source: SourceText) -> Iterator[SlotFault]:
+def slot_faults(gold: Gold, literals: Iterable[PlanLiteral], source: SourceText) -> Iterator[SlotFault]:
     """What is wrong with the slots of a plan whose arguments have names.
 
     Args:
-        gold: A label; plans whose arguments have no names have no slots.
+        gold: A label.
+        literals: The values of its plan; those whose arguments have no names have no slots.
         source: The request.
     """
     calls = Counter(node.tool for node in gold.nodes)
-    slots = [one for one in literals_of(gold) if one.parameter and not one.place]
-    for node in gold.nodes:
-        arguments = [one for one in slots if one.node.place == node.place][:_MOST_ARGUMENTS]
-        others = {str(one.value) for one in slots if one.node.place != node.place}
+    slots = [one for one in literals if one.parameter and not one.place]
+    for node in gold.nodes if slots else ():
+        arguments = [one for one in slots if one.node is node][:_MOST_ARGUMENTS]
+        others = {str(one.value) for one in slots if one.node is not node}
         # What the request says of one call of a tool is no contradiction to another one.
         is_only = calls[node.tool] == 1
         for start, end, word in _end_pairs(tuple(_words(one.parameter) for one in arguments)):
@@ -234,12 +234,9 @@ def _counts(
     A number that another call has, too, may be said of that one (`others`).
     """
     numbers = [
-        (one, str(one.value))
+        (one, number)
         for one in arguments
-        if isinstance(one.value, int | str)
-        and not isinstance(one.value, bool)
-        and re.fullmatch(r"\d{1,6}", str(one.value))
-        and str(one.value) not in others
+        if (number := str(one.value)).isdecimal() and len(number) < 7 and number not in others
     ]
     for place, (first, one) in enumerate(numbers):
         for second, other in numbers[place + 1 :]:

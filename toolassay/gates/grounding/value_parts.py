@@ -58,11 +58,7 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
         return pattern.sub(one, rest)
 
     rest = re.sub(r"(?<=\d)t(?=\d\d:)", " ", text)
-    rest = take(
-        identifiers.EMAIL,
-        lambda found: ValuePart(found, identifiers.email_key(found) in source.emails, kind="email"),
-        rest,
-    )
+    rest = take(identifiers.EMAIL, lambda found: _email(found, source), rest)
     rest = take(
         identifiers.URL,
         lambda found: ValuePart(found, identifiers.url_key(found) in source.urls, kind="url"),
@@ -84,6 +80,12 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
     return parts, rest
 
 
+def _email(found: str, source: SourceText) -> ValuePart:
+    key = identifiers.email_key(found)
+    dictated = key.replace("@", " at ").replace(".", " dot ")
+    return ValuePart(found, key in source.emails or source.states(dictated), kind="email")
+
+
 def _file(found: str, source: SourceText) -> ValuePart:
     name = identifiers.file_key(found)
     media = identifiers.media_of(name)
@@ -95,7 +97,9 @@ def _file(found: str, source: SourceText) -> ValuePart:
 def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     for match, days in find_days(text):
         stated = [
-            any(day.agrees_with(other) for other in source.days) or _is_stated_apart(day, source)
+            any(day.agrees_with(other) for other in source.days)
+            or _is_stated_apart(day, source)
+            or _follows(day, source)
             for day in days
         ]
         known = all(stated) if match.groupdict().get("last") else any(stated)
@@ -116,13 +120,24 @@ def _is_stated_apart(day: Day, source: SourceText) -> bool:
     )
 
 
+def _follows(day: Day, source: SourceText) -> bool:
+    """Whether a day follows from a stated one: "a week later", "until the 28th", "on the Saturday"."""
+    if any(day.agrees_with(other) for other in source.derived_days):
+        return True
+    before = [day.moved(-number) for number in range(1, 7)] if day.weekday in source.weekdays else ()
+    own = {other._replace(year=other.year or day.year).weekday for other in source.days if before}
+    return day.weekday not in own and any(one.agrees_with(other) for one in before for other in source.days)
+
+
 def _times(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]]:
     taken: list[tuple[int, int]] = []
     for match, times in find_times(text):
         if any(start < match.end() and match.start() < end for start, end in taken):
             continue
         taken.append(match.span())
-        known = any(time in source.times for time in times) or (times == (0.0,) and not source.times)
+        known = any(time in source.times or time in source.derived_times for time in times) or (
+            times == (0.0,) and not source.times
+        )
         yield *match.span(), ValuePart(match.group().strip(), known)
 
 
