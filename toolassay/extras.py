@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolassay.errors import UsageError, install
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 
 def show_keywords(function: Any) -> None:
@@ -97,14 +97,14 @@ def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
     >>> [point.name for point in installed_entry_points("console_scripts") if point.name == "pytest"]
     ['pytest']
     """
-    return _entry_points(group, tuple((folder, _changed(folder)) for folder in sys.path))
+    return tuple(_entry_points(tuple((folder, _changed(folder)) for folder in sys.path)).select(group=group))
 
 
-@functools.lru_cache(maxsize=8)
-def _entry_points(group: str, search_path: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+@functools.lru_cache(maxsize=1)
+def _entry_points(search_path: tuple[tuple[str, int], ...]) -> EntryPoints:
     from importlib.metadata import entry_points  # 15 ms, which many commands do not need
 
-    return tuple(entry_points(group=group))
+    return entry_points()
 
 
 def _changed(folder: str) -> int:
