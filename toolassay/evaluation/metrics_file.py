@@ -13,7 +13,7 @@ from typing import Any
 from toolassay.errors import UsageError
 from toolassay.files import read_json
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.runs.outcomes import CHOSEN, AskedCounts, excluded_phrase
+from toolassay.runs.outcomes import CHOSEN, NO_TOOLS, WORDINGS, AskedCounts, excluded_phrase
 from toolassay.version import OLD_NAME
 
 
@@ -40,6 +40,8 @@ def read_signature(text: str) -> dict[str, str]:
 
 EDITION = "edition"
 """The signature part of benchmarks with several editions, whose scores are not comparable."""
+# Signature parts that may differ between models, or between versions that score the same tasks.
+_OF_THE_MODEL = ("predictions", "trials", "orders", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 
 def check_editions(signed: Mapping[str, Mapping[str, str]]) -> None:
@@ -59,6 +61,25 @@ def check_editions(signed: Mapping[str, Mapping[str, str]]) -> None:
     if len({*found.values()}) > 1:
         each = ", ".join(f"{name} ({edition})" for name, edition in found.items())
         raise UsageError(f"scores by different editions: {each}", fix="evaluate by one")
+
+
+def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """A warning for each part in which the signatures of models differ: data, metrics or versions.
+
+    Args:
+        signatures: By model, the parts of its signature; those without any are left out.
+
+    >>> list(differing_settings({"a": {"data": "0a", "n": "7"}, "b": {"data": "1b", "n": "9"}, "c": {}}))
+    ['warning: the scores differ in data (0a: a; 1b: b): they are not fully comparable']
+    """
+    signed = {name: parts for name, parts in signatures.items() if parts}
+    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
+        by_value: dict[str, list[str]] = {}
+        for name, parts in signed.items():
+            by_value.setdefault(parts.get(part, "none"), []).append(name)
+        if len(by_value) > 1 and part not in _OF_THE_MODEL:
+            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
+            yield f"warning: the scores differ in {part} ({each}): they are not fully comparable"
 
 
 def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,6 @@ from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.comparison import differing_settings
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
@@ -22,6 +21,7 @@ from toolassay.evaluation.metrics_file import (
     Standing,
     changed_parts,
     check_editions,
+    differing_settings,
     in_percent,
     read_groups,
     signature_of,

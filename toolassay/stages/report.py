@@ -19,14 +19,19 @@ from toolassay.evaluation.comparison import (
     ScoreComparison,
     ScoredModel,
     compare_models,
-    differing_settings,
     scored_models,
     torn,
 )
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import OUTCOMES, ScoredItem, read_items, read_table
-from toolassay.evaluation.metrics_file import SECURITY, check_editions, read_groups, read_signature
+from toolassay.evaluation.metrics_file import (
+    SECURITY,
+    check_editions,
+    differing_settings,
+    read_groups,
+    read_signature,
+)
 from toolassay.evaluation.places import EVERY_MODEL, prediction_folder
 from toolassay.exporters.dataset_card import read_funnel
 from toolassay.files import write_json, write_text

@@ -11,7 +11,8 @@ from string import Template
 from typing import Any
 
 from toolassay.answers import read_answer
-from toolassay.benchmarks.security.probe import FOLDER, IN_WORDS, NO_TEXT, TECHNICAL, Prober, ProbeResult
+from toolassay.benchmarks.security import FOLDER
+from toolassay.benchmarks.security.probe import IN_WORDS, NO_TEXT, TECHNICAL, Prober, ProbeResult
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.files import read_json_lines, safe_name, write_json_lines

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Scores
-from toolassay.benchmarks.security.probe import FOLDER
+from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.evaluation import context_of, score_predictions

@@ -112,10 +112,12 @@ def score_predictions(
 
     def by_meaning(pairs: Sequence[TextPair]) -> NDArray[np.float64] | None:
         """BERTScore of the pairs; None where it cannot be had, and that is noted."""
+        if bertscore is None:
+            return None
         from toolassay.metrics.bertscore import BertScoreError
 
         try:
-            return None if bertscore is None else bertscore.scores(pairs, progress=progress)
+            return bertscore.scores(pairs, progress=progress)
         except BertScoreError as error:
             notes.remark(str(error))
             return None
