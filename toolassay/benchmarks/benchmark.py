@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
     from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, RecordedTrajectory
-    from toolassay.evaluation.metrics_file import Standing
+    from toolassay.evaluation.metrics_file import MetricsGroup, Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.executors.plan_run import PlanSet
     from toolassay.runs.settings import RunSettings
@@ -157,8 +157,8 @@ class Scores(msgspec.Struct, frozen=True):
         headings: Columns of the leaderboard.
         sort_by: Heading of the main score.
         caption: Explanation of the columns.
-        standing: The columns in a group of a metrics file. `axis` and it may raise KeyError or TypeError for
-            metrics of another benchmark.
+        standing: The columns in a group of a metrics file, as shares. `axis` and it may raise KeyError or
+            TypeError for metrics of another benchmark.
         axis: Accuracy and stability in the overall group of a metrics file.
         show: "module:attribute" of the function that prints evaluations; its keywords are
             `BenchmarkOptions.show`.
@@ -182,7 +182,7 @@ class Scores(msgspec.Struct, frozen=True):
     ranked_by: Sequence[str] = ("correct",)
     harm: str = ""
     published: Callable[[DataFolder, str | None], Mapping[str, Mapping[str, float]]] | None = None
-    recorded: Callable[[Mapping[str, Numbers], Path], Any] | None = None
+    recorded: Callable[[Mapping[str, MetricsGroup], Path], Any] | None = None
     fingerprint: Callable[[Path], str] = sha256_of
 
 

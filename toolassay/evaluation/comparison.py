@@ -24,7 +24,7 @@ from toolassay.evaluation.items import (
     read_table,
     shared_items,
 )
-from toolassay.evaluation.metrics_file import check_editions, differing_settings, read_groups, signature_of
+from toolassay.evaluation.metrics_file import check_editions, differing_settings, file_parts
 from toolassay.files import safe_name, sha256_of
 from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.runs.outcomes import RowMark, excluded_phrase, mark_of, marked
@@ -60,9 +60,7 @@ class ScoredModel:
         Raises:
             UsageError: The file is malformed.
         """
-        if not self.metrics.is_file():
-            return {}
-        return signature_of(next(iter(read_groups(self.metrics).values())))
+        return file_parts(self.metrics)
 
     @property
     def mark(self) -> RowMark | None:

@@ -19,7 +19,6 @@ from toolassay.evaluation.evaluation import (
 )
 from toolassay.evaluation.places import default_predictions, prediction_file, prediction_folder
 from toolassay.requests import read_ids
-from toolassay.runs.outcomes import AskedCounts, excluded_phrase
 from toolassay.runs.settings import PREDICTIONS
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import keep_leaderboard
@@ -104,11 +103,11 @@ def _finish(
                 f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {first} items: stability is "
                 "computed from fewer runs; the same inference.py command sends the rest"
             )
-        for numbers in evaluation.counted:
-            if (counts := AskedCounts.read(numbers)) and counts.partial:
+        for group in evaluation.counted:
+            if (counts := group.counts) and counts.partial:
                 screen.say(
                     f"{WARNING}{evaluation.llm}: {counts.phrase} (excluded: "
-                    f"{excluded_phrase(numbers['outcomes'])}); other items are not scored. The same "
+                    f"{group.excluded}); other items are not scored. The same "
                     "inference.py command sends the rest; evaluate.py --limit N or --ids FILE scores a subset"
                 )
                 break

@@ -27,6 +27,7 @@ from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import OUTCOMES, ScoredItem, read_items, read_table
 from toolassay.evaluation.metrics_file import (
     SECURITY,
+    MetricsGroup,
     check_editions,
     differing_settings,
     read_groups,
@@ -263,7 +264,7 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
     (base,) = scored_models([baseline], lambda: folder.metrics)
     before = read_table(base.items, ALL_ITEMS)
     groups = read_groups(base.metrics) if base.metrics.is_file() else {}
-    attacks = security_of(groups.get(OVERALL_GROUP, {}).get(SECURITY), {})
+    attacks = security_of(groups.get(OVERALL_GROUP, MetricsGroup()).numbers.get(SECURITY), {})
     is_by_outcome = folder.is_executed or OUTCOMES[0] in before.metrics
     scores = OUTCOMES if is_by_outcome else (*folder.ranked_by, folder.harm)
     found = []

@@ -12,7 +12,7 @@ from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.metrics_file import read_groups
 from toolassay.evaluation.places import find_metrics_folder, prediction_file
 from toolassay.evaluation.verification import (
     NEW,
@@ -118,7 +118,7 @@ def _scores(
     predictions, target = recorded.work / "predictions", recorded.work / "metrics"
     old = read_groups(metrics)
     before = next(iter(old.values()))
-    parts = signature_of(before)
+    parts = before.parts
     # Scores of a subset: the file of items lists its ids.
     chosen = [item.id for item in read_items(items_path(metrics))] if "chosen" in parts else None
     left_out: list[str] = []
@@ -137,7 +137,7 @@ def _scores(
     own = own if recorded_scoring is None else recorded_scoring(old, metrics)
     (result,) = benchmark.evaluate(DataFolder(recorded.folder.path.absolute()), scoring, own)
     new = read_groups(result.path)
-    if "n_labels" not in before["strict"]:
+    if "n_labels" not in before.strict:
         left_out += NEW
     otherwise = signatures(before, new[next(iter(old))], benchmark.scores.fingerprint(file), left_out)
     for one in otherwise:

@@ -33,9 +33,9 @@ from toolassay.evaluation.evaluation import (
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.items import items_path
-from toolassay.evaluation.metrics_file import RETRIEVAL, STABILITY
+from toolassay.evaluation.metrics_file import RETRIEVAL, STABILITY, write_groups
 from toolassay.evaluation.places import metrics_folder, prediction_file
-from toolassay.files import read_json, refuse_to_replace, safe_name, write_json
+from toolassay.files import read_json, refuse_to_replace, safe_name
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
@@ -150,8 +150,8 @@ def evaluate_folder(
     for note in evaluation.notes:
         screen.say(f"{WARNING if note in evaluation.warnings else '  '}{note}")
     done: Sequence[int] = ()
-    if (whole := evaluation.groups.get(OVERALL_GROUP)) is not None:
-        exact = PlanScoring(metrics=(), keep=own.keep)
+    if OVERALL_GROUP in evaluation.groups:
+        whole, exact = evaluation.groups[OVERALL_GROUP].numbers, PlanScoring(metrics=(), keep=own.keep)
         others = (
             replace(job, predictions=trial.output.absolute(), choices=exact, is_trial=True)
             for trial in trials[1:]
@@ -177,7 +177,7 @@ def evaluate_folder(
 
             whole |= security_beside(predictions.parent, llm, screen)
         whole |= _retrieval(job)
-    write_json(target, evaluation.groups)
+    write_groups(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target, done)
 
 

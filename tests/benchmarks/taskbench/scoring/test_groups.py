@@ -12,7 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import recorded_choices
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import groups_of, metrics_of, shape_and_size
-from toolassay.evaluation.metrics_file import read_groups
+from toolassay.evaluation.metrics_file import MetricsGroup, read_groups
 from toolassay.files import write_json
 from toolassay.graph import ToolGraph
 from toolassay.normalised_plan import PlanReader
@@ -66,8 +66,8 @@ SIGNATURE = (
 )
 
 
-def groups(keys: list[str], signature: str = SIGNATURE) -> dict[str, dict[str, Any]]:
-    return {key: {"strict": {"signature": signature}} for key in keys}
+def groups(keys: list[str], signature: str = SIGNATURE) -> dict[str, MetricsGroup]:
+    return {key: MetricsGroup({"strict": {"signature": signature}}) for key in keys}
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ import hashlib
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.taskbench.scoring.scored_rows import ScoredRows
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_file
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.metrics_file import signature_text
+from toolassay.evaluation.metrics_file import MetricsGroup, signature_text
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
@@ -149,7 +149,7 @@ def score_predictions(
         write_items(items, rows.items(job.metrics, compat=not misfits))
         parts["items"] = sha256_of(items)[:12]
     draws = {"resamples": choices.resamples, "seed": choices.seed}
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, MetricsGroup] = {}
     for place, group in enumerate(job.groups):
         numbers = rows.compat(place, job.metrics)
         if choices.rouge_median and "rouge" in job.metrics:
@@ -172,7 +172,7 @@ def score_predictions(
             strict["dropped"] = dropped
         strict["compat_links"] = rows.number_of_links(place)
         strict["signature"] = signature_text(parts, group=group.key, n=strict["n_labels"])
-        groups[group.key] = {**numbers, "strict": strict}
+        groups[group.key] = MetricsGroup({**numbers, "strict": strict})
     return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), rows
 
 

@@ -13,7 +13,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
-from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, signature_of
+from toolassay.evaluation.metrics_file import FIX, ColumnScores, MetricsGroup, Standing
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.tools import ToolLibrary
 
@@ -122,10 +122,10 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
         published[column.heading] = Interval.of({**bounds, "value": value})
     samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
     share = scored / samples if samples and scored is not None else None
-    return Standing.of_shares(numbers, judged, ColumnScores(samples, share, published))
+    return Standing(judged, ColumnScores(samples, share, published))
 
 
-def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> PlanScoring:
+def recorded_choices(groups: Mapping[str, MetricsGroup], path: Path) -> PlanScoring:
     """The options that give (at least) these groups again, without BERTScore.
 
     They are in the signature that all groups share.
@@ -134,7 +134,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Pla
         UsageError: there is no signature, or it cannot be read.
     """
     first = next(iter(groups.values()))
-    parts = signature_of(first)
+    parts = first.parts
     pairs = [key.partition("_")[::2] for key in groups]
     is_sum = all(OVERALL in pair for pair in pairs)
     try:
@@ -147,7 +147,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Pla
             tuple(name for name in parts["metrics"].split("+") if name),
             parts.get("links"),
             keep=cast("Keep", parts["keep"]),
-            rouge_median=any(key.endswith("_bootstrap_median") for key in first),
+            rouge_median=any(key.endswith("_bootstrap_median") for key in first.numbers),
             compat="published" if "compat" in parts else None,
             with_bertscore=False,
             resamples=int(resamples),
