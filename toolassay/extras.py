@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from toolassay.errors import UsageError, install
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint, EntryPoints
+    from importlib.metadata import EntryPoint
 
 
 def show_keywords(function: Any) -> None:
@@ -101,7 +101,8 @@ def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
 
 
 @functools.lru_cache(maxsize=1)
-def _entry_points(search_path: tuple[tuple[str, int], ...]) -> EntryPoints:
+def _entry_points(search_path: tuple[tuple[str, int], ...]) -> Any:
+    """All entry points; they have the method `select` in every version of Python."""
     from importlib.metadata import entry_points  # 15 ms, which many commands do not need
 
     return entry_points()

@@ -234,7 +234,7 @@ def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Stan
         )
     try:
         one, found = groups[group], read(groups[group].numbers)
-        shown = (
+        strict, compat = (
             shares
             and ColumnScores(
                 shares.items,
@@ -244,7 +244,7 @@ def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Stan
             )
             for shares in (found.strict, found.compat)
         )
-        return Standing(*shown, one.signature, one.parts, one.excluded)
+        return Standing(strict, compat, one.signature, one.parts, one.excluded)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise UsageError(
             f"is not a metrics file: group '{group}' cannot be read", file=path, fix=FIX

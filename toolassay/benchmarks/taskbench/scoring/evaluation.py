@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -128,9 +129,8 @@ def score_predictions(
     # Of the files as they are now, whatever becomes of them meanwhile.
     parts = signature_parts(job, bertscore.name if bertscore else "none")
     # The texts of a million items fill a gigabyte, so they are kept for BERTScore only.
-    rows, found, dropped = score_file(
-        job, keeps_texts=bertscore is not None, engine=engine, progress=progress
-    )
+    job = replace(job, keeps_texts=bertscore is not None)
+    rows, found, dropped = score_file(job, engine=engine, progress=progress)
     notes.extend(found)
     meanings = by_meaning([pair for row in rows.texts for pair in row if pair is not None])
     rows.score_texts(meanings)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -95,34 +95,33 @@ def cluster_of(label: Mapping[str, Any]) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def strict_part(
-    groups: int, item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int = 0
-) -> tuple[Any, ...]:
-    """The strict fields of a row; `groups` is a bit mask, ROUGE is NaN without gold steps, and `answer` is
-    the digest of the plan.
+def bit_mask(groups: Iterable[int]) -> int:
+    """The groups, by their numbers, as a bit mask.
+
+    >>> bit_mask([0, 2])
+    5
     """
+    return sum(1 << group for group in groups)
+
+
+def strict_part(
+    groups: Sequence[int], item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int
+) -> tuple[Any, ...]:
+    """The strict fields of a row; ROUGE is NaN without gold steps, and `answer` is the digest of the plan."""
     nodes, edges, names, values, similarity = item
     counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
-    return groups, counts, names is not None, similarity, rouge, answer
+    return bit_mask(groups), counts, names is not None, similarity, rouge, answer
 
 
 _NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
-NO_STRICT = strict_part(0, _NOTHING, Hallucinations(), _NONE)
-
-
-def compat_part(groups: int, item: CompatItem, rouge: Sequence[float] | None) -> tuple[Any, ...]:
-    """The compat fields of a row; `groups` is a bit mask, and ROUGE is None without steps."""
-    flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
-    tools = map(len, (item.right, item.extra, item.absent))
-    counts = (*tools, *item.links, *item.argument_names, *item.argument_values)
-    return groups, flags, counts, item.similarity, rouge or _NONE
+NO_STRICT = strict_part((), _NOTHING, Hallucinations(), _NONE, 0)
 
 
 class ScoredRows:
     """The rows of scored labels, in file order.
 
-    A label whose compat counts differ between groups (`scorer.Borrowing`) has further rows, without a strict
-    part.
+    A label whose compat counts differ between groups (`scorer.WaitingItem`) has further rows, without a
+    strict part.
 
     Args:
         tool_ids: the library, in file order.
@@ -155,7 +154,7 @@ class ScoredRows:
             about: id as text, cluster, shape, size and outcome; any outcome but "answered" scores 0 or
                 is excluded (`runs.outcomes`).
             strict: what `strict_part` gives, or NO_STRICT.
-            compat: what `compat_part` gives; None without a prediction.
+            compat: what `counted` gives; None without a prediction.
             extra: the scores of the installed metrics; NaN for none.
         """
         own = tuple(extra) or (math.nan,) * len(self.extra)
@@ -167,12 +166,17 @@ class ScoredRows:
         for (name, *_), value in zip(_FIELDS[-len(compat) :], compat, strict=True):
             self._rows[self._last_part + place][name] = value
 
-    def add_tools(self, groups: int, item: CompatItem) -> None:
-        """Count the tools of a compat item in the groups of the bit mask."""
+    def counted(
+        self, groups: Sequence[int], item: CompatItem, rouge: Sequence[float] | None
+    ) -> tuple[Any, ...]:
+        """The compat fields of a row; its tools are counted. ROUGE is None without steps."""
+        mask, tools = bit_mask(groups), (item.right, item.extra, item.absent)
         if item.is_scored:
-            kinds = enumerate((item.right, item.extra, item.absent))
-            counts = self.tools.setdefault(groups, Counter())
-            counts.update([3 * tool + kind for kind, tools in kinds for tool in tools])
+            counts = self.tools.setdefault(mask, Counter())
+            counts.update([3 * tool + kind for kind, own in enumerate(tools) for tool in own])
+        flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
+        numbers = (*map(len, tools), *item.links, *item.argument_names, *item.argument_values)
+        return mask, flags, numbers, item.similarity, rouge or _NONE
 
     def pack(self) -> None:
         """Turn the rows added one by one into compact ones."""
