@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
-from toolassay.benchmarks.taskbench.scoring.scored_rows import RATES, SCORES
+from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS, SCORES, PlanMetric
 from toolassay.cli import options
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
@@ -72,7 +71,7 @@ def group_table(
     return table
 
 
-def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[Column]:
+def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[PlanMetric]:
     """The columns with a number in any row that fit the terminal or that the user selected by name.
 
     BERTScore is kept when selected by name even without a number: its column then shows that it is missing.
@@ -82,7 +81,7 @@ def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> l
         by_name = any(metric in asked for metric in column.asked_by)
         is_roomy = width >= _WIDE or column.heading not in _ONLY_IF_WIDE
         has_numbers = any(
-            _strict_value(row.group.strict, column.strict) is not None or column.compat in row.group.numbers
+            _strict_value(row.group.strict, column.name) is not None or column.compat in row.group.numbers
             for row in rows
         )
         is_kept_empty = by_name and column.heading == "BsF"
@@ -91,21 +90,22 @@ def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> l
     return chosen
 
 
-def _installed(rows: Sequence[_ScoreRow]) -> list[Column]:
+def _installed(rows: Sequence[_ScoreRow]) -> list[PlanMetric]:
     """A column for each metric that another package adds; it has no compat number."""
+    known = [one.name for one in SCORES]
     names = dict.fromkeys(
         name
         for row in rows
         for name, value in row.group.strict.items()
-        if isinstance(value, dict) and "value" in value and name not in (*SCORES, *RATES)
+        if isinstance(value, dict) and "value" in value and name not in known
     )
-    return [Column(name, name, "", (name,)) for name in names]
+    return [PlanMetric(name, (name,), name) for name in names]
 
 
 def _table(
     title: str,
     first: str,
-    columns: Sequence[Column],
+    columns: Sequence[PlanMetric],
     rows: Sequence[_ScoreRow],
     width: int,
     *,
@@ -125,7 +125,7 @@ def _table(
         cells += [
             [
                 *(row.name, Cell("strict", bold=True), counts.phrase, _whole(counts.coverage)),
-                *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
+                *(Cell(_points(_strict_value(strict, column.name)), bold=True) for column in columns),
             ],
             [
                 *("", "compat", UNKNOWN if samples is None else str(samples)),
@@ -141,7 +141,7 @@ def _table(
     return table
 
 
-def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> list[str]:
+def _captions(columns: Sequence[PlanMetric], rows: Sequence[_ScoreRow]) -> list[str]:
     by_model = ""
     if any(column.heading == "BsF" for column in columns):
         names = {row.group.parts.get("bertscore", "none") for row in rows}
