@@ -136,7 +136,7 @@ class MetricsGroup(msgspec.Struct, frozen=True):
     @property
     def counts(self) -> AskedCounts | None:
         """How many items were asked and scored; None in files of earlier versions."""
-        return AskedCounts.read(self.strict)
+        return msgspec.convert(self.strict, AskedCounts) if "n_labels" in self.strict else None
 
     @property
     def asked(self) -> str:
