@@ -48,6 +48,12 @@ from toolassay.runs.trials import fingerprint
 from toolassay.screen import WARNING, once
 from toolassay.tools import ToolLibrary
 
+if TYPE_CHECKING:
+    from toolassay.metrics.bertscore import BertScore
+
+_KEY_ENDING = "_alignment_id"
+_SPLITS = ("train", "dev", "test")
+
 
 def _retrieval(job: ScoringJob) -> dict[str, Any]:
     """The mean share of the tools of a gold plan that its request showed; {} where all were shown."""
@@ -75,13 +81,6 @@ def _ledger_items(job: ScoringJob) -> frozenset[str] | None:
         return None
     labels = LastLabels(job.labels)
     return frozenset(key_of(label["id"]) for _, label in labels if job.keeps(label["id"]))
-
-
-if TYPE_CHECKING:
-    from toolassay.metrics.bertscore import BertScore
-
-_KEY_ENDING = "_alignment_id"
-_SPLITS = ("train", "dev", "test")
 
 
 def evaluate_folder(

@@ -282,8 +282,7 @@ class ScoredRows:
         chosen = labelled
         if not all(scored.values()):
             chosen = labelled[[scored[name] for name in self._rows["outcome"][labelled]]]
-        names, rate_names = self._names(metrics), [one.name for one in RATES]
-        counts = self._rows["strict"]
+        names, counts = self._names(metrics), self._rows["strict"]
         rates = (Ratio(*counts[chosen, at : at + 2].T.astype(float)) for at in (12, 14))
         intervals = ratio_intervals(
             chain((Ratio.mean(self._strict_scores[name][chosen]) for name in names), rates),
@@ -291,7 +290,7 @@ class ScoredRows:
             resamples=resamples,
             seed=seed,
         )
-        found = dict(zip((*names, *rate_names), intervals, strict=True))
+        found = dict(zip((*names, *(one.name for one in RATES)), intervals, strict=True))
         numbers: dict[str, Any] = {
             **AskedCounts.of(outcomes).to_json(),
             "n_expected": len(chosen),
