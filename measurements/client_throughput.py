@@ -34,8 +34,9 @@ from toolassay.benchmarks.taskbench.inference import PARAMETERS, read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName
-from toolassay.runs import Journal, Loop, run_items
+from toolassay.runs import Journal
 from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
+from toolassay.runs.runner import Loop, run_items
 from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from aiohttp import web
 
 from toolassay.models import ChatRequest, ModelOptions, create_model
-from toolassay.runs import Loop, run_items
+from toolassay.runs.runner import Loop, run_items
 
 ANSWER = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}).encode()
 

@@ -64,7 +64,7 @@ def one_run(folder: Path, *, in_one_process: bool) -> None:
     )
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     own, child = (usage.ru_maxrss / 1024 for usage in usages)
-    strict = result.evaluation.groups["overall_overall"]["strict"]
+    strict = result.evaluation.groups["overall_overall"].strict
     print(
         json.dumps(
             {

@@ -87,12 +87,12 @@ def case_difference(folder: Path, evaluation: Evaluation) -> Difference:
     difference = Difference()
     expected = json.loads((folder / "expected_metrics.json").read_text())
     for key, numbers in expected.items():
-        difference.add(numbers, evaluation.groups[key], rouge=False)
+        difference.add(numbers, evaluation.groups[key].numbers, rouge=False)
     exact = [json.loads(line) for line in (folder / "rouge_exact.jsonl").read_text().splitlines()]
     with_rouge = [key for key, numbers in expected.items() if "step_rouge1" in numbers]
     for key, line in zip(with_rouge, exact, strict=True):
         line = {f"step_{name}": value for name, value in line.items() if name != "n"}
-        difference.add(line, evaluation.groups[key], rouge=True)
+        difference.add(line, evaluation.groups[key].numbers, rouge=True)
     return difference
 
 
@@ -122,7 +122,7 @@ def main(cases: Path) -> int:
             print(
                 f"| {folder.name} | {difference.compared:,} | {difference.largest:.1e} | {difference.wrong} |"
             )
-            rows.append((folder.name, evaluation.groups["overall_overall"], why(items)))
+            rows.append((folder.name, evaluation.groups["overall_overall"].numbers, why(items)))
     heads = " | ".join(f"{name} compat | pooled | strict" for name in COLUMNS)
     print(f"\n| case | {' | '.join(COUNTED)} | {heads} |")
     print("| --- |" + " ---: |" * (len(COUNTED) + 3 * len(COLUMNS)))

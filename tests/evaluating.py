@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.screen import Screen
-from toolassay.stages.evaluate import verify
+from toolassay.stages.verify import verify
 
 
 def metrics_of(folder: Path, llm: str = "m", place: str = "metrics") -> dict[str, Any]:

@@ -30,9 +30,8 @@ if TYPE_CHECKING:
     from toolassay.screen import SILENT as SILENT
     from toolassay.stages.calibrate import calibrate as calibrate
     from toolassay.stages.check import check as check
-    from toolassay.stages.evaluate import compare as compare
+    from toolassay.stages.compare import compare as compare
     from toolassay.stages.evaluate import evaluate as evaluate
-    from toolassay.stages.evaluate import verify as verify
     from toolassay.stages.execute import execute as execute
     from toolassay.stages.export import export as export
     from toolassay.stages.generate import generate as generate
@@ -52,6 +51,7 @@ if TYPE_CHECKING:
     from toolassay.stages.review import start_review as start_review
     from toolassay.stages.split import split as split
     from toolassay.stages.variety import measure_variety as measure_variety
+    from toolassay.stages.verify import verify as verify
 
     report = write_report
 
@@ -68,7 +68,9 @@ _NAMES = {
     "screen": "SILENT",
     "stages.calibrate": "calibrate",
     "stages.check": "check",
-    "stages.evaluate": "compare evaluate verify",
+    "stages.compare": "compare",
+    "stages.evaluate": "evaluate",
+    "stages.verify": "verify",
     "stages.execute": "execute",
     "stages.export": "export",
     "stages.generate": "generate sample",

@@ -97,14 +97,15 @@ def installed_entry_points(group: str) -> tuple[EntryPoint, ...]:
     >>> [point.name for point in installed_entry_points("console_scripts") if point.name == "pytest"]
     ['pytest']
     """
-    return _entry_points(group, tuple((folder, _changed(folder)) for folder in sys.path))
+    return tuple(_entry_points(tuple((folder, _changed(folder)) for folder in sys.path)).select(group=group))
 
 
-@functools.lru_cache(maxsize=8)
-def _entry_points(group: str, search_path: tuple[tuple[str, int], ...]) -> tuple[EntryPoint, ...]:
+@functools.lru_cache(maxsize=1)
+def _entry_points(search_path: tuple[tuple[str, int], ...]) -> Any:
+    """All entry points; they have the method `select` in every version of Python."""
     from importlib.metadata import entry_points  # 15 ms, which many commands do not need
 
-    return tuple(entry_points(group=group))
+    return entry_points()
 
 
 def _changed(folder: str) -> int:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from builders import data_folder
+from builders import data_folder, plan, scored_folder
 from running import environment
 
 import toolassay
@@ -16,10 +16,27 @@ from toolassay.cli.main import load
 from toolassay.stages.generate import MODEL
 
 HEAVY = ("numpy", "scipy", "sklearn", "matplotlib", "networkx", "aiohttp", "rich", "json_repair", "rapidfuzz")
+UNSCORED = (
+    "asyncio",
+    "scipy",
+    "networkx",
+    "toolassay.benchmarks.workbench.sandbox",
+    "toolassay.metrics.bertscore",
+)
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["infer", "--help"]])
-def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "unneeded"),
+    [
+        (["--help"], HEAVY),
+        (["infer", "--help"], HEAVY),
+        (["evaluate", "--data_dir", "data", "--llm", "m", "-m", "f1", "-m", "rouge"], UNSCORED),
+    ],
+)
+def test_a_command_imports_only_what_it_needs(
+    tmp_path: Path, arguments: list[str], unneeded: tuple[str, ...]
+) -> None:
+    scored_folder(tmp_path / "data", {"0": plan("a")}, {"m": {"0": plan("a")}}, tools="ab")
     program = f"""
 import sys
 from toolassay.cli.main import main
@@ -28,7 +45,7 @@ try:
     main()
 except SystemExit as stop:
     assert stop.code == 0, stop.code
-heavy = [name for name in {HEAVY!r} if name in sys.modules]
+heavy = [name for name in {unneeded!r} if name in sys.modules]
 assert not heavy, heavy
 """
     done = subprocess.run(

@@ -7,6 +7,7 @@ import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
 from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import MetricsGroup
 from toolassay.report.axes import Axes, Cost, Latency, read_axes
 from toolassay.report.requirements import quantities
 from toolassay.report.scoreboard import ModelReport, cells
@@ -29,10 +30,10 @@ def taskbench(**more: Any) -> dict[str, Any]:
 
 def read(numbers: dict[str, Any], benchmark: str = "taskbench") -> Axes:
     place = Path("metrics/m.json")
-    groups = {"overall_overall": numbers}
+    group = MetricsGroup(numbers)
     known = benchmark_named(benchmark)
     about = known.about
-    return read_axes(groups, known.scores.axis, about=about, data="d", model="m", file=place, fix="run it")
+    return read_axes(group, known.scores.axis, about=about, data="d", model="m", file=place, fix="run it")
 
 
 def attacks(axes: Axes) -> Cell:

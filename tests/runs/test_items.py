@@ -16,7 +16,7 @@ from msgspec import structs
 
 from toolassay.errors import ToolassayError
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
-from toolassay.runs import Journal, Loop
+from toolassay.runs import Journal
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import (
     OVERFLOW,
@@ -29,6 +29,7 @@ from toolassay.runs.items import (
 )
 from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.runs.manifest import RetryPlan
+from toolassay.runs.runner import Loop
 
 
 class TalkEntry(ItemEntry):

@@ -13,9 +13,8 @@ import pytest
 from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
 from toolassay.models.concurrency import QUEUE_TURN, Limiter
-from toolassay.runs import run_items
 from toolassay.runs.event_loop import first_interrupt, run_coroutine
-from toolassay.runs.runner import POOL, Loop
+from toolassay.runs.runner import POOL, Loop, run_items
 
 
 def test_outcomes_are_counted_and_failures_reported() -> None:

@@ -25,7 +25,7 @@ def test_missing_predictions_cost_something_and_are_named(folder: Path) -> None:
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:1]))
     told: list[str] = []
     (result,) = evaluate(folder, llm="good", screen=Screen(say=told.append))
-    numbers = result.evaluation.groups["overall_overall"]
+    numbers = result.evaluation.groups["overall_overall"].numbers
     assert numbers["node_micro_f1_no_matching"] == 1.0
     assert numbers["strict"]["node_f1"]["value"] == 0.25
     assert any("'1'" in line for line in told)
@@ -63,7 +63,7 @@ def test_doubled_ids_count_as_asked(folder: Path, capsys: pytest.CaptureFixture[
     scores = {}
     for keep in ("first", "last"):
         (result,) = evaluate(folder, llm="good", keep=keep)
-        scores[keep] = result.evaluation.groups["overall_overall"]["strict"]["node_f1"]["value"]
+        scores[keep] = result.evaluation.groups["overall_overall"].strict["node_f1"]["value"]
     assert scores == {"first": 1.0, "last": 0.75}
     asked = ["--data_dir", str(folder), "--llm", "good", "--keep", "error"]
     assert run(evaluate_command, asked, "evaluate.py") == 2

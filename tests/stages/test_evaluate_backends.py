@@ -14,7 +14,7 @@ from rouge_score.scoring import Score
 from toolassay import evaluate, infer, verify
 from toolassay.cli.main import run
 from toolassay.cli.scores import evaluate_command, verify_command
-from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.metrics_file import MetricsGroup, read_groups
 from toolassay.metrics.rouge import NAMES
 from toolassay.screen import Screen
 
@@ -41,25 +41,25 @@ def evaluate_by_command(folder: Path, *options: str) -> int:
     return run(evaluate_command, ["--data_dir", str(folder), "--llm", "offline", *options], "evaluate")
 
 
-def scored(folder: Path) -> dict[str, Any]:
-    return dict(read_groups(folder / "metrics" / "offline.json")[WHOLE])
+def scored(folder: Path) -> MetricsGroup:
+    return read_groups(folder / "metrics" / "offline.json")[WHOLE]
 
 
 def test_the_flag_scores_with_rouge_score(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RougeScorer, "score", lambda *_: {name: Score(0.25, 0.25, 0.25) for name in NAMES})
     assert evaluate_by_command(folder, "--rouge_backend", "rouge-score") == 0
-    numbers = scored(folder)
+    numbers = scored(folder).numbers
     assert [numbers[f"step_{name}"] for name in NAMES] == [0.25] * 4
     assert numbers["strict"]["rougeL"]["value"] == 0.25
     assert evaluate_by_command(folder, "--rouge_backend", "builtin") == 0
-    assert scored(folder)["step_rouge1"] != 0.25
+    assert scored(folder).numbers["step_rouge1"] != 0.25
 
 
 def test_the_signature_names_rouge_score_only_where_it_computed(folder: Path) -> None:
     def signature(**options: Any) -> list[tuple[str, str]]:
         """The parts in order, without the hash of the items, whose last digit may differ."""
         evaluate(folder, llm="offline", **options)
-        return [part for part in signature_of(scored(folder)).items() if part[0] != "items"]
+        return [part for part in scored(folder).parts.items() if part[0] != "items"]
 
     built_in = signature()
     assert signature(rouge_backend="builtin") == built_in

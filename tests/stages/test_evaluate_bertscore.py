@@ -53,7 +53,7 @@ def test_every_group_and_item_takes_its_numbers_from_one_pass(folder: Path) -> N
     result = evaluate_folder(DataFolder(folder), "m", choices, bertscore=scorer)
     assert len(result.evaluation.groups) == 14
     assert [set(call) for call in scorer.calls] == [{("Use a", "Use a"), ("Use a", "Use b")}]
-    numbers = result.evaluation.groups[WHOLE]
+    numbers = result.evaluation.groups[WHOLE].numbers
     assert numbers["step_bertscore_precision"] == pytest.approx((1 + 0.5 + 1) / 3)
     assert numbers["step_bertscore_recall"] == pytest.approx((1 + 0.25 + 1) / 3)
     assert numbers["step_bertscore_f1"] == pytest.approx((1 + 0.3 + 1) / 3)
@@ -66,7 +66,7 @@ def test_every_group_and_item_takes_its_numbers_from_one_pass(folder: Path) -> N
 def test_an_evaluation_goes_on_where_bertscore_fails(folder: Path) -> None:
     scorer = Scorer(BertScoreError("m failed (out of memory)"))
     evaluation = evaluate_folder(DataFolder(folder), "m", bertscore=scorer).evaluation
-    numbers = evaluation.groups[WHOLE]
+    numbers = evaluation.groups[WHOLE].numbers
     assert "BERTScore is left out: m failed (out of memory)" in evaluation.notes
     assert numbers["strict"]["bertscore_f1"] == NOTHING
     assert numbers["strict"]["node_f1"]["value"] == pytest.approx(0.5)
@@ -85,4 +85,4 @@ def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_instal
     assert "pip install '.[bert]'" in said.err
     assert "Traceback" not in said.err
     (result,) = evaluate(folder, llm="m", metrics=[metric])
-    assert result.evaluation.groups[WHOLE]["strict"]["bertscore_f1"] == NOTHING
+    assert result.evaluation.groups[WHOLE].strict["bertscore_f1"] == NOTHING

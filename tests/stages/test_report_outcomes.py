@@ -15,7 +15,7 @@ from running import Capture, inside, shell
 from toolassay import evaluate, execute
 from toolassay.files import write_json
 from toolassay.screen import SILENT
-from toolassay.stages.evaluate import compare
+from toolassay.stages.compare import compare
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report
 

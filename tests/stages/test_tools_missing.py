@@ -11,7 +11,7 @@ from builders import running_server
 from bundled_folders import first_items
 from running import Capture, Finished, inside
 
-from toolassay.evaluation.metrics_file import read_groups, signature_of
+from toolassay.evaluation.metrics_file import file_parts
 from toolassay.files import read_json
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.serving.completions import Received, Reply
@@ -79,7 +79,7 @@ def test_a_weak_model_that_gets_its_tools_is_not_marked(
     assert "reach the model" not in done.err
     scored = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
     assert "‡" not in scored.out
-    assert "tools_missing" not in signature_of(next(iter(read_groups(folder / "metrics/acme.json").values())))
+    assert "tools_missing" not in file_parts(folder / "metrics/acme.json")
 
 
 def test_calls_that_the_server_leaves_in_the_text_are_made_and_counted(

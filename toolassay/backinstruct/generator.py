@@ -23,9 +23,10 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import BackInstructTask
-from toolassay.runs import Journal, Loop, RunSummary
+from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded, answer_items
 from toolassay.runs.journal import AnswerLine, ItemEntry
+from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.work import OpenRun
 from toolassay.sampling import Sampler
 from toolassay.schemas import sample_schema

@@ -14,11 +14,12 @@ from __future__ import annotations
 import csv
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import msgspec
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.security.probe import Prober
     from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
     from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, RecordedTrajectory
-    from toolassay.evaluation.metrics_file import Standing
+    from toolassay.evaluation.metrics_file import MetricsGroup, Standing
     from toolassay.evaluation.verification import LineComparison, RecordedRun
     from toolassay.executors.plan_run import PlanSet
     from toolassay.runs.settings import RunSettings
@@ -57,8 +58,7 @@ class Entry(NamedTuple):
         return load(self.target)
 
 
-@dataclass(frozen=True)
-class BenchmarkOptions:
+class BenchmarkOptions(msgspec.Struct, frozen=True):
     """The options of a benchmark on the command line.
 
     Attributes:
@@ -80,13 +80,12 @@ class BenchmarkOptions:
     evaluate: Sequence[Option] = ()
     verify: Sequence[Option] = ()
     show: Sequence[Option] = ()
-    help_notes: Mapping[str, str] = field(default_factory=dict)
-    security_modes: Mapping[str, Entry] = field(default_factory=dict)
+    help_notes: Mapping[str, str] = {}
+    security_modes: Mapping[str, Entry] = {}
     scores_on_engine: bool = False
 
 
-@dataclass(frozen=True)
-class Entries:
+class Entries(msgspec.Struct, frozen=True):
     """What other parts of Toolassay load by name.
 
     Attributes:
@@ -98,14 +97,13 @@ class Entries:
             model; None for another prompt. Empty without one.
     """
 
-    commands: Mapping[str, Entry] = field(default_factory=dict)
-    importers: Mapping[str, Entry] = field(default_factory=dict)
-    executors: Mapping[str, str] = field(default_factory=dict)
+    commands: Mapping[str, Entry] = {}
+    importers: Mapping[str, Entry] = {}
+    executors: Mapping[str, str] = {}
     prompt_reader: str = ""
 
 
-@dataclass(frozen=True)
-class FolderFacts:
+class FolderFacts(msgspec.Struct, frozen=True):
     """Facts of a data folder.
 
     Attributes:
@@ -123,8 +121,7 @@ class FolderFacts:
     gold_advice: str = ""
 
 
-@dataclass(frozen=True)
-class Items:
+class Items(msgspec.Struct, frozen=True):
     """The items of a data folder. All raise UsageError if a file is missing or malformed.
 
     Attributes:
@@ -153,16 +150,15 @@ def published_rows(name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
 
 
-@dataclass(frozen=True)
-class Scores:
+class Scores(msgspec.Struct, frozen=True):
     """How scores are read from metrics, ranked and shown.
 
     Attributes:
         headings: Columns of the leaderboard.
         sort_by: Heading of the main score.
         caption: Explanation of the columns.
-        standing: The columns in a group of a metrics file. `axis` and it may raise KeyError or TypeError for
-            metrics of another benchmark.
+        standing: The columns in a group of a metrics file, as shares. `axis` and it may raise KeyError or
+            TypeError for metrics of another benchmark.
         axis: Accuracy and stability in the overall group of a metrics file.
         show: "module:attribute" of the function that prints evaluations; its keywords are
             `BenchmarkOptions.show`.
@@ -186,7 +182,7 @@ class Scores:
     ranked_by: Sequence[str] = ("correct",)
     harm: str = ""
     published: Callable[[DataFolder, str | None], Mapping[str, Mapping[str, float]]] | None = None
-    recorded: Callable[[Mapping[str, Numbers], Path], Any] | None = None
+    recorded: Callable[[Mapping[str, MetricsGroup], Path], Any] | None = None
     fingerprint: Callable[[Path], str] = sha256_of
 
 

@@ -13,7 +13,7 @@ from toolassay.tables import percent, percent_interval
 def show_accuracy(evaluations: Sequence[FolderEvaluation]) -> None:
     """Print the accuracy of each model with its 95 % interval, one line each."""
     for one in evaluations:
-        for numbers in one.evaluation.groups.values():
+        for numbers in (group.numbers for group in one.evaluation.groups.values()):
             value, low, high = share_interval(Interval.of(numbers["strict"]["accuracy"]), numbers["n"])
             share = [percent(value), percent_interval(low, high)]
             show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} right")

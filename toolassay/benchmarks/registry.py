@@ -54,7 +54,9 @@ def default_benchmark() -> Benchmark:
 
 
 def benchmark_of(folder: DataFolder) -> Benchmark:
-    """The benchmark of a data folder: as `benchmark.json` says, else by its files, else the default one.
+    """The benchmark of a data folder: as `benchmark.json` says, else by its files.
+
+    The default one has `tool_desc.json`. It is also that of a folder which no other recognises.
 
     Raises:
         UsageError: `benchmark.json` is malformed, or names an unknown benchmark.
@@ -66,7 +68,7 @@ def benchmark_of(folder: DataFolder) -> Benchmark:
         every = ", ".join(known)
         fix = f'write "{near[0]}"; known are {every}' if near else f"write one of {every}"
         raise UsageError(f"unknown benchmark {name!r}", file=folder.benchmark_file, fix=fix)
-    if name != DEFAULT_BENCHMARK:
+    if name != DEFAULT_BENCHMARK or folder.tool_desc.exists():
         return known[name]
     return next((one for one in known.values() if one.data.recognises(folder)), known[DEFAULT_BENCHMARK])
 

@@ -422,7 +422,7 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     strict = numbers["strict"]
     share = share_interval(Interval.of(strict["accuracy"]), strict.get("n_scored", numbers["n"]))
     counted = ColumnScores(numbers["n"], strict["coverage"], {"accuracy": share})
-    return Standing.of_shares(numbers, counted, None)
+    return Standing(counted, None)
 
 
 def _verdict(

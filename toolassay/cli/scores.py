@@ -77,7 +77,7 @@ def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings
     metrics file; the first is the baseline.
     """
     from toolassay.cli.score_tables import print_table
-    from toolassay.stages.evaluate import compare
+    from toolassay.stages.compare import compare
 
     for table in compare(*models, metrics=metric, screen=SCREEN, **settings).tables:
         print_table(table.terminal(padding=0))
@@ -94,7 +94,7 @@ def verify_command(data_dir: Path, **settings: Any) -> int:
 
     Writes nothing to the folder. Exit code 0: everything is equal; 1: something differs.
     """
-    from toolassay.stages.evaluate import verify
+    from toolassay.stages.verify import verify
 
     found = verify(data_dir, screen=SCREEN, **settings)
     return 0 if found.is_equal else 1

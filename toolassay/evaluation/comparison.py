@@ -24,16 +24,14 @@ from toolassay.evaluation.items import (
     read_table,
     shared_items,
 )
-from toolassay.evaluation.metrics_file import check_editions, read_groups, signature_of
+from toolassay.evaluation.metrics_file import check_editions, differing_settings, file_parts
 from toolassay.files import safe_name, sha256_of
 from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
-from toolassay.runs.outcomes import NO_TOOLS, WORDINGS, RowMark, excluded_phrase, mark_of, marked
+from toolassay.runs.outcomes import RowMark, excluded_phrase, mark_of, marked
 from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
 from toolassay.text_formatting import count_of, some_of
 
 _ITEMS_ENDING = ".items.jsonl"
-# Signature parts that may differ between models, or between versions that score the same tasks.
-_OF_THE_MODEL = ("predictions", "trials", "orders", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 _CLUSTERS = "the items of one sampled subgraph"
 """Description of a cluster, if the signature names no benchmark."""
@@ -62,9 +60,7 @@ class ScoredModel:
         Raises:
             UsageError: The file is malformed.
         """
-        if not self.metrics.is_file():
-            return {}
-        return signature_of(next(iter(read_groups(self.metrics).values())))
+        return file_parts(self.metrics)
 
     @property
     def mark(self) -> RowMark | None:
@@ -100,25 +96,6 @@ def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> l
         ScoredModel(text, file.items) if times[file.name] > 1 else file
         for text, file in zip(given, files, strict=True)
     ]
-
-
-def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
-    """A warning for each part in which the signatures of models differ: data, metrics or versions.
-
-    Args:
-        signatures: By model, the parts of its signature; those without any are left out.
-
-    >>> list(differing_settings({"a": {"data": "0a", "n": "7"}, "b": {"data": "1b", "n": "9"}, "c": {}}))
-    ['warning: the scores differ in data (0a: a; 1b: b): they are not fully comparable']
-    """
-    signed = {name: parts for name, parts in signatures.items() if parts}
-    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
-        by_value: dict[str, list[str]] = {}
-        for name, parts in signed.items():
-            by_value.setdefault(parts.get(part, "none"), []).append(name)
-        if len(by_value) > 1 and part not in _OF_THE_MODEL:
-            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
-            yield f"warning: the scores differ in {part} ({each}): they are not fully comparable"
 
 
 def torn(model: ScoredModel) -> Iterator[str]:

@@ -13,9 +13,9 @@ from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
-from toolassay.evaluation.metrics_file import signature_text
+from toolassay.evaluation.metrics_file import MetricsGroup, signature_text, write_groups
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
-from toolassay.files import refuse_to_replace, safe_name, sha256_of, write_json
+from toolassay.files import refuse_to_replace, safe_name, sha256_of
 from toolassay.runs.outcomes import MISSING, tools_part
 from toolassay.runs.record import refused_part
 from toolassay.runs.tool_arrival import tools_missing
@@ -56,13 +56,13 @@ class Evaluation:
     """The metrics of every group.
 
     Attributes:
-        groups: The published metrics and `strict` of each group, by "{split}_{n}".
+        groups: By "{split}_{n}".
         notes: Messages for the user.
         asked: The requested metrics.
         warnings: The notes that report faults of the files.
     """
 
-    groups: dict[str, dict[str, Any]]
+    groups: dict[str, MetricsGroup]
     notes: list[str] = field(default_factory=list)
     asked: tuple[str, ...] = ("all",)
     warnings: list[str] = field(default_factory=list)
@@ -70,13 +70,7 @@ class Evaluation:
     @property
     def signature(self) -> str:
         """The signature of the strict scores, without the group."""
-        first = next(iter(self.groups.values()), {})
-        return str(first.get("strict", {}).get("signature", "")).split("|group:")[0]
-
-    @property
-    def without_links(self) -> frozenset[str]:
-        """Groups without a link in gold or predictions, where the published edge F1 of 0 is meaningless."""
-        return frozenset(key for key, numbers in self.groups.items() if not numbers["strict"]["compat_links"])
+        return next((group.signature for group in self.groups.values()), "").split("|group:")[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +96,8 @@ class FolderEvaluation(Result):
     @property
     def whole(self) -> Mapping[str, Any]:
         """The metrics of the group of all items, with cost and latency by the ledger; empty if not scored."""
-        return self.evaluation.groups.get(WHOLE, {})
+        groups = self.evaluation.groups
+        return groups[WHOLE].numbers if WHOLE in groups else {}
 
     @property
     def short_trials(self) -> list[tuple[int, int, int]]:
@@ -111,10 +106,10 @@ class FolderEvaluation(Result):
         return [(number, ran, done[0]) for number, ran in enumerate(done) if ran < done[0]]
 
     @property
-    def counted(self) -> list[Mapping[str, Any]]:
-        """The strict metrics of the overall group, or of each group if that is not scored."""
-        chosen = [self.whole] if self.whole else list(self.evaluation.groups.values())
-        return [{"outcomes": numbers.get("outcomes"), **numbers["strict"]} for numbers in chosen]
+    def counted(self) -> list[MetricsGroup]:
+        """The overall group, or every group if that is not scored."""
+        groups = self.evaluation.groups
+        return [groups[WHOLE]] if WHOLE in groups else list(groups.values())
 
     @property
     def coverage(self) -> float:
@@ -122,13 +117,13 @@ class FolderEvaluation(Result):
 
         Without an overall group, it is the minimum over the groups.
         """
-        shares = [numbers["coverage"] for numbers in self.counted]
+        shares = [group.strict["coverage"] for group in self.counted]
         return min((share for share in shares if share is not None), default=1.0)
 
     @property
     def is_partial(self) -> bool:
         """Whether a trial excludes labels that were never sent or ended with a provider error."""
-        return any(numbers["partial"] for numbers in self.counted) or bool(self.short_trials)
+        return any(group.strict["partial"] for group in self.counted) or bool(self.short_trials)
 
 
 class Evaluations(list[FolderEvaluation], Result):
@@ -136,14 +131,14 @@ class Evaluations(list[FolderEvaluation], Result):
 
     def table(self) -> Table:
         """The strict metrics of each model, overall or by group."""
-        models = [(one.llm, _figures(numbers)) for one in self for numbers in one.counted]
+        models = [(one.llm, _figures(group.strict)) for one in self for group in one.counted]
         names = dict.fromkeys(name for _, figures in models for name in figures)
         rows = [[llm, *map(figures.get, names)] for llm, figures in models]
         return Table(("model", *names), rows, "n")
 
 
 def _figures(numbers: Mapping[str, Any]) -> dict[str, float | None]:
-    """The numbers of a group, and the values of its intervals."""
+    """The numbers of strict scores, and the values of their intervals."""
     values = ((name, one.get("value", {}) if isinstance(one, dict) else one) for name, one in numbers.items())
     return {name: value for name, value in values if value is None or type(value) in (int, float)}
 
@@ -261,8 +256,8 @@ class ScoringPlace:
             signature, items=sha256_of(items_path(path))[:12], group=WHOLE, n=numbers["n"]
         )
         strict = {"signature": signed, **numbers["strict"]}
-        evaluation = Evaluation({WHOLE: {**numbers, "strict": strict}})
-        write_json(path, evaluation.groups)
+        evaluation = Evaluation({WHOLE: MetricsGroup({**numbers, "strict": strict})})
+        write_groups(path, evaluation.groups)
         self.settings.screen.say(f"scored {llm}")
         self.settings.screen.missing(outcomes.get(MISSING, 0), sum(outcomes.values()), noun)
         return FolderEvaluation(llm, evaluation, path, runs_done)

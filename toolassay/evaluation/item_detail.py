@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
+
+import msgspec
 
 from toolassay.metrics.confidence_interval import Interval
 
@@ -59,8 +60,7 @@ Status = Literal["right", "missing", "extra", "wrong"]
 """Of a call, argument or link: as in the gold, only in the gold, only predicted, or with another value."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnArgument:
+class DrawnArgument(msgspec.Struct, frozen=True):
     """An argument of a call.
 
     Attributes:
@@ -74,8 +74,7 @@ class DrawnArgument:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnCall:
+class DrawnCall(msgspec.Struct, frozen=True):
     """A call of a plan.
 
     Attributes:
@@ -89,8 +88,7 @@ class DrawnCall:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnPlan:
+class DrawnPlan(msgspec.Struct, frozen=True):
     """A plan, with every part marked against the other plan.
 
     Attributes:
@@ -102,8 +100,7 @@ class DrawnPlan:
     links: Sequence[tuple[int, int, Status]]
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(msgspec.Struct, frozen=True):
     """A titled part of the details.
 
     Attributes:
@@ -178,8 +175,7 @@ class AgentStep(NamedTuple):
     failed: bool
 
 
-@dataclass(frozen=True, slots=True)
-class TrajectoryFigures:
+class TrajectoryFigures(msgspec.Struct, frozen=True):
     """The calls of an agent against those of the gold.
 
     Attributes:
@@ -276,8 +272,7 @@ class RecordedTrajectory(NamedTuple):
     limit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ItemGold:
+class ItemGold(msgspec.Struct, frozen=True):
     """What does not depend on a model.
 
     Attributes:
@@ -292,12 +287,11 @@ class ItemGold:
     id: str
     request: str
     tools: Sequence[str]
-    groups: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = {}
     sections: Sequence[Section] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ItemAnswer:
+class ItemAnswer(msgspec.Struct, frozen=True):
     """What one model did about an item.
 
     Attributes:

@@ -21,7 +21,7 @@ from toolassay.calls.execution_record import FILE, SIMULATOR
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
-from toolassay.evaluation.metrics_file import FIX, changed_parts, read_groups, read_signature, signature_of
+from toolassay.evaluation.metrics_file import FIX, changed_parts, file_parts, read_signature
 from toolassay.files import (
     atomic_target,
     compact_json,
@@ -165,7 +165,7 @@ def _problem(parts: Mapping[str, str], metrics: Path) -> str:
         return "its executions are simulated, which never rank"
     if "predictions" not in parts:
         return f"an earlier version judged its executions: {_EXECUTE_AGAIN}"
-    scored = signature_of(next(iter(read_groups(metrics).values()))) if metrics.is_file() else {}
+    scored = file_parts(metrics)
     now = {name: (name, value) for name, value in scored.items() if name in ("predictions", "data")}
     gold = next((place / FILE for place in metrics.parents[:3] if (place / FILE).is_file()), None)
     if gold is not None:

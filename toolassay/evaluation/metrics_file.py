@@ -1,19 +1,21 @@
-"""Reads metrics files: metrics by group, scores by table column, and signatures.
+"""Reads and writes metrics files: metrics by group, scores by table column, and signatures.
 
 A signature is one line beside each score with its settings and data hashes (as in sacreBLEU; Post, 2018).
 """
 
 from __future__ import annotations
 
+from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.files import read_json, write_json
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.runs.outcomes import CHOSEN, AskedCounts, excluded_phrase
+from toolassay.runs.outcomes import CHOSEN, NO_TOOLS, WORDINGS, AskedCounts, excluded_phrase
 from toolassay.version import OLD_NAME
 
 
@@ -40,6 +42,8 @@ def read_signature(text: str) -> dict[str, str]:
 
 EDITION = "edition"
 """The signature part of benchmarks with several editions, whose scores are not comparable."""
+# Signature parts that may differ between models, or between versions that score the same tasks.
+_OF_THE_MODEL = ("predictions", "trials", "orders", "items", "bootstrap", "group", "n", WORDINGS, NO_TOOLS)
 
 
 def check_editions(signed: Mapping[str, Mapping[str, str]]) -> None:
@@ -59,6 +63,25 @@ def check_editions(signed: Mapping[str, Mapping[str, str]]) -> None:
     if len({*found.values()}) > 1:
         each = ", ".join(f"{name} ({edition})" for name, edition in found.items())
         raise UsageError(f"scores by different editions: {each}", fix="evaluate by one")
+
+
+def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+    """A warning for each part in which the signatures of models differ: data, metrics or versions.
+
+    Args:
+        signatures: By model, the parts of its signature; those without any are left out.
+
+    >>> list(differing_settings({"a": {"data": "0a", "n": "7"}, "b": {"data": "1b", "n": "9"}, "c": {}}))
+    ['warning: the scores differ in data (0a: a; 1b: b): they are not fully comparable']
+    """
+    signed = {name: parts for name, parts in signatures.items() if parts}
+    for part in dict.fromkeys(part for parts in signed.values() for part in parts):
+        by_value: dict[str, list[str]] = {}
+        for name, parts in signed.items():
+            by_value.setdefault(parts.get(part, "none"), []).append(name)
+        if len(by_value) > 1 and part not in _OF_THE_MODEL:
+            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
+            yield f"warning: the scores differ in {part} ({each}): they are not fully comparable"
 
 
 def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -83,8 +106,59 @@ RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY, RETRIEVAL)
 """Keys of a group about the run, in addition to its scores."""
 
 
-def read_groups(path: Path) -> dict[str, dict[str, Any]]:
-    """The metrics of each group in a metrics file, also of the published evaluator (without `strict`).
+class MetricsGroup(UserDict[str, Any]):
+    """The metrics of one group: a mapping like the JSON object in the file, with what is read from it."""
+
+    @property
+    def numbers(self) -> dict[str, Any]:
+        """The JSON object, with what its benchmark defines and keys that users add."""
+        return self.data
+
+    @property
+    def strict(self) -> Mapping[str, Any]:
+        """The strict scores; empty in files of the published evaluator."""
+        return self.numbers.get("strict") or {}
+
+    @property
+    def signature(self) -> str:
+        """The signature of the strict scores; empty without one."""
+        return str(self.strict.get("signature", ""))
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The parts of the signature.
+
+        >>> MetricsGroup({"strict": {"signature": "toolassay:1.0|n:7"}}).parts
+        {'toolassay': '1.0', 'n': '7'}
+        """
+        return read_signature(self.signature)
+
+    @property
+    def counts(self) -> AskedCounts | None:
+        """How many items were asked and scored; None in files of earlier versions."""
+        return msgspec.convert(self.strict, AskedCounts) if "n_labels" in self.strict else None
+
+    @property
+    def asked(self) -> str:
+        """A note about a partial run, or about items chosen with --ids or --limit; else empty.
+
+        >>> counts = {"n_labels": 3, "n_asked": 1, "n_scored": 1, "partial": True}
+        >>> MetricsGroup({"strict": counts}).asked, MetricsGroup().asked
+        ('1 of 3 asked', '')
+        """
+        counts, is_chosen = self.counts, CHOSEN in self.signature
+        if counts is None or not (counts.partial or is_chosen):
+            return ""
+        return counts.phrase if counts.partial else f"{counts.n_labels} chosen"
+
+    @property
+    def excluded(self) -> str:
+        """The outcomes of the items that were not scored, e.g. "2 provider error"; else empty."""
+        return excluded_phrase(self.strict.get("outcomes") or self.numbers.get("outcomes") or {})
+
+
+def read_groups(path: Path) -> dict[str, MetricsGroup]:
+    """The groups of a metrics file, also of the published evaluator (without `strict`).
 
     Raises:
         UsageError: The file is missing, or not a metrics file.
@@ -95,36 +169,26 @@ def read_groups(path: Path) -> dict[str, dict[str, Any]]:
     for key, numbers in groups.items():
         if not isinstance(numbers, dict) or not isinstance(numbers.get("strict", {}), dict):
             raise UsageError(f"is not a metrics file: group '{key}' has no metrics", file=path, fix=FIX)
-    return groups
+    return {key: MetricsGroup(numbers) for key, numbers in groups.items()}
 
 
-def signature_of(numbers: Mapping[str, Any]) -> dict[str, str]:
-    """The parts of the signature of a group; empty without a signature.
-
-    >>> signature_of({"strict": {"signature": "toolassay:1.0|n:7"}})
-    {'toolassay': '1.0', 'n': '7'}
-    """
-    text = numbers.get("strict", {}).get("signature")
-    return read_signature(text) if isinstance(text, str) else {}
+def write_groups(path: Path, groups: Mapping[str, MetricsGroup]) -> None:
+    """Write a metrics file; an existing one is replaced."""
+    write_json(path, {key: group.numbers for key, group in groups.items()})
 
 
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share + 0.0
+def file_parts(path: Path) -> dict[str, str]:
+    """The parts of the signature of a metrics file's first group; empty without the file."""
+    return next(iter(read_groups(path).values())).parts if path.is_file() else {}
 
 
-def in_percent(share: Interval) -> Interval:
-    """A share with its interval, in percent."""
-    return Interval(*map(_percent, share))
-
-
-@dataclass(frozen=True)
-class ColumnScores:
+class ColumnScores(msgspec.Struct, frozen=True):
     """The strict or the published scores of a model.
 
     Attributes:
         items: Number of items.
-        coverage: Share of scored items, in percent.
-        scores: Scores by column heading, in percent.
+        coverage: Share of scored items.
+        scores: Scores by column heading.
         asked: Note about a partial run, e.g. "20 of 300 asked"; else empty.
     """
 
@@ -134,9 +198,8 @@ class ColumnScores:
     asked: str = ""
 
 
-@dataclass(frozen=True)
-class Standing:
-    """The scores of one model.
+class Standing(msgspec.Struct, frozen=True):
+    """The scores of one model: shares, as a benchmark reads them, or in percent (`standing_of`).
 
     Attributes:
         strict: Strict scores; None in files of the published evaluator.
@@ -148,40 +211,18 @@ class Standing:
 
     strict: ColumnScores | None
     compat: ColumnScores | None
-    signature: str
-    parts: Mapping[str, str]
+    signature: str = ""
+    parts: Mapping[str, str] = {}
     excluded: str = ""
-
-    @classmethod
-    def of_shares(
-        cls, numbers: Mapping[str, Any], strict: ColumnScores | None, compat: ColumnScores | None
-    ) -> Standing:
-        """The scores of a group of a metrics file.
-
-        Args:
-            numbers: The metrics of the group.
-            strict: Its strict scores, as shares.
-            compat: Its published scores, as shares.
-        """
-        found = numbers.get("strict") or {}
-        asked = partly_asked(found)
-
-        def shown(one: ColumnScores | None) -> ColumnScores | None:
-            if one is None:
-                return None
-            scores = {name: in_percent(score) for name, score in one.scores.items()}
-            return ColumnScores(one.items, _percent(one.coverage), scores, asked)
-
-        return cls(shown(strict), shown(compat), str(found.get("signature", "")), signature_of(numbers))
 
 
 def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Standing]) -> Standing:
-    """The scores of a group in a metrics file.
+    """The scores of a group in a metrics file, in percent.
 
     Args:
         path: Metrics file.
         group: Name of the group.
-        read: Converts the metrics of the group.
+        read: The shares in the numbers of the group.
 
     Raises:
         UsageError: The file is not a metrics file, or lacks the group.
@@ -192,26 +233,28 @@ def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Stan
             f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
         )
     try:
-        return replace(read(groups[group]), excluded=excluded_of(groups[group]))
+        one, found = groups[group], read(groups[group].numbers)
+        strict, compat = (
+            shares
+            and ColumnScores(
+                shares.items,
+                _percent(shares.coverage),
+                {name: in_percent(share) for name, share in shares.scores.items()},
+                one.asked,
+            )
+            for shares in (found.strict, found.compat)
+        )
+        return Standing(strict, compat, one.signature, one.parts, one.excluded)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise UsageError(
             f"is not a metrics file: group '{group}' cannot be read", file=path, fix=FIX
         ) from None
 
 
-def excluded_of(numbers: Mapping[str, Any]) -> str:
-    """The outcomes of the items of a group that were not scored, e.g. "2 provider error"; else empty."""
-    return excluded_phrase(numbers.get("strict", {}).get("outcomes") or numbers.get("outcomes", {}))
+def in_percent(share: Interval) -> Interval:
+    """A share with its interval, in percent."""
+    return Interval(*map(_percent, share))
 
 
-def partly_asked(strict: Mapping[str, Any]) -> str:
-    """A note about a partial run, or about items chosen with --ids or --limit; else empty.
-
-    >>> partly_asked({"n_labels": 3, "n_asked": 1, "n_scored": 1, "partial": True}), partly_asked({})
-    ('1 of 3 asked', '')
-    """
-    counts = AskedCounts.read(strict)
-    if counts is None:
-        return ""
-    is_chosen = CHOSEN in str(strict.get("signature", ""))
-    return counts.phrase if counts.partial else f"{counts.n_labels} chosen" if is_chosen else ""
+def _percent(share: float | None) -> float | None:
+    return None if share is None else 100 * share + 0.0

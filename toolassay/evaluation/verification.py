@@ -14,7 +14,7 @@ import msgspec
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, signature_of
+from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, MetricsGroup
 from toolassay.files import read_json_lines
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.manifest import MANIFEST
@@ -161,7 +161,7 @@ class LineComparison:
 
 
 def moved_scores(
-    old: Mapping[str, Mapping[str, Any]], new: Mapping[str, Mapping[str, Any]], left_out: Collection[str]
+    old: Mapping[str, MetricsGroup], new: Mapping[str, MetricsGroup], left_out: Collection[str]
 ) -> list[Difference]:
     """Scores in `old` that differ from those in `new`; `signatures` compares the signatures.
 
@@ -174,8 +174,8 @@ def moved_scores(
     """
     return [
         found
-        for key, numbers in old.items()
-        for found in differences(_scores(numbers), _scores(new.get(key, {})), key)
+        for key, group in old.items()
+        for found in differences(_scores(group), _scores(new.get(key)), key)
         if not found.place.endswith("strict.signature") and not any(word in found.place for word in left_out)
     ]
 
@@ -200,17 +200,17 @@ def moved_items(old: Path, new: Path, left_out: Collection[str]) -> list[Differe
 
 
 def signatures(
-    old: Mapping[str, Any], new: Mapping[str, Any], predictions: str, left_out: Collection[str]
+    old: MetricsGroup, new: MetricsGroup, predictions: str, left_out: Collection[str]
 ) -> list[Difference]:
     """The parts in which the signatures of a group differ.
 
     Args:
-        old: Metrics of the group in the file.
-        new: Recomputed metrics of the group.
+        old: The group in the file.
+        new: The recomputed group.
         predictions: Fingerprint of the prediction file; `new` has that of a temporary file.
         left_out: Parts that were not recomputed.
     """
-    before, now = signature_of(old), {**signature_of(new), "predictions": predictions[:12]}
+    before, now = old.parts, {**new.parts, "predictions": predictions[:12]}
     skipped = {*_OF_GROUP, WORDINGS, *left_out}  # the wordings are those of the tasks, whose hash is compared
     return [
         Difference(name, before.get(name), now.get(name))
@@ -228,7 +228,8 @@ def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterat
             yield f"  … and {len(found) - most:,} more"
 
 
-def _scores(numbers: Mapping[str, Any]) -> dict[str, Any]:
+def _scores(group: MetricsGroup | None) -> dict[str, Any]:
+    numbers = group.numbers if group else {}
     return {name: value for name, value in numbers.items() if name == SECURITY or name not in RUN_KEYS}
 
 

@@ -16,7 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import About, Axis
 from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
-from toolassay.evaluation.metrics_file import RETRIEVAL, excluded_of
+from toolassay.evaluation.metrics_file import RETRIEVAL, MetricsGroup
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
 from toolassay.runs.outcomes import (
     BASELINE,
@@ -342,7 +342,7 @@ class Axes:
 
 
 def read_axes(
-    groups: Numbers,
+    group: MetricsGroup,
     axis_of: Callable[[Numbers], Axis],
     *,
     about: About,
@@ -353,11 +353,11 @@ def read_axes(
     library: str = "",
     mark: RowMark | None = None,
 ) -> Axes:
-    """The axes in a metrics file.
+    """The axes in the overall group of a metrics file.
 
     Args:
-        groups: Content of the file.
-        axis_of: Reads accuracy and stability from the overall group (`Scores.axis`).
+        group: The group.
+        axis_of: Reads accuracy and stability from its numbers (`Scores.axis`).
         about: Names of the benchmark.
         data: Name of the data folder.
         model: Name of the model.
@@ -370,10 +370,8 @@ def read_axes(
         UsageError: The file has no strict scores of the overall group, or belongs to another benchmark.
     """
     try:
-        numbers = groups[OVERALL_GROUP]
-        strict = numbers["strict"]
-        axis = axis_of(numbers)
-        counts, excluded = AskedCounts.read(strict), excluded_of(numbers)
+        numbers, counts, excluded = group.numbers, group.counts, group.excluded
+        axis, signature = axis_of(numbers), str(numbers["strict"]["signature"])
         n = counts.n_scored if counts else axis.items
         is_partial = counts is not None and counts.partial
         notes: dict[str, str] = {}
@@ -382,7 +380,7 @@ def read_axes(
         lack = ""
         if counts and counts.partial:
             lack = f"partial run, {counts.phrase} (excluded: {excluded}): not comparable with complete runs"
-        elif CHOSEN in str(strict["signature"]):
+        elif CHOSEN in signature:
             lack = f"{axis.items} items chosen with --ids or --limit: not comparable with scores of all items"
         if lack or about_accuracy:
             notes["accuracy"] = "; ".join(filter(None, (lack, about_accuracy)))
@@ -397,7 +395,7 @@ def read_axes(
             latency=_latency(numbers, axis.latency, notes),
             security=security_of(numbers.get("security"), notes),
             notes=notes,
-            signature=str(strict["signature"]),
+            signature=signature,
             file=file.as_posix(),
             counts=counts,
             excluded=excluded,

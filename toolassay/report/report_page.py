@@ -10,10 +10,12 @@ import json
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import asdict
 
 from toolassay.dataset import SHAPES
 from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, TrajectoryFigures, confused
@@ -98,7 +100,7 @@ class ModelItems:
         """Add the answer to an item."""
         used = self.usage.get(gold.id)
         names = ("prompt_tokens", "completion_tokens", "dollars")
-        content = {**_plain(answer), **{name: used and getattr(used, name) for name in names}}
+        content = {**asdict(answer), **{name: used and getattr(used, name) for name in names}}
         if answer.trajectory is not None:
             self.trajectories.append(answer.trajectory)
         self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
@@ -312,7 +314,7 @@ def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | Non
     """Means of the figures of an agent's calls: `first_wrong` over the items that have a wrong call."""
     if not figures:
         return None
-    names = [one.name for one in fields(TrajectoryFigures)]
+    names = TrajectoryFigures.__struct_fields__
     means = {name: _mean(getattr(one, name) for one in figures) for name in names}
     return {**means, "all_right": _mean(float(one.first_wrong is None) for one in figures)}
 
@@ -341,13 +343,8 @@ def _sample(values: Iterable[float | None]) -> list[float]:
     return [ordered[round(place * (len(ordered) - 1) / (_SAMPLE - 1))] for place in range(_SAMPLE)]
 
 
-def _plain(record: Any) -> Any:
-    """A record as a JSON value: the names of its fields, and tuples as lists."""
-    return {one.name: getattr(record, one.name) for one in fields(record)}
-
-
 # Characters outside ASCII stay escaped: half of a surrogate pair, which JSON may contain, has no UTF-8.
-_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=_plain).encode
+_encoded = json.JSONEncoder(separators=(",", ":"), check_circular=False, default=asdict).encode
 
 
 _SCRIPTS = ("tabulator.min.js", "chart.umd.min.js", "cytoscape.min.js", "cytoscape-dagre.min.js")

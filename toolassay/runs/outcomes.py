@@ -70,11 +70,6 @@ class AskedCounts(msgspec.Struct, frozen=True):
         scored = labels - excluded - outcomes.get(MISSING, 0)
         return cls(labels, asked, scored, excluded > 0, scored / labels if labels else None)
 
-    @classmethod
-    def read(cls, strict: Mapping[str, Any]) -> AskedCounts | None:
-        """The counts in the strict scores of a group; None in files of earlier versions."""
-        return msgspec.convert(strict, cls) if "n_labels" in strict else None
-
     def to_json(self) -> dict[str, Any]:
         """The counts as strict scores have them."""
         return msgspec.structs.asdict(self)

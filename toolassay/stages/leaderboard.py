@@ -10,21 +10,23 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from msgspec import structs
+
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
-from toolassay.evaluation.comparison import differing_settings
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
     ColumnScores,
+    MetricsGroup,
     Standing,
     changed_parts,
     check_editions,
+    differing_settings,
     in_percent,
     read_groups,
-    signature_of,
     standing_of,
 )
 from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder, recorded_model
@@ -143,10 +145,9 @@ class ScoredFolder:
         file, fix = self.file(model), self.fix(model)
         if not file.is_file():
             raise UsageError(f"no metrics of {model}", file=file, fix=fix)
-        groups = read_groups(file)
-        parts = signature_of(groups.get(OVERALL_GROUP, {}))
+        group = read_groups(file).get(OVERALL_GROUP, MetricsGroup())
         return read_axes(
-            groups,
+            group,
             self.benchmark.scores.axis,
             about=self.benchmark.about,
             data=self.name,
@@ -154,7 +155,7 @@ class ScoredFolder:
             file=file,
             fix=fix,
             library=self.title,
-            mark=mark_of(recorded_model(self.predictions, file.stem), parts),
+            mark=mark_of(recorded_model(self.predictions, file.stem), group.parts),
         )
 
     @cached_property
@@ -436,7 +437,7 @@ def _judged(row: LeaderboardRow, found: Outcomes | None) -> LeaderboardRow:
     if row.kind != "strict" or found is None or found.problem:
         return row
     judged = dict(zip(_OUTCOMES, map(in_percent, (found.right, found.harm)), strict=True))
-    return replace(row, counted=replace(row.counted, scores={**judged, **row.counted.scores}))
+    return replace(row, counted=structs.replace(row.counted, scores={**judged, **row.counted.scores}))
 
 
 def _not_ranked(standings: Mapping[str, Standing], outcomes: Mapping[str, Outcomes]) -> Iterator[str]:

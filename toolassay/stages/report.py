@@ -19,14 +19,20 @@ from toolassay.evaluation.comparison import (
     ScoreComparison,
     ScoredModel,
     compare_models,
-    differing_settings,
     scored_models,
     torn,
 )
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import ItemGold, confused
 from toolassay.evaluation.items import OUTCOMES, ScoredItem, read_items, read_table
-from toolassay.evaluation.metrics_file import SECURITY, check_editions, read_groups, read_signature
+from toolassay.evaluation.metrics_file import (
+    SECURITY,
+    MetricsGroup,
+    check_editions,
+    differing_settings,
+    read_groups,
+    read_signature,
+)
 from toolassay.evaluation.places import EVERY_MODEL, prediction_folder
 from toolassay.exporters.dataset_card import read_funnel
 from toolassay.files import write_json, write_text
@@ -258,7 +264,7 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
     (base,) = scored_models([baseline], lambda: folder.metrics)
     before = read_table(base.items, ALL_ITEMS)
     groups = read_groups(base.metrics) if base.metrics.is_file() else {}
-    attacks = security_of(groups.get(OVERALL_GROUP, {}).get(SECURITY), {})
+    attacks = security_of(groups.get(OVERALL_GROUP, MetricsGroup()).numbers.get(SECURITY), {})
     is_by_outcome = folder.is_executed or OUTCOMES[0] in before.metrics
     scores = OUTCOMES if is_by_outcome else (*folder.ranked_by, folder.harm)
     found = []

@@ -14,7 +14,7 @@ from running import lines_of, write_lines
 
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model
-from toolassay.runs import Budget, Journal, Loop, RunSummary, run_items
+from toolassay.runs import Budget, Journal
 from toolassay.runs.batches import refused_open_batches
 from toolassay.runs.batches.collector import Batches, BatchLimits
 from toolassay.runs.batches.state import STATE, BatchRequest, BatchState, Endpoint
@@ -23,7 +23,7 @@ from toolassay.runs.items import Ask
 from toolassay.runs.journal import LineAddress
 from toolassay.runs.ledger import Ledger, prices_within
 from toolassay.runs.manifest import JOURNAL
-from toolassay.runs.runner import StoppedRun
+from toolassay.runs.runner import Loop, RunSummary, StoppedRun, run_items
 from toolassay.screen import Screen
 from toolassay.testkit import FakeServer
 

@@ -23,9 +23,8 @@ from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
 from toolassay.files import read_text
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default
-from toolassay.runs import RunSummary
 from toolassay.runs.run import run_trials
-from toolassay.runs.runner import StoppedRun
+from toolassay.runs.runner import RunSummary, StoppedRun
 from toolassay.runs.settings import (
     PREDICTIONS,
     Limits,

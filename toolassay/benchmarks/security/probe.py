@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from toolassay.runs.items import ItemWork
     from toolassay.runs.work import Work
 
-FOLDER = "security"
-"""The folder of security runs, in a prediction folder."""
-
 # Everything but letters and digits: matches the "-" and "_" of "KX-47_a".
 _NO_LETTER = re.compile(r"[\W_]+")
 _WORD = re.compile(r"\w+")

@@ -11,19 +11,21 @@ from string import Template
 from typing import Any
 
 from toolassay.answers import read_answer
-from toolassay.benchmarks.security.probe import FOLDER, IN_WORDS, NO_TEXT, TECHNICAL, Prober, ProbeResult
+from toolassay.benchmarks.security import FOLDER
+from toolassay.benchmarks.security.probe import IN_WORDS, NO_TEXT, TECHNICAL, Prober, ProbeResult
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.files import read_json_lines, safe_name, write_json_lines
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
 from toolassay.models import ChatRequest
 from toolassay.prompt_templates import package_template
-from toolassay.runs import Journal, RunSummary
+from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.journal import ItemEntry
 from toolassay.runs.outcomes import NO_TOOLS, TOOLS_MISSING, mark_of, marked, tools_part
 from toolassay.runs.record import hashes
 from toolassay.runs.run import Run
+from toolassay.runs.runner import RunSummary
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial

@@ -7,18 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import msgspec
 
-from toolassay.benchmarks.taskbench.scoring.leaderboard import COLUMNS, Column
-from toolassay.benchmarks.taskbench.scoring.scored_rows import RATES, SCORES
+from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS, SCORES, PlanMetric
 from toolassay.cli import options
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
 from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
-from toolassay.evaluation.metrics_file import read_signature
+from toolassay.evaluation.metrics_file import MetricsGroup
 from toolassay.metrics import legend
-from toolassay.runs.outcomes import AskedCounts
 from toolassay.screen import console
 from toolassay.tables import UNKNOWN, Cell, Table, percent, whole_percent
 
@@ -28,8 +25,7 @@ if TYPE_CHECKING:
 
 class _ScoreRow(NamedTuple):
     name: str
-    numbers: Mapping[str, Any]
-    has_links: bool
+    group: MetricsGroup
 
 
 _ONLY_IF_WIDE = ("RL", "ED")
@@ -54,9 +50,7 @@ def model_table(
         with_caption: whether a caption explains the headings.
     """
     rows = [
-        _ScoreRow(name, scores.groups[group], group not in scores.without_links)
-        for name, scores in models.items()
-        if group in scores.groups
+        _ScoreRow(name, scores.groups[group]) for name, scores in models.items() if group in scores.groups
     ]
     columns = _columns(rows, {metric for scores in models.values() for metric in scores.asked}, width)
     return _table(f"Scores: {group}", "model", columns, rows, width, with_caption=with_caption)
@@ -67,9 +61,9 @@ def group_table(
 ) -> rich.table.Table:
     """All groups of one model that have labels; `width` and `with_caption` are those of `model_table`."""
     rows = [
-        _ScoreRow(key, numbers, key not in evaluation.without_links)
-        for key, numbers in evaluation.groups.items()
-        if numbers["strict"]["n_labels"] or numbers["all_samples"]
+        _ScoreRow(key, group)
+        for key, group in evaluation.groups.items()
+        if group.strict["n_labels"] or group.numbers["all_samples"]
     ]
     columns = _columns(rows, set(evaluation.asked), width)
     table = _table(f"Scores of {model}", "group", columns, rows, width, with_caption=with_caption)
@@ -77,7 +71,7 @@ def group_table(
     return table
 
 
-def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[Column]:
+def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> list[PlanMetric]:
     """The columns with a number in any row that fit the terminal or that the user selected by name.
 
     BERTScore is kept when selected by name even without a number: its column then shows that it is missing.
@@ -87,7 +81,7 @@ def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> l
         by_name = any(metric in asked for metric in column.asked_by)
         is_roomy = width >= _WIDE or column.heading not in _ONLY_IF_WIDE
         has_numbers = any(
-            _strict_value(row.numbers["strict"], column.strict) is not None or column.compat in row.numbers
+            _strict_value(row.group.strict, column.name) is not None or column.compat in row.group.numbers
             for row in rows
         )
         is_kept_empty = by_name and column.heading == "BsF"
@@ -96,21 +90,22 @@ def _columns(rows: Sequence[_ScoreRow], asked: Collection[str], width: int) -> l
     return chosen
 
 
-def _installed(rows: Sequence[_ScoreRow]) -> list[Column]:
+def _installed(rows: Sequence[_ScoreRow]) -> list[PlanMetric]:
     """A column for each metric that another package adds; it has no compat number."""
+    known = [one.name for one in SCORES]
     names = dict.fromkeys(
         name
         for row in rows
-        for name, value in row.numbers["strict"].items()
-        if isinstance(value, dict) and "value" in value and name not in (*SCORES, *RATES)
+        for name, value in row.group.strict.items()
+        if isinstance(value, dict) and "value" in value and name not in known
     )
-    return [Column(name, name, "", (name,)) for name in names]
+    return [PlanMetric(name, (name,), name) for name in names]
 
 
 def _table(
     title: str,
     first: str,
-    columns: Sequence[Column],
+    columns: Sequence[PlanMetric],
     rows: Sequence[_ScoreRow],
     width: int,
     *,
@@ -124,12 +119,13 @@ def _table(
     is_roomy = width >= longest + 22 + 8 * len(columns) + more
     cells: list[list[str | Cell]] = []
     for row in rows:
-        strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
-        counts = msgspec.convert(strict, AskedCounts)
+        strict, counts = row.group.strict, row.group.counts
+        assert counts is not None  # of scores that this version made
+        scored, samples = (row.group.numbers[key] for key in ("node_supports", "all_samples"))
         cells += [
             [
                 *(row.name, Cell("strict", bold=True), counts.phrase, _whole(counts.coverage)),
-                *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
+                *(Cell(_points(_strict_value(strict, column.name)), bold=True) for column in columns),
             ],
             [
                 *("", "compat", UNKNOWN if samples is None else str(samples)),
@@ -145,10 +141,10 @@ def _table(
     return table
 
 
-def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> list[str]:
+def _captions(columns: Sequence[PlanMetric], rows: Sequence[_ScoreRow]) -> list[str]:
     by_model = ""
     if any(column.heading == "BsF" for column in columns):
-        names = {read_signature(row.numbers["strict"]["signature"]).get("bertscore", "none") for row in rows}
+        names = {row.group.parts.get("bertscore", "none") for row in rows}
         by_model = f" BsF: {', '.join(sorted(names))}."
     return [
         "Percent; %: scored of the labels. "
@@ -160,9 +156,9 @@ def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> list[str]
 
 def _compat_value(row: _ScoreRow, key: str) -> float | None:
     """The published number; none for links in a group without links, where the published file has 0."""
-    if key == "link_binary_f1" and not row.has_links:
+    if key == "link_binary_f1" and not row.group.strict["compat_links"]:
         return None
-    value: float | None = row.numbers.get(key)
+    value: float | None = row.group.numbers.get(key)
     return value
 
 
@@ -207,7 +203,7 @@ def print_scores(evaluations: Sequence[FolderEvaluation]) -> None:
 def print_stability(evaluations: Sequence[FolderEvaluation]) -> None:
     """Whether further trials gave the same plans, of each model that has some."""
     for result in evaluations:
-        found = result.evaluation.groups.get(OVERALL_GROUP, {}).get("stability")
+        found = result.whole.get("stability")
         if not found or not found["repeated"]:
             continue
         most = str(found["trials"])

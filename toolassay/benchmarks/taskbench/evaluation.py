@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Scores
-from toolassay.benchmarks.security.probe import FOLDER
+from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.evaluation import context_of, score_predictions
@@ -33,9 +33,9 @@ from toolassay.evaluation.evaluation import (
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.items import items_path
-from toolassay.evaluation.metrics_file import RETRIEVAL, STABILITY
+from toolassay.evaluation.metrics_file import RETRIEVAL, STABILITY, write_groups
 from toolassay.evaluation.places import metrics_folder, prediction_file
-from toolassay.files import read_json, refuse_to_replace, safe_name, write_json
+from toolassay.files import read_json, refuse_to_replace, safe_name
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
@@ -47,6 +47,12 @@ from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import fingerprint
 from toolassay.screen import WARNING, once
 from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    from toolassay.metrics.bertscore import BertScore
+
+_KEY_ENDING = "_alignment_id"
+_SPLITS = ("train", "dev", "test")
 
 
 def _retrieval(job: ScoringJob) -> dict[str, Any]:
@@ -75,13 +81,6 @@ def _ledger_items(job: ScoringJob) -> frozenset[str] | None:
         return None
     labels = LastLabels(job.labels)
     return frozenset(key_of(label["id"]) for _, label in labels if job.keeps(label["id"]))
-
-
-if TYPE_CHECKING:
-    from toolassay.metrics.bertscore import BertScore
-
-_KEY_ENDING = "_alignment_id"
-_SPLITS = ("train", "dev", "test")
 
 
 def evaluate_folder(
@@ -150,8 +149,8 @@ def evaluate_folder(
     for note in evaluation.notes:
         screen.say(f"{WARNING if note in evaluation.warnings else '  '}{note}")
     done: Sequence[int] = ()
-    if (whole := evaluation.groups.get(OVERALL_GROUP)) is not None:
-        exact = PlanScoring(metrics=(), keep=own.keep)
+    if OVERALL_GROUP in evaluation.groups:
+        whole, exact = evaluation.groups[OVERALL_GROUP].numbers, PlanScoring(metrics=(), keep=own.keep)
         others = (
             replace(job, predictions=trial.output.absolute(), choices=exact, is_trial=True)
             for trial in trials[1:]
@@ -177,7 +176,7 @@ def evaluate_folder(
 
             whole |= security_beside(predictions.parent, llm, screen)
         whole |= _retrieval(job)
-    write_json(target, evaluation.groups)
+    write_groups(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target, done)
 
 

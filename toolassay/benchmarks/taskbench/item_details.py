@@ -9,12 +9,12 @@ import contextlib
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.taskbench.asking import CallItems

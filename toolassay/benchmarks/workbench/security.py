@@ -10,9 +10,9 @@ from datetime import timedelta
 from functools import partial
 from random import Random
 
+from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import (
     DEFAULT_ATTACKS,
-    FOLDER,
     IN_WORDS,
     SEED,
     TECHNICAL,

@@ -65,15 +65,15 @@ def test_reference_case(reference: Path, name: str, dependency_type: DependencyT
     expected = json.loads((folder / "expected_metrics.json").read_text())
     assert list(evaluation.groups) == list(expected)
     for key, numbers in expected.items():
-        assert _differences(numbers, evaluation.groups[key], skip_rouge=True) == []
+        assert _differences(numbers, evaluation.groups[key].numbers, skip_rouge=True) == []
         assert "node_per_type_no_matchcing" in numbers or numbers["node_supports"] == 0
 
     lines = (folder / "rouge_exact.jsonl").read_text().splitlines()
     with_rouge = [key for key, numbers in expected.items() if "step_rouge1" in numbers]
     for key, line in zip(with_rouge, lines, strict=True):
         exact = json.loads(line)
-        assert evaluation.groups[key]["step_supports"] == exact.pop("n")
-        got = {name: evaluation.groups[key][f"step_{name}"] for name in exact}
+        assert evaluation.groups[key].numbers["step_supports"] == exact.pop("n")
+        got = {name: evaluation.groups[key].numbers[f"step_{name}"] for name in exact}
         assert got == pytest.approx(exact, abs=TOLERANCE)
 
 
@@ -127,7 +127,7 @@ def test_experiments(reference: Path, tmp_path: Path) -> None:
             continue
         compared += 1
         for key, numbers in case["expected"].items():
-            differences = _differences(numbers, evaluation.groups[key], skip_rouge=False)
+            differences = _differences(numbers, evaluation.groups[key].numbers, skip_rouge=False)
             if differences:
                 wrong[case["name"]] = differences
     assert wrong == {}
@@ -136,7 +136,7 @@ def test_experiments(reference: Path, tmp_path: Path) -> None:
 
 def test_nothing_is_left_over_from_an_earlier_run(reference: Path, tmp_path: Path) -> None:
     (case,) = (case for case in _experiments(reference) if case["name"].startswith("E30b "))
-    numbers = _run(case, reference, tmp_path / "run").groups["overall_overall"]
+    numbers = _run(case, reference, tmp_path / "run").groups["overall_overall"].numbers
     del numbers["strict"]
     assert numbers == {
         "all_samples": 1,
@@ -151,20 +151,22 @@ def test_nothing_is_left_over_from_an_earlier_run(reference: Path, tmp_path: Pat
 def test_stale_arguments_follow_the_label_file(title: str, reference: Path, tmp_path: Path) -> None:
     case = next(case for case in _experiments(reference) if case["name"].startswith(title))
     forward = _run(case, reference, tmp_path / "forward")
-    numbers = forward.groups["overall_overall"]
+    numbers = forward.groups["overall_overall"].numbers
     assert numbers["node_supports"] == 2
     assert any("lends a malformed argument" in note for note in forward.notes)
     # In the other order there may be nothing yet to borrow: the sample is left out, as published.
-    backward = _run({**case, "labels": case["labels"][::-1]}, reference, tmp_path / "backward").groups[
-        "overall_overall"
-    ]
+    backward = (
+        _run({**case, "labels": case["labels"][::-1]}, reference, tmp_path / "backward")
+        .groups["overall_overall"]
+        .numbers
+    )
     assert backward["node_supports"] == (1 if title == "E09f " else 2)
 
 
 def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
     folder = reference / "taskbench_cases" / "B_tmdb"
     code = (
-        "import sys, json, pathlib\n"
+        "import sys, pathlib, msgspec\n"
         "from toolassay.benchmarks.taskbench.options import PlanScoring\n"
         "from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringJob, score_predictions\n"
         "from toolassay.tools import ToolLibrary\n"
@@ -172,7 +174,7 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
         "library = ToolLibrary.load(d / 'tool_desc.json')\n"
         "files = d / 'data.json', d / 'predictions/perturbed.json'\n"
         "e, _ = score_predictions(ScoringJob(*files, library, 'temporal', PlanScoring()))\n"
-        "print(json.dumps([e.groups, e.notes]))"
+        "print(msgspec.json.encode([e.groups, e.notes]))"
     )
     assert is_the_same_in_every_process(code, folder)
 

@@ -51,7 +51,7 @@ def test_every_labelled_item_counts_in_strict(tmp_path: Path) -> None:
         {"id": "4", **_plan("a", "b")},
     ]
     evaluation = _evaluate(tmp_path, labels, predictions)
-    strict = evaluation.groups[KEY]["strict"]
+    strict = evaluation.groups[KEY].strict
     assert (strict["n_expected"], strict["n_scored"]) == (6, 5)
     assert (strict["n_labels"], strict["n_asked"], strict["partial"]) == (6, 6, False)
     assert strict["coverage"] == pytest.approx(5 / 6)
@@ -62,7 +62,7 @@ def test_every_labelled_item_counts_in_strict(tmp_path: Path) -> None:
     assert strict["edit_similarity"]["value"] == strict["rouge1"]["value"] == pytest.approx(1 / 3)
     assert strict["node_f1_pooled"] == pytest.approx(2 * 4 / (2 * 4 + 8))
     assert strict["bertscore_f1"] == {"value": None, "low": None, "high": None}
-    compat = evaluation.groups[KEY]
+    compat = evaluation.groups[KEY].numbers
     assert (compat["all_samples"], compat["node_supports"]) == (4, 2)
     assert compat["node_micro_f1_no_matching"] == 1.0
 
@@ -76,19 +76,19 @@ def test_notes_name_lines(tmp_path: Path) -> None:
         *("2 (label line 3)", "wrong: '3'", "label id(s), the last counts: '1' (line 2)"),
         *("prediction id(s), the last counts: '1' (line 2)", "unknown id: '9' (line 4)", "line 5", "line 6"),
     )
-    assert evaluation.groups[KEY]["all_samples"] == 1
-    strict = evaluation.groups[KEY]["strict"]
+    assert evaluation.groups[KEY].numbers["all_samples"] == 1
+    strict = evaluation.groups[KEY].strict
     assert (strict["n_expected"], strict["node_f1"]["value"]) == (3, pytest.approx(2 / 3))
 
 
 def test_groups_are_parts_of_the_whole(tmp_path: Path) -> None:
     labels = [_label("1", "a"), _label("2", "a", "b"), _label("3", "a", "b", type="dag")]
     evaluation = _evaluate(tmp_path, labels, [_line("2", "a", "b")], splits=["all"], n_tools=["all"])
-    expected = {key: numbers["strict"]["n_expected"] for key, numbers in evaluation.groups.items()}
+    expected = {key: group.strict["n_expected"] for key, group in evaluation.groups.items()}
     assert expected[KEY] == 3
     assert [expected[f"{shape}_overall"] for shape in ("single", "chain", "dag")] == [1, 1, 1]
     assert [expected["overall_1"], expected["overall_2"], expected["overall_3"]] == [1, 2, 0]
-    empty = evaluation.groups["overall_3"]
+    empty = evaluation.groups["overall_3"].numbers
     assert [key for key in empty if key != "strict"] == [
         "all_samples",
         "step_supports",
@@ -104,7 +104,7 @@ def test_sets_without_gold_arguments(tmp_path: Path) -> None:
     label = _label("1", "a", "b")
     label["task_nodes"] = [{"task": "a"}, {"task": "b"}]
     evaluation = _evaluate(tmp_path, [label], [_line("1", "a", "b")])
-    numbers = evaluation.groups[KEY]
+    numbers = evaluation.groups[KEY].numbers
     assert numbers["node_supports"] == 0
     assert "node_micro_f1_no_matching" not in numbers
     assert numbers["strict"]["argument_value_f1"] == {"value": None, "low": None, "high": None}
@@ -121,7 +121,7 @@ def test_a_group_borrows_only_from_its_own_samples(tmp_path: Path) -> None:
     bad = _line("2", "a", "b")
     bad["result"]["task_nodes"] = [{"task": "a", "arguments": [7]}, {"task": "b", "arguments": []}]
     evaluation = _evaluate(tmp_path, [first, second], [_line("1", "a"), bad], n_tools=["overall", "2"])
-    whole, alone = evaluation.groups[KEY], evaluation.groups["overall_2"]
+    whole, alone = evaluation.groups[KEY].numbers, evaluation.groups["overall_2"].numbers
     assert (whole["all_samples"], whole["node_supports"]) == (2, 2)
     assert (alone["all_samples"], alone["node_supports"]) == (1, 0)
     # Its lent argument counts as a false positive.
@@ -130,7 +130,7 @@ def test_a_group_borrows_only_from_its_own_samples(tmp_path: Path) -> None:
 
 def test_metrics_not_asked_for_are_absent(tmp_path: Path) -> None:
     evaluation = _evaluate(tmp_path, [_label("1", "a")], [_line("1", "a")], metrics=["ed"])
-    numbers = evaluation.groups[KEY]
+    numbers = evaluation.groups[KEY].numbers
     assert "edit_distance" in numbers
     assert "link_binary_f1" not in numbers
     strict = numbers["strict"]
@@ -151,7 +151,7 @@ def test_a_prediction_for_another_request_answers_nothing_in_strict(tmp_path: Pa
     ]
     evaluation = _evaluate(tmp_path, labels, predictions)
     assert each_has(evaluation.notes, "another request than the label's: '1' (line 2)")
-    numbers = evaluation.groups[KEY]
+    numbers = evaluation.groups[KEY].numbers
     assert numbers["strict"]["outcomes"] == {"answered": 3, "missing": 1}
     assert numbers["strict"]["node_f1"]["value"] == pytest.approx(3 / 4)
     assert (numbers["node_supports"], numbers["node_micro_f1_no_matching"]) == (4, 1.0)
@@ -159,35 +159,35 @@ def test_a_prediction_for_another_request_answers_nothing_in_strict(tmp_path: Pa
 
 def test_hallucination_rates_are_shares_of_what_was_predicted(tmp_path: Path) -> None:
     labels = [_label("1", "a"), _label("2", "a", "b")]
-    strict = _evaluate(tmp_path, labels, [_line("1", "a"), _line("2", "a", "x", "y")]).groups[KEY]["strict"]
+    strict = _evaluate(tmp_path, labels, [_line("1", "a"), _line("2", "a", "x", "y")]).groups[KEY].strict
     assert strict["tool_hallucination_rate"]["value"] == pytest.approx(2 / 4)
     assert strict["link_hallucination_rate"]["value"] == 1.0
-    nothing = _evaluate(tmp_path, labels, []).groups[KEY]["strict"]
+    nothing = _evaluate(tmp_path, labels, []).groups[KEY].strict
     assert nothing["tool_hallucination_rate"] == {"value": None, "low": None, "high": None}
 
 
 def test_a_score_carries_its_signature(tmp_path: Path) -> None:
     labels = [_label("1", "a"), _label("2", "a", "b")]
     one = _evaluate(tmp_path, labels, [_line("1", "a")], splits=["all"])
-    signature = one.groups["chain_overall"]["strict"]["signature"]
+    signature = one.groups["chain_overall"].strict["signature"]
     assert signature.endswith("|group:chain_overall|n:1")
     assert "|metrics:f1+ed+link+argument+rouge|links:resource|" in signature
     assert "|keep:last|bootstrap:50@0|bertscore:none|" in signature
     same = _evaluate(tmp_path, labels, [_line("1", "a")], splits=["all"])
-    assert same.groups["chain_overall"]["strict"]["signature"] == signature
+    assert same.groups["chain_overall"].strict["signature"] == signature
     for change in ({"keep": "first"}, {"seed": 1}, {"metrics": ["f1"]}, {"exclude_ids": ["1"]}):
         other = _evaluate(tmp_path, labels, [_line("1", "a")], **{"splits": ["all"], **change})
-        assert other.groups["chain_overall"]["strict"]["signature"] != signature
+        assert other.groups["chain_overall"].strict["signature"] != signature
     other = _evaluate(tmp_path, labels, [_line("1", "b")], splits=["all"])
-    assert other.groups["chain_overall"]["strict"]["signature"] != signature
+    assert other.groups["chain_overall"].strict["signature"] != signature
 
 
 def test_the_published_kind_of_rouge_if_asked(tmp_path: Path) -> None:
     labels = [_label(str(number), "a", "b") for number in range(9)]
     predictions = [_line(str(number), *"ab"[: 1 + number % 2]) for number in range(9)]
-    numbers = _evaluate(tmp_path, labels, predictions, rouge_median=True, resamples=500).groups[KEY]
+    numbers = _evaluate(tmp_path, labels, predictions, rouge_median=True, resamples=500).groups[KEY].numbers
     assert numbers["step_rouge1_bootstrap_median"] == pytest.approx(numbers["step_rouge1"], abs=0.02)
-    assert "step_rouge1_bootstrap_median" not in _evaluate(tmp_path, labels, predictions).groups[KEY]
+    assert "step_rouge1_bootstrap_median" not in _evaluate(tmp_path, labels, predictions).groups[KEY].numbers
 
 
 def _snake_case(value: Any) -> Any:
@@ -200,20 +200,20 @@ def test_compat_says_nothing_of_resource_tools_with_underscores(tmp_path: Path) 
     lines = _snake_case([_line("1", "a", "b"), _line("2", "a")])
     library = ToolLibrary([Tool(name, outputs=("text",)) for name in ("a_tool", "b_tool")])
     evaluation = _evaluate(tmp_path, labels, lines, library=library)
-    numbers = evaluation.groups[KEY]
+    numbers = evaluation.groups[KEY].numbers
     assert numbers["node_micro_f1_no_matching"] is numbers["link_binary_f1"] is None
     assert numbers["step_rouge1"] == numbers["strict"]["node_f1"]["value"] == 1.0
     assert any("'_' in a tool's name" in note and "a_tool" in note for note in evaluation.notes)
     published = _evaluate(tmp_path, labels, lines, library=library, compat="published")
-    assert published.groups[KEY]["node_micro_f1_no_matching"] == 0.0
-    assert "|compat:published|" in published.groups[KEY]["strict"]["signature"]
+    assert published.groups[KEY].numbers["node_micro_f1_no_matching"] == 0.0
+    assert "|compat:published|" in published.groups[KEY].strict["signature"]
     assert not any("'_'" in note for note in published.notes)
 
 
 def test_compat_headlines_have_intervals_around_the_published_number(tmp_path: Path) -> None:
     labels = [_label(str(number), "a", "b") for number in range(8)]
     lines = [_line(str(number), "a", *("b" * (number % 2))) for number in range(8)]
-    numbers = _evaluate(tmp_path, labels, lines).groups[KEY]
+    numbers = _evaluate(tmp_path, labels, lines).groups[KEY].numbers
     found = numbers["strict"]["compat_intervals"]
     for name in ("node_micro_f1_no_matching", "edit_distance", "step_rouge1"):
         assert found[name]["value"] == pytest.approx(numbers[name])

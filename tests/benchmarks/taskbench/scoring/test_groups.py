@@ -12,7 +12,7 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import recorded_choices
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import groups_of, metrics_of, shape_and_size
-from toolassay.evaluation.metrics_file import read_groups
+from toolassay.evaluation.metrics_file import MetricsGroup, read_groups, write_groups
 from toolassay.files import write_json
 from toolassay.graph import ToolGraph
 from toolassay.normalised_plan import PlanReader
@@ -66,8 +66,8 @@ SIGNATURE = (
 )
 
 
-def groups(keys: list[str], signature: str = SIGNATURE) -> dict[str, dict[str, Any]]:
-    return {key: {"strict": {"signature": signature}} for key in keys}
+def groups(keys: list[str], signature: str = SIGNATURE) -> dict[str, MetricsGroup]:
+    return {key: MetricsGroup({"strict": {"signature": signature}}) for key in keys}
 
 
 @pytest.mark.parametrize(
@@ -110,6 +110,13 @@ def test_what_is_no_metrics_file_is_named(tmp_path: Path, value: Any) -> None:
     write_json(tmp_path / "m.json", value)
     with pytest.raises(UsageError, match=r"m\.json: is not a metrics file"):
         read_groups(tmp_path / "m.json")
+
+
+def test_keys_that_users_add_survive(tmp_path: Path) -> None:
+    groups = {"overall_overall": {"strict": {"signature": "n:1", "own": [1]}, "own": {"a": None}}}
+    write_json(tmp_path / "m.json", groups)
+    write_groups(tmp_path / "n.json", read_groups(tmp_path / "m.json"))
+    assert (tmp_path / "n.json").read_bytes() == (tmp_path / "m.json").read_bytes()
 
 
 LIBRARY = ToolLibrary(

@@ -59,7 +59,8 @@ def test_scores_do_not_depend_on_where_the_parts_end(folder: Path, monkeypatch: 
     for size in (1, 7, 59):
         monkeypatch.setattr(scorer, "CHUNK", size)
         cut = _evaluate(folder, name=str(size))
-        assert cut.groups == _without_last_digits(whole.groups)
+        for key, group in whole.groups.items():
+            assert cut.groups[key].numbers == _without_last_digits(group.numbers)
         assert cut.notes == whole.notes
         assert (folder / f"{size}.jsonl").read_text() == (folder / "items.jsonl").read_text()
 
@@ -74,7 +75,7 @@ def test_scores_do_not_depend_on_the_number_of_processes(
 
 
 def test_every_mean_is_the_mean_of_the_items(folder: Path) -> None:
-    strict = _evaluate(folder).groups["overall_overall"]["strict"]
+    strict = _evaluate(folder).groups["overall_overall"].strict
     items = list(read_items(folder / "items.jsonl"))
     assert [item.id for item in items] == [str(number) for number in range(60)]
     for name in items[0].scores:
@@ -83,7 +84,7 @@ def test_every_mean_is_the_mean_of_the_items(folder: Path) -> None:
 
 
 def test_published_numbers_are_sums_over_the_items(folder: Path) -> None:
-    numbers = _evaluate(folder).groups["overall_overall"]
+    numbers = _evaluate(folder).groups["overall_overall"].numbers
     lines = [json.loads(line) for line in (folder / "items.jsonl").read_text().splitlines()]
     counted = [line["compat"] for line in lines if line["compat"] and line["compat"]["is_scored"]]
     borrowing = numbers["node_supports"] - len(counted)

@@ -15,8 +15,9 @@ from toolassay.benchmarks.workbench.agents import episode
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.files import write_json, write_json_lines
 from toolassay.models import ModelOptions
-from toolassay.stages.evaluate import evaluate, verify
+from toolassay.stages.evaluate import evaluate
 from toolassay.stages.infer import infer
+from toolassay.stages.verify import verify
 from toolassay.testkit import FakeServer
 
 Body = dict[str, Any]

@@ -54,7 +54,7 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     )
     judged["macro F1"] = Interval(accuracy["macro_f1"], None, None)
     judged["none F1"] = Interval(accuracy["none"]["f1"], None, None)
-    return Standing.of_shares(numbers, ColumnScores(n, coverage, judged), ColumnScores(n, coverage, found))
+    return Standing(ColumnScores(n, coverage, judged), ColumnScores(n, coverage, found))
 
 
 def _axis(numbers: Mapping[str, Any]) -> Axis:

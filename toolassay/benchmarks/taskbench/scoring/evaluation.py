@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.taskbench.scoring.scored_rows import ScoredRows
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_file
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.metrics_file import signature_text
+from toolassay.evaluation.metrics_file import MetricsGroup, signature_text
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
@@ -112,10 +113,12 @@ def score_predictions(
 
     def by_meaning(pairs: Sequence[TextPair]) -> NDArray[np.float64] | None:
         """BERTScore of the pairs; None where it cannot be had, and that is noted."""
+        if bertscore is None:
+            return None
         from toolassay.metrics.bertscore import BertScoreError
 
         try:
-            return None if bertscore is None else bertscore.scores(pairs, progress=progress)
+            return bertscore.scores(pairs, progress=progress)
         except BertScoreError as error:
             notes.remark(str(error))
             return None
@@ -126,9 +129,8 @@ def score_predictions(
     # Of the files as they are now, whatever becomes of them meanwhile.
     parts = signature_parts(job, bertscore.name if bertscore else "none")
     # The texts of a million items fill a gigabyte, so they are kept for BERTScore only.
-    rows, found, dropped = score_file(
-        job, keeps_texts=bertscore is not None, engine=engine, progress=progress
-    )
+    job = replace(job, keeps_texts=bertscore is not None)
+    rows, found, dropped = score_file(job, engine=engine, progress=progress)
     notes.extend(found)
     meanings = by_meaning([pair for row in rows.texts for pair in row if pair is not None])
     rows.score_texts(meanings)
@@ -147,7 +149,7 @@ def score_predictions(
         write_items(items, rows.items(job.metrics, compat=not misfits))
         parts["items"] = sha256_of(items)[:12]
     draws = {"resamples": choices.resamples, "seed": choices.seed}
-    groups: dict[str, dict[str, Any]] = {}
+    groups: dict[str, MetricsGroup] = {}
     for place, group in enumerate(job.groups):
         numbers = rows.compat(place, job.metrics)
         if choices.rouge_median and "rouge" in job.metrics:
@@ -170,7 +172,7 @@ def score_predictions(
             strict["dropped"] = dropped
         strict["compat_links"] = rows.number_of_links(place)
         strict["signature"] = signature_text(parts, group=group.key, n=strict["n_labels"])
-        groups[group.key] = {**numbers, "strict": strict}
+        groups[group.key] = MetricsGroup({**numbers, "strict": strict})
     return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), rows
 
 

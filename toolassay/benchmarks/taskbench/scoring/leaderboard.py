@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from toolassay.benchmarks.benchmark import published_rows
 from toolassay.benchmarks.taskbench.options import PlanScoring
+from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
-from toolassay.evaluation.metrics_file import FIX, ColumnScores, Standing, signature_of
+from toolassay.evaluation.metrics_file import FIX, ColumnScores, MetricsGroup, Standing
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.tools import ToolLibrary
 
@@ -81,35 +82,11 @@ def domain_of(folder: DataFolder, given: str | None) -> str:
     return found
 
 
-class Column(NamedTuple):
-    """A column: its heading, the strict and the published key, and the metrics that give it."""
-
-    heading: str
-    strict: str
-    compat: str
-    asked_by: tuple[str, ...]
-
-
-COLUMNS = (
-    Column("R1", "rouge1", "step_rouge1", ("rouge",)),
-    Column("R2", "rouge2", "step_rouge2", ("rouge",)),
-    Column("RL", "rougeL", "step_rougeL", ("rouge",)),
-    Column("BsF", "bertscore_f1", "step_bertscore_f1", ("bertscore",)),
-    Column("n-F1", "node_f1", "node_micro_f1_no_matching", ("f1", "argument")),
-    Column("e-F1", "edge_f1", "link_binary_f1", ("link",)),
-    Column("t-F1", "argument_name_f1", "argument_task_argname_binary_f1_no_matching", ("f1", "argument")),
-    Column(
-        "v-F1", "argument_value_f1", "argument_task_argname_value_binary_f1_no_matching", ("f1", "argument")
-    ),
-    Column("ED", "edit_similarity", "edit_distance", ("ed",)),
-)
-
-
 def plan_standing(numbers: Mapping[str, Any]) -> Standing:
     """The scores of a group in a metrics file of plans, ours or the published evaluator's."""
     strict, judged = numbers.get("strict"), None
     if strict is not None:
-        scores = {one.heading: Interval.of(strict.get(one.strict) or {}) for one in COLUMNS}
+        scores = {one.heading: Interval.of(strict.get(one.name) or {}) for one in COLUMNS}
         judged = ColumnScores(strict.get("n_labels", strict["n_expected"]), strict["coverage"], scores)
     else:
         strict = {}
@@ -122,10 +99,10 @@ def plan_standing(numbers: Mapping[str, Any]) -> Standing:
         published[column.heading] = Interval.of({**bounds, "value": value})
     samples, scored = numbers.get("all_samples"), numbers.get("node_supports")
     share = scored / samples if samples and scored is not None else None
-    return Standing.of_shares(numbers, judged, ColumnScores(samples, share, published))
+    return Standing(judged, ColumnScores(samples, share, published))
 
 
-def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> PlanScoring:
+def recorded_choices(groups: Mapping[str, MetricsGroup], path: Path) -> PlanScoring:
     """The options that give (at least) these groups again, without BERTScore.
 
     They are in the signature that all groups share.
@@ -134,7 +111,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Pla
         UsageError: there is no signature, or it cannot be read.
     """
     first = next(iter(groups.values()))
-    parts = signature_of(first)
+    parts = first.parts
     pairs = [key.partition("_")[::2] for key in groups]
     is_sum = all(OVERALL in pair for pair in pairs)
     try:
@@ -147,7 +124,7 @@ def recorded_choices(groups: Mapping[str, Mapping[str, Any]], path: Path) -> Pla
             tuple(name for name in parts["metrics"].split("+") if name),
             parts.get("links"),
             keep=cast("Keep", parts["keep"]),
-            rouge_median=any(key.endswith("_bootstrap_median") for key in first),
+            rouge_median=any(key.endswith("_bootstrap_median") for key in first.numbers),
             compat="published" if "compat" in parts else None,
             with_bertscore=False,
             resamples=int(resamples),

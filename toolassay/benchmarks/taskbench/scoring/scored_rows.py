@@ -9,10 +9,10 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -34,38 +34,56 @@ if TYPE_CHECKING:
 
 
 ANSWERED = "answered"
-PLAN_SCORES = (
-    "node_f1",
-    "edge_f1",
-    "argument_name_f1",
-    "argument_value_f1",
-    "exact_match",
-    "edit_similarity",
+_ARGNAME, _ARGVALUE = (f"argument_task_arg{name}_binary_f1_no_matching" for name in ("name", "name_value"))
+
+
+class PlanMetric(NamedTuple):
+    """A score of plans.
+
+    Attributes:
+        name: Among the strict scores.
+        asked_by: The metrics that give it, any of them; empty if it is always computed.
+        heading: In tables; empty if it is in none.
+        compat: Its published key.
+    """
+
+    name: str
+    asked_by: tuple[str, ...] = ()
+    heading: str = ""
+    compat: str = ""
+
+
+# f1 and argument each compute all three F1s, as published.
+_POOLED = (
+    PlanMetric("node_f1", ("f1", "argument"), "n-F1", "node_micro_f1_no_matching"),
+    PlanMetric("edge_f1", ("link",), "e-F1", "link_binary_f1"),
+    PlanMetric("argument_name_f1", ("f1", "argument"), "t-F1", _ARGNAME),
+    PlanMetric("argument_value_f1", ("f1", "argument"), "v-F1", _ARGVALUE),
 )
-BERTSCORE = "bertscore_f1"
-RATES = ("tool_hallucination_rate", "link_hallucination_rate")
-SCORES = (*PLAN_SCORES, *ROUGE_NAMES[:3], BERTSCORE)
-_POOLED = PLAN_SCORES[:4]
+_EDITS = PlanMetric("edit_similarity", ("ed",), "ED", "edit_distance")
+_OF_STEPS = (
+    PlanMetric("rouge1", ("rouge",), "R1", "step_rouge1"),
+    PlanMetric("rouge2", ("rouge",), "R2", "step_rouge2"),
+    PlanMetric("rougeL", ("rouge",), "RL", "step_rougeL"),
+    PlanMetric("bertscore_f1", ("bertscore",), "BsF", "step_bertscore_f1"),
+)
+RATES = (
+    PlanMetric("tool_hallucination_rate", ("f1", "argument")),
+    PlanMetric("link_hallucination_rate", ("link",)),
+)
+PLAN_SCORES = (*_POOLED, PlanMetric("exact_match"), _EDITS)
+SCORES = (*PLAN_SCORES, *_OF_STEPS, *RATES)
+COLUMNS = (*_OF_STEPS, *_POOLED, _EDITS)
+"""The scores with a heading, in the order of tables."""
 RESERVED = frozenset(
     (
-        *("all", *METRICS, *SCORES, *RATES, *(f"{name}_pooled" for name in _POOLED)),
+        *("all", *METRICS, *(one.name for one in SCORES), *(f"{one.name}_pooled" for one in _POOLED)),
         *("n_labels", "n_asked", "n_scored", "partial", "coverage"),
         *("n_expected", "outcomes", "compat_links", "compat_intervals", "signature"),
     )
 )
 """Names that a metric of another package must not use."""
-# Each score needs any of these metrics; f1 and argument each compute both scores, as published.
-_METRICS_OF = {
-    "node_f1": ("f1", "argument"),
-    "edge_f1": ("link",),
-    "argument_name_f1": ("f1", "argument"),
-    "argument_value_f1": ("f1", "argument"),
-    "edit_similarity": ("ed",),
-    "tool_hallucination_rate": ("f1", "argument"),
-    "link_hallucination_rate": ("link",),
-}
 _MEASURES = ("precision", "recall", "f1")
-_ARGNAME, _ARGVALUE = (f"argument_task_arg{name}_binary_f1_no_matching" for name in ("name", "name_value"))
 _STEPS, _ARGUMENTS, _SCORED = 1, 2, 4  # flags of a row in compat
 _NONE = (math.nan,) * len(ROUGE_NAMES)
 _ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
@@ -95,34 +113,33 @@ def cluster_of(label: Mapping[str, Any]) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def strict_part(
-    groups: int, item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int = 0
-) -> tuple[Any, ...]:
-    """The strict fields of a row; `groups` is a bit mask, ROUGE is NaN without gold steps, and `answer` is
-    the digest of the plan.
+def bit_mask(groups: Iterable[int]) -> int:
+    """The groups, by their numbers, as a bit mask.
+
+    >>> bit_mask([0, 2])
+    5
     """
+    return sum(1 << group for group in groups)
+
+
+def strict_part(
+    groups: Sequence[int], item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int
+) -> tuple[Any, ...]:
+    """The strict fields of a row; ROUGE is NaN without gold steps, and `answer` is the digest of the plan."""
     nodes, edges, names, values, similarity = item
     counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
-    return groups, counts, names is not None, similarity, rouge, answer
+    return bit_mask(groups), counts, names is not None, similarity, rouge, answer
 
 
 _NOTHING = StrictItem(MatchCounts(0, 0, 0), MatchCounts(0, 0, 0), None, None, 0.0)
-NO_STRICT = strict_part(0, _NOTHING, Hallucinations(), _NONE)
-
-
-def compat_part(groups: int, item: CompatItem, rouge: Sequence[float] | None) -> tuple[Any, ...]:
-    """The compat fields of a row; `groups` is a bit mask, and ROUGE is None without steps."""
-    flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
-    tools = map(len, (item.right, item.extra, item.absent))
-    counts = (*tools, *item.links, *item.argument_names, *item.argument_values)
-    return groups, flags, counts, item.similarity, rouge or _NONE
+NO_STRICT = strict_part((), _NOTHING, Hallucinations(), _NONE, 0)
 
 
 class ScoredRows:
     """The rows of scored labels, in file order.
 
-    A label whose compat counts differ between groups (`scorer.Borrowing`) has further rows, without a strict
-    part.
+    A label whose compat counts differ between groups (`scorer.WaitingItem`) has further rows, without a
+    strict part.
 
     Args:
         tool_ids: the library, in file order.
@@ -155,7 +172,7 @@ class ScoredRows:
             about: id as text, cluster, shape, size and outcome; any outcome but "answered" scores 0 or
                 is excluded (`runs.outcomes`).
             strict: what `strict_part` gives, or NO_STRICT.
-            compat: what `compat_part` gives; None without a prediction.
+            compat: what `counted` gives; None without a prediction.
             extra: the scores of the installed metrics; NaN for none.
         """
         own = tuple(extra) or (math.nan,) * len(self.extra)
@@ -167,12 +184,17 @@ class ScoredRows:
         for (name, *_), value in zip(_FIELDS[-len(compat) :], compat, strict=True):
             self._rows[self._last_part + place][name] = value
 
-    def add_tools(self, groups: int, item: CompatItem) -> None:
-        """Count the tools of a compat item in the groups of the bit mask."""
+    def counted(
+        self, groups: Sequence[int], item: CompatItem, rouge: Sequence[float] | None
+    ) -> tuple[Any, ...]:
+        """The compat fields of a row; its tools are counted. ROUGE is None without steps."""
+        mask, tools = bit_mask(groups), (item.right, item.extra, item.absent)
         if item.is_scored:
-            kinds = enumerate((item.right, item.extra, item.absent))
-            counts = self.tools.setdefault(groups, Counter())
-            counts.update([3 * tool + kind for kind, tools in kinds for tool in tools])
+            counts = self.tools.setdefault(mask, Counter())
+            counts.update([3 * tool + kind for kind, own in enumerate(tools) for tool in own])
+        flags = (item.steps is not None) | item.counts_arguments << 1 | item.is_scored << 2
+        numbers = (*map(len, tools), *item.links, *item.argument_names, *item.argument_values)
+        return mask, flags, numbers, item.similarity, rouge or _NONE
 
     def pack(self) -> None:
         """Turn the rows added one by one into compact ones."""
@@ -223,11 +245,11 @@ class ScoredRows:
         counts, has_arguments = self._rows["strict"], self._rows["has_arguments"]
         is_answered = self._rows["outcome"] == ANSWERED
         scores: dict[str, NDArray[np.float64]] = {}
-        for place, name in enumerate(_POOLED):
+        for place, score in enumerate(_POOLED):
             right, extra, absent = counts[:, 3 * place : 3 * place + 3].T
             total = 2 * right.astype(np.float64) + extra + absent
-            scores[name] = np.ones(len(counts))
-            np.divide(2 * right, total, out=scores[name], where=total > 0)
+            scores[score.name] = np.ones(len(counts))
+            np.divide(2 * right, total, out=scores[score.name], where=total > 0)
         scores["exact_match"] = np.where(counts[:, [1, 2, 4, 5, 10, 11]].any(axis=1), 0.0, 1.0)
         scores["edit_similarity"] = self._rows["similarity"].copy()
         for name, column in scores.items():
@@ -238,13 +260,12 @@ class ScoredRows:
         if self._bertscore is not None:
             has_steps = ~np.isnan(self._rows["rouge"][:, 0])
             found = self._bertscore[:, 0, 2]
-            scores[BERTSCORE] = np.where(np.isnan(found) & has_steps, 0.0, found)
+            scores["bertscore_f1"] = np.where(np.isnan(found) & has_steps, 0.0, found)
         return scores | dict(zip(self.extra, self._rows["extra"].T, strict=True))
 
     def _names(self, metrics: Collection[str]) -> list[str]:
-        """The strict scores that can be computed: those of plans, and the chosen ones of steps."""
-        left_out = {name for name in ROUGE_NAMES if "rouge" not in metrics}
-        return [name for name in self._strict_scores if name not in left_out]
+        """The strict scores that are computed and selected."""
+        return [name for name in self._strict_scores if _is_asked(name, metrics)]
 
     def strict(self, group: int, metrics: Collection[str], *, resamples: int, seed: int) -> dict[str, Any]:
         """The strict numbers of one group; null for a metric that was not selected.
@@ -269,19 +290,19 @@ class ScoredRows:
             resamples=resamples,
             seed=seed,
         )
-        found = dict(zip((*names, *RATES), intervals, strict=True))
+        found = dict(zip((*names, *(one.name for one in RATES)), intervals, strict=True))
         numbers: dict[str, Any] = {
             **AskedCounts.of(outcomes).to_json(),
             "n_expected": len(chosen),
             "outcomes": dict(sorted(outcomes.items())),
         }
-        for name in (*SCORES, *RATES, *self.extra):
+        for name in (*(one.name for one in SCORES), *self.extra):
             interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
             numbers[name] = interval.to_json()
-        for place, name in enumerate(_POOLED):
+        for place, score in enumerate(_POOLED):
             sums = counts[chosen, 3 * place : 3 * place + 3].sum(axis=0).tolist()
-            known = numbers[name]["value"] is not None
-            numbers[f"{name}_pooled"] = f1(*sums, empty=1.0) if known else None
+            known = numbers[score.name]["value"] is not None
+            numbers[f"{score.name}_pooled"] = f1(*sums, empty=1.0) if known else None
         return numbers
 
     def answers(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
@@ -364,7 +385,7 @@ class ScoredRows:
         chosen, clusters = self._rows_of("compat_groups", group), self._rows["cluster"]
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
-        names = ["node_micro_f1_no_matching", "link_binary_f1", _ARGNAME, _ARGVALUE, "edit_distance"]
+        names = [one.compat for one in (*_POOLED, _EDITS)]
         names += [f"step_{name}" for name in ROUGE_NAMES]
         names += ["step_bertscore_f1"] if self._bertscore is not None else []
 
@@ -402,7 +423,7 @@ class ScoredRows:
 
     def items(self, metrics: Collection[str], *, compat: bool) -> Iterator[PlanScores]:
         """The lines of the file of items; without `compat`, published counts are null."""
-        names = [name for name in self._names(metrics) if _is_asked(name, metrics)]
+        names = self._names(metrics)
         columns = [self._strict_scores[name] for name in names]
         nothing = dict.fromkeys(names)
         for start in range(0, len(self._rows), _ITEMS_AT_ONCE):
@@ -468,8 +489,8 @@ class PlanScores(msgspec.Struct, frozen=True):
 
 
 def _is_asked(name: str, metrics: Collection[str]) -> bool:
-    needed = _METRICS_OF.get(name)
-    return needed is None or any(metric in metrics for metric in needed)
+    needed = next((one.asked_by for one in SCORES if one.name == name), ())
+    return not needed or any(metric in metrics for metric in needed)
 
 
 def _means(prefix: str, names: Sequence[str], scores: NDArray[np.float64]) -> dict[str, float]:

@@ -22,7 +22,6 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     RESERVED,
     ScoredRows,
     cluster_of,
-    compat_part,
     strict_part,
 )
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations, score_plan
@@ -70,6 +69,7 @@ class ScoringJob:
             links and arguments that depend on results are not compared.
         with_digests: whether equal plans are to be found, in several trials.
         is_trial: whether this is a further trial, of which only the strict counts are needed.
+        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
 
     Raises:
         UsageError: an unknown metric, split or mode.
@@ -87,6 +87,7 @@ class ScoringJob:
     ask: str = "plan"
     with_digests: bool = False
     is_trial: bool = False
+    keeps_texts: bool = False
 
     @cached_property
     def _selected(self) -> tuple[str, ...]:
@@ -150,6 +151,10 @@ class ScoringJob:
     def rows(self) -> ScoredRows:
         """A table for the scores."""
         return ScoredRows(self.library.ids, self.installed)
+
+    def start(self) -> Callable[[Sequence[LabelLines]], ChunkStatistics]:
+        """Open the files, for an engine."""
+        return ChunkScorer(self).score
 
 
 class EvaluationNotes:
@@ -223,12 +228,15 @@ class LabelLines(NamedTuple):
 
 
 class WaitingItem(NamedTuple):
-    """An item that borrows an argument converted in an earlier chunk; compat counts it when that is known.
+    """An item that borrows an argument of an earlier one; compat counts it when all chunks before are known.
+
+    Groups contain different labels, so the argument converted last, and with it the counts, may differ by
+    group.
 
     Attributes:
-        place: its row in the chunk.
-        is_first: whether that row shows the counts in `groups`; else they are in a row of their own.
-        groups: those that do not know the argument.
+        place: its row in the chunk, for the counts in the first of its groups.
+        groups: those of the label.
+        last: for each group, the argument converted last since the waiting item before; None for none.
         label: the label.
         result: the predicted plan.
         about: the fields of its row that both readings share.
@@ -236,8 +244,8 @@ class WaitingItem(NamedTuple):
     """
 
     place: int
-    is_first: bool
     groups: list[int]
+    last: list[Converted | None]
     label: Mapping[str, Any]
     result: Any
     about: tuple[Any, ...]
@@ -250,7 +258,7 @@ class ChunkStatistics:
 
     Attributes:
         rows: its rows.
-        last: for each group, the argument converted last.
+        last: for each group, the argument converted last after its last waiting item; None for none.
         waiting: items whose compat counts are not known yet.
         notes: notices.
         broken: numbers of prediction lines that cannot be parsed.
@@ -263,33 +271,11 @@ class ChunkStatistics:
     broken: set[int] = field(default_factory=set)
 
 
-@dataclass(frozen=True)
-class ScoringTask:
-    """Scoring of chunks, for an engine.
-
-    Attributes:
-        job: what to score.
-        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
-    """
-
-    job: ScoringJob
-    keeps_texts: bool = False
-
-    def start(self) -> Callable[[Sequence[LabelLines]], ChunkStatistics]:
-        """Open the files."""
-        return ChunkScorer(self.job, keeps_texts=self.keeps_texts).score
-
-
 class ChunkScorer:
-    """Scores chunks of labels.
+    """Scores chunks of labels."""
 
-    Args:
-        job: what to score.
-        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
-    """
-
-    def __init__(self, job: ScoringJob, *, keeps_texts: bool = False) -> None:
-        self._job, self._keeps_texts = job, keeps_texts
+    def __init__(self, job: ScoringJob) -> None:
+        self._job = job
         self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
@@ -345,11 +331,19 @@ class ChunkScorer:
         if not members:
             return
         where = f"{label['id']!r} (label line {lines.label.number})"
-        compat: list[tuple[list[int], CompatItem]] = []
+        item: CompatItem | None = None
         prediction = self._lines.prediction(lines.by_id)
         result = None if prediction is None else prediction.result
         if job.has_compat and prediction is not None:
-            compat = self._compat(label, result, members, where)
+            item = self._compat_reader.item(label, result)
+            if item.lacks_gold_arguments:
+                part.notes.met("label(s) without gold arguments, left out of compat as published", where)
+            if item.unreadable_links:
+                part.notes.met("item(s) with unreadable task_links, in compat as if empty", where)
+            if item.borrowed:
+                part.notes.met(
+                    "item(s) where compat lends a malformed argument the last one converted", where
+                )
         by_text = prediction
         if lines.by_text != lines.by_id:
             if job.has_compat:
@@ -370,54 +364,33 @@ class ChunkScorer:
                 extra = item_scores(self._installed, label, by_text.result)
             counts = score_plan(gold, plan or _NO_PLAN)
             digest = plan_digest(plan) if plan is not None and job.with_digests else 0
-            strict = strict_part(bit_mask(members), counts, inventions, rouge, digest)
+            strict = strict_part(members, counts, inventions, rouge, digest)
         elif is_counted:
             part.notes.met(
                 "label(s) without a readable plan, left out of strict",
                 where.replace("label line", "line"),
                 warn=True,
             )
-        if gold is None and not compat:
+        if gold is None and item is None:
             return
-        steps = compat[0][1].steps if compat else None
+        steps = None if item is None else item.steps
         compat_rouge = None if steps is None else self._rouge_of(steps)
         # One string for each kind, however many labels there are.
         about = str(label["id"]), cluster_of(label), sys.intern(shape), size, sys.intern(outcome)
-        known = [(groups, item) for groups, item in compat if not item.needs_previous]
-        first = next((one for one in known if members[0] in one[0]), None)
-        place = part.rows.add(about, strict, first and self._counted(*first, compat_rouge), extra)
-        self._keep(pair, steps)
-        for groups, item in compat:
-            if item.needs_previous:
-                is_first = members[0] in groups
-                part.waiting.append(WaitingItem(place, is_first, groups, label, result, about, compat_rouge))
-            elif members[0] not in groups:
-                part.rows.add(about, NO_STRICT, self._counted(groups, item, compat_rouge))
-                self._keep(None, steps)
-
-    def _compat(
-        self, label: Mapping[str, Any], result: Any, members: list[int], where: str
-    ) -> list[tuple[list[int], CompatItem]]:
-        """The compat items of a label by groups, with notices about what a user would not expect."""
-        item, met = self._compat_reader.item(label, result), self._part.notes.met
-        if item.lacks_gold_arguments:
-            met("label(s) without gold arguments, left out of compat as published", where)
-        if item.unreadable_links:
-            met("item(s) with unreadable task_links, in compat as if empty", where)
-        if item.borrowed:
-            met("item(s) where compat lends a malformed argument the last one converted", where)
-        return borrowing(self._compat_reader, label, result, members, self._part.last, item)
-
-    def _counted(self, groups: list[int], item: CompatItem, rouge: Sequence[float] | None) -> tuple[Any, ...]:
-        self._part.rows.add_tools(bit_mask(groups), item)
-        return compat_part(bit_mask(groups), item, rouge)
+        waits = item is not None and item.needs_previous
+        compat = None if item is None or waits else part.rows.counted(members, item, compat_rouge)
+        place = part.rows.add(about, strict, compat, extra)
+        if job.keeps_texts:
+            part.rows.texts.append((pair, steps))
+        if waits:
+            last = part.last.copy()
+            part.waiting.append(WaitingItem(place, members, last, label, result, about, compat_rouge))
+        if item is not None and (waits or item.last):
+            for group in members:
+                part.last[group] = item.last
 
     def _rouge_of(self, pair: TextPair) -> Sequence[float] | None:
         return None if self._rouge is None else self._rouges.setdefault(pair, [0.0] * len(ROUGE_NAMES))
-
-    def _keep(self, strict: TextPair | None, compat: TextPair | None) -> None:
-        if self._keeps_texts:
-            self._part.rows.texts.append((strict, compat))
 
     def _answer(
         self, label: Mapping[str, Any], prediction: Prediction | None, line: int
@@ -452,49 +425,6 @@ class ChunkScorer:
         return None, outcome
 
 
-def borrowing(
-    reader: CompatReader,
-    label: Mapping[str, Any],
-    result: Any,
-    groups: list[int],
-    last: list[Converted | None],
-    item: CompatItem | None = None,
-) -> list[tuple[list[int], CompatItem]]:
-    """The compat items of a label by the groups that share them; `last`, by group, is updated.
-
-    Groups contain different labels, so an item that reuses the argument converted last before it may differ
-    by group. One that `needs_previous` found none.
-
-    Args:
-        reader: reads items.
-        label: the label.
-        result: the predicted plan.
-        groups: the groups of the label.
-        last: for each group, the argument converted last.
-        item: the item without an earlier argument, if it has been read.
-    """
-    item = item or reader.item(label, result)
-    found = [(groups, item)]
-    if item.needs_previous:
-        by_previous: dict[Converted | None, list[int]] = {}
-        for group in groups:
-            by_previous.setdefault(last[group], []).append(group)
-        found = [(own, reader.item(label, result, before)) for before, own in by_previous.items()]
-    for own, one in found:
-        for group in own:
-            last[group] = one.last or last[group]
-    return found
-
-
-def bit_mask(members: Iterable[int]) -> int:
-    """The groups as a bit mask.
-
-    >>> bit_mask([0, 2])
-    5
-    """
-    return sum(1 << group for group in members)
-
-
 class ScoredFile(NamedTuple):
     """The statistics of a prediction file.
 
@@ -512,7 +442,6 @@ class ScoredFile(NamedTuple):
 def score_file(
     job: ScoringJob,
     *,
-    keeps_texts: bool = False,
     engine: Engine | None = None,
     progress: Progress = no_progress,
 ) -> ScoredFile:
@@ -520,7 +449,6 @@ def score_file(
 
     Args:
         job: what to score.
-        keeps_texts: whether the pairs of steps are wanted, for BERTScore.
         engine: where; None for one process per core if there are labels enough.
         progress: receives the progress.
 
@@ -565,26 +493,27 @@ def score_file(
         last: list[Converted | None] = [None] * len(job.groups)
         starts = range(0, len(numbers), CHUNK)
         with progress("scoring", len(numbers)) as advance:
-            where, task = engine or _own_engine(len(starts)), ScoringTask(job, keeps_texts)
-            for start, part in zip(starts, where.map(task, map(chunk_of, starts)), strict=True):
+            parts = (engine or _own_engine(len(starts))).map(job, map(chunk_of, starts))
+            for start, part in zip(starts, parts, strict=True):
                 rows.extend(part.rows)
                 notes.extend(part.notes)
                 lines.broken = sorted({*lines.broken, *part.broken})
-                # The items that reuse an argument of an earlier one, which is known only now.
-                added = False
                 for one in part.waiting:
-                    for groups, item in borrowing(reader, one.label, one.result, one.groups, last):
-                        mask = bit_mask(groups)
-                        rows.add_tools(mask, item)
-                        if one.is_first and one.groups[0] in groups:
-                            rows.set_compat(one.place, compat_part(mask, item, one.rouge))
+                    by_previous: dict[Converted | None, list[int]] = {}
+                    for group in one.groups:
+                        by_previous.setdefault(one.last[group] or last[group], []).append(group)
+                    for before, groups in by_previous.items():
+                        item = reader.item(one.label, one.result, before)
+                        for group in groups:
+                            last[group] = item.last
+                        compat = rows.counted(groups, item, one.rouge)
+                        if one.groups[0] in groups:
+                            rows.set_compat(one.place, compat)
                             continue
-                        rows.add(one.about, NO_STRICT, compat_part(mask, item, one.rouge))
-                        added = True
-                        if keeps_texts:
+                        rows.add(one.about, NO_STRICT, compat)
+                        if job.keeps_texts:
                             rows.texts.append((None, item.steps))
-                if added:
-                    rows.pack()
+                rows.pack()
                 last = [own or before for own, before in zip(part.last, last, strict=True)]
                 for _ in numbers[start : start + CHUNK]:
                     advance()

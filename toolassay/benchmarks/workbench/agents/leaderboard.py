@@ -77,7 +77,7 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
             shown = Interval.of({**bounds, "value": compat[count] / of if of else None})
             found[heading] = share_interval(shown, of)
     published = None if compat is None else ColumnScores(n, share, found)
-    return Standing.of_shares(numbers, ColumnScores(n, share, judged), published)
+    return Standing(ColumnScores(n, share, judged), published)
 
 
 def _axis(numbers: Mapping[str, Any]) -> Axis:

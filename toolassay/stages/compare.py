@@ -1,0 +1,77 @@
+"""Compares the scores of models."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from toolassay.benchmarks.registry import benchmarks
+from toolassay.data_folder import DataFolder
+from toolassay.errors import UsageError
+from toolassay.evaluation.comparison import Comparison, compare_models, scored_models
+from toolassay.evaluation.groups import groups_of
+from toolassay.evaluation.places import metrics_folder
+from toolassay.files import write_json
+from toolassay.screen import DEFAULT, WARNING, Screen
+
+
+def compare(
+    *models: str | Path,
+    data_dir: str | Path = "data_huggingface",
+    prediction_dir: str | Path = "predictions",
+    metrics: Sequence[str] = (),
+    split: str = "overall",
+    n_tools: str | int = "overall",
+    resamples: int = 10_000,
+    seed: int = 0,
+    save: str | Path | None = None,
+    screen: Screen = DEFAULT,
+) -> Comparison:
+    """Compare models on the items they share; the first model is the baseline.
+
+    Args:
+        models: Two or more models, each as a name in the data folder's metrics or as the path of an
+            `.items.jsonl` or metrics `.json` file.
+        data_dir: Data folder; not needed if all models are paths.
+        prediction_dir: Prediction folder whose metrics are compared, as for `evaluate`.
+        metrics: Names of strict scores; empty for all that both models have.
+        split: "overall", "single", "chain" or "dag".
+        n_tools: "overall", or 1 to 10.
+        resamples: Number of resamples of the bootstrap and of the randomisation test.
+        seed: Random seed of both.
+        save: JSON file for the result.
+        screen: Receives messages, results and progress.
+
+    Returns:
+        For each model and the baseline: means, difference with 95 % interval, p-values, and the smallest
+        detectable effect.
+
+    Raises:
+        UsageError: There are fewer than two models, one was not evaluated, or their items do not match.
+    """
+    if len(models) < 2:
+        raise UsageError("nothing to compare", fix="name two models, the baseline first")
+    if resamples < 1:
+        raise UsageError(f"{resamples} resamples", fix="give --resamples 1 or more")
+    groups = groups_of([split], [n_tools], "mul")
+    if len(groups) != 1:
+        raise UsageError(
+            "only one group of items can be compared at a time", fix="give one --split and one --n_tools"
+        )
+    files = scored_models(
+        [str(model) for model in models],
+        lambda: metrics_folder(DataFolder(Path(data_dir)).require().path, prediction_dir),
+    )
+    result = compare_models(
+        files,
+        group=groups[0],
+        metrics=metrics,
+        resamples=resamples,
+        seed=seed,
+        clusters={one.name: one.about.cluster for one in benchmarks() if one.about.cluster},
+    )
+    for note in result.notes:
+        screen.say(f"{WARNING}{note.removeprefix(WARNING)}")
+    if save is not None:
+        write_json(Path(save), result.to_json())
+    return result
