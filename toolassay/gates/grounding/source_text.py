@@ -15,8 +15,8 @@ from toolassay.text_values.numbers import amounts_in, has_article, numbers_in, s
 from toolassay.text_values.times import LONE_UNITS, MINUTES_PER_DAY, Duration, find_durations, find_times
 from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits
 
-# Days and times of a request from which others are derived: bounds the work on texts that are lists of them.
-_MOST_BASES = 50
+# Days, times and lengths of a request from which others are derived: bounds the work on lists of them.
+_MOST = 50
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
 
 
@@ -123,13 +123,17 @@ class SourceText:
 
         A length that may include its first day counts as a day less, too. A unit without a number is one.
         """
-        lengths = {(int(one.seconds // 86_400), int(one.months)) for one in self.durations if one.is_near}
+        lengths = {(int(one.seconds // 86_400), int(one.months)) for one in self.durations}
         lengths |= {(days, 0) for unit, days in LONE_UNITS.items() if f" {unit} " in self.word_row}
-        moves = {(days - less, months) for days, months in lengths if days or months for less in (0, 1)}
+        moves = sorted(
+            {(days - less, months) for days, months in lengths if days or months for less in (0, 1)}
+        )
         ordinals = {int(number) for number in re.findall(r"\b(\d\d?)(?:st|nd|rd|th)\b", self.digits)}
         found = set[Day]()
-        for day in [day for day in self.days if day.day][:_MOST_BASES]:
-            found |= {day.moved(sign * days, sign * months) for days, months in moves for sign in (1, -1)}
+        for day in [day for day in self.days if day.day][:_MOST]:
+            found |= {
+                day.moved(sign * days, sign * months) for days, months in moves[:_MOST] for sign in (1, -1)
+            }
             found |= {day._replace(day=number) for number in ordinals}
         return found
 
@@ -146,9 +150,9 @@ class SourceText:
     @cached_property
     def derived_times(self) -> Collection[float]:
         """The times a stated length before or after a stated one, in minutes since midnight."""
-        lengths = {float(one.seconds / 60) for one in self.durations if one.is_near}
+        lengths = {float(one.seconds / 60) for one in self.durations}
         certain = {time for _, times in find_times(self.digits) for time in times}
-        pairs = product(sorted(certain)[:_MOST_BASES], lengths)
+        pairs = product(sorted(certain)[:_MOST], lengths)
         return {(time + by) % MINUTES_PER_DAY for time, length in pairs for by in (length, -length)}
 
     @property
