@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from functools import cached_property
-from itertools import product
+from itertools import accumulate, product
 
 from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.normalization import key_of, lemma_key, stands_in, words_in
@@ -108,8 +108,9 @@ class SourceText:
         return {number for duration in self.durations for number in duration.numbers()}
 
     @cached_property
-    def durations(self) -> Collection[Duration]:
-        return {duration for _, _, duration in find_durations(self.digits)}
+    def durations(self) -> Sequence[Duration]:
+        """The lengths of time, in order."""
+        return [duration for _, _, duration in find_durations(self.digits)]
 
     @cached_property
     def days(self) -> dict[Day, str]:
@@ -122,8 +123,11 @@ class SourceText:
         """The days a stated length of time before or after a stated day, and those of its month ("the 28th").
 
         A length that may include its first day counts as a day less, too. A unit without a number is one.
+        Lengths add up in their order: "2 nights in Rome, then 3 nights in Bari".
         """
-        lengths = {(int(one.seconds // 86_400), int(one.months)) for one in self.durations}
+        days = [int(one.seconds // 86_400) for one in self.durations]
+        lengths = {(number, int(one.months)) for number, one in zip(days, self.durations, strict=True)}
+        lengths |= {(total, 0) for total in accumulate(days)}
         lengths |= {(days, 0) for unit, days in LONE_UNITS.items() if f" {unit} " in self.word_row}
         moves = sorted(
             {(days - less, months) for days, months in lengths if days or months for less in (0, 1)}
