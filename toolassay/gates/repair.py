@@ -170,8 +170,12 @@ def _repair_references(record: Record, background: Background, repairs: list[Rep
     if not respelled:
         return record
     nodes = list(_items_of(record, "task_nodes"))
+
+    def respelling(texts: Mapping[str, str]) -> Callable[[str], str]:
+        return lambda text: texts.get(text, text)
+
     for place, texts in respelled.items():
-        nodes[place] = _with_texts(nodes[place], lambda text, texts=texts: texts.get(text, text))
+        nodes[place] = _with_texts(nodes[place], respelling(texts))
     return {**record, "task_nodes": nodes}
 
 
