@@ -110,11 +110,11 @@ def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
 
 def _is_stated_apart(day: Day, source: SourceText) -> bool:
     """Whether month and day are stated apart from each other ("in October … on the 17th")."""
-    ordinal, month = rf"\b{day.day}(?:st|nd|rd|th)\b", MONTHS[day.month - 1]
+    month = MONTHS[day.month - 1]
     return (
         day.day is not None
+        and not any(other.day for other in source.days)
         and not any(other.year and day.year and other.year != day.year for other in source.days)
-        and (not any(other.day for other in source.days) or re.search(ordinal, source.digits) is not None)
         and any(source.has_word(key_of(name)) for name in (month, month[:3]))
         and Decimal(day.day) in source.numbers
     )
