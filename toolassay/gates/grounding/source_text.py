@@ -13,7 +13,7 @@ from toolassay.gates.grounding.normalization import key_of, lemma_key, stands_in
 from toolassay.text_values.dates import Day, find_days
 from toolassay.text_values.numbers import amounts_in, has_article, numbers_in, shares_in
 from toolassay.text_values.times import LONE_UNITS, MINUTES_PER_DAY, Duration, find_durations, find_times
-from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits
+from toolassay.text_values.vocabulary import plain, with_digits
 
 # Days, times and lengths of a request from which others are derived: bounds the work on lists of them.
 _MOST = 50
@@ -140,11 +140,6 @@ class SourceText:
             }
             found |= {day._replace(day=number) for number in ordinals}
         return found
-
-    @cached_property
-    def weekdays(self) -> Collection[str]:
-        """The weekdays that are named in full."""
-        return {day for day in WEEKDAYS if self.has_word(key_of(day))}
 
     @cached_property
     def times(self) -> Collection[float]:

@@ -124,7 +124,7 @@ def _follows(day: Day, source: SourceText) -> bool:
     """Whether a day follows from a stated one: "a week later", "until the 28th", "on the Saturday"."""
     if any(day.agrees_with(other) for other in source.derived_days):
         return True
-    before = [day.moved(-number) for number in range(1, 7)] if day.weekday in source.weekdays else ()
+    before = [day.moved(-n) for n in range(1, 7)] if source.has_word(key_of(day.weekday or "")) else ()
     own = {other._replace(year=other.year or day.year).weekday for other in source.days if before}
     return day.weekday not in own and any(one.agrees_with(other) for one in before for other in source.days)
 
