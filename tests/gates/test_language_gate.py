@@ -54,6 +54,7 @@ def test_other_residue_is_held_back(text: str) -> None:
         "Pay $250 to None of them but Ada, and keep 20 % of it.",
         "Ask 'again and again' in Bora Bora, again and again and again.",
         "Mail it to 'Bergen' to Bo, from check_in_date.txt and 'roomType'.",
+        "Once the call with Dr. Ito is over, mail Bo. Once the call with Dr. Ito is over, call Ada.",
         "Measure 5 µm and 3 kΩ, then greet Παύλος and Иван.",
     ],
 )

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from toolassay.text_values.times import Duration, find_clock_texts, find_durations, find_minutes, find_times
+from toolassay.text_values.times import Duration, find_durations, find_times
 
 
 def minutes(hour: int, minute: int = 0) -> float:
@@ -23,6 +23,7 @@ def minutes(hour: int, minute: int = 0) -> float:
         ("9:30", [(minutes(9, 30), minutes(21, 30))]),
         ("20 past 8 pm", [(minutes(20, 20),), (minutes(20),)]),
         ("7 o'clock", [(minutes(7), minutes(19))]),
+        ("11:05 am or noon", [(minutes(11, 5),), (minutes(12),)]),
         ("midnight", [(0.0, 1440.0)]),
         ("24:30", []),
         ("at 7", []),
@@ -51,6 +52,8 @@ def test_an_unmarked_time_may_be_in_the_evening_in_a_request_only() -> None:
         ("3 quarters of an hour", [Duration(Decimal(2700))]),
         ("a fortnight", [Duration(Decimal(14 * 86_400))]),
         ("2 years", [Duration(Decimal(0), Decimal(24))]),
+        ("an hour and a half, then 3 hours", [Duration(Decimal(5400)), Duration(Decimal(10_800))]),
+        ("4 nights", [Duration(Decimal(4 * 86_400))]),
         ("1 hour or 30 minutes", [Duration(Decimal(3600)), Duration(Decimal(1800))]),
         ("5 metres", []),
     ],
@@ -67,15 +70,3 @@ def test_a_month_may_have_thirty_days_and_a_year_365() -> None:
 
 def test_a_length_in_the_units_of_parameters() -> None:
     assert set(Duration(Decimal(5400)).numbers()) == {Decimal(5400), Decimal(90), Decimal("1.5")}
-
-
-@pytest.mark.parametrize(
-    ("text", "clock"),
-    [("12 am", "00:00:00"), ("noon", "12:00:00"), ("3 pm", "15:00:00"), ("11:05 am", "11:05:00")],
-)
-def test_times_on_the_twelve_hour_clock(text: str, clock: str) -> None:
-    assert list(find_clock_texts(f"at {text}, please")) == [clock]
-
-
-def test_lengths_of_meetings_are_found_in_a_text() -> None:
-    assert [found for _, found in find_minutes("an hour and a half, then 3 hours")] == [90, 180]

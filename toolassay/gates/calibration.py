@@ -15,7 +15,6 @@ from toolassay.tables import Result, Table
 
 PUBLISHABLE = "publishable"
 """Whether all five answers are yes."""
-_FIGURES = ("precision", "recall", "kappa")
 _RESAMPLES = 2_000
 _SEED = 0
 _UNKNOWN = "judged samples; it has not been compared with people (toolassay critic --calibrate)"

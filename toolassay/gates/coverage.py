@@ -89,15 +89,11 @@ class Coverage:
     @property
     def edges(self) -> Mapping[Edge, int]:
         """The number of passing samples of each edge; of a graph too large to list, of each sampled edge."""
-        edges = self._listed_edges()
-        return {edge: self._edges.passed[edge] for edge in (self._edges.sampled if edges is None else edges)}
-
-    def _listed_edges(self) -> list[Edge] | None:
-        graph = self.graph
-        if graph.number_of_links > MOST_LISTED_EDGES:
-            return None
-        ids = graph.library.ids
-        return list(dict.fromkeys((ids[source], ids[target]) for source, target, _ in graph.numbered))
+        edges: Iterable[Edge] = self._edges.sampled
+        if self.graph.number_of_links <= MOST_LISTED_EDGES:
+            ids = self.graph.library.ids
+            edges = ((ids[source], ids[target]) for source, target, _ in self.graph.numbered)
+        return {edge: self._edges.passed[edge] for edge in edges}
 
     def reason(self, counts: _Counts, name: Any) -> str:
         """Why a tool or an edge has no passing sample."""

@@ -281,9 +281,8 @@ def _of_rubric(rubric: Rubric, outcome: str) -> CriticVerdict:
 def _stored_verdicts(gold: Gold) -> dict[str, CriticVerdict]:
     """What critics answered when the sample was written, by critic."""
     reviews = gold.record.get(REVIEWS)
-    rubrics = (
-        ((name, rubric_of(one)) for name, one in reviews.items()) if isinstance(reviews, Mapping) else ()
-    )
+    given = reviews.items() if isinstance(reviews, Mapping) else ()
+    rubrics = ((name, rubric_of(one)) for name, one in given)
     return {name: _of_rubric(rubric, "answered") for name, rubric in rubrics if rubric is not None}
 
 

@@ -329,8 +329,7 @@ def select_gates(
 
 
 def _spelled(name: str) -> str:
-    spelled = name.replace("_", " ").strip().casefold()
-    return current_name(spelled)
+    return current_name(name.replace("_", " ").strip().casefold())
 
 
 _MOST = 5  # kinds of reasons that the report shows for each gate
@@ -451,16 +450,12 @@ def funnel_table(rows: Sequence[FunnelRow]) -> str:
     return Table(headings, [msgspec.structs.astuple(row) for row in rows]).markdown()
 
 
-def states_table(states: Mapping[str, Counter[State]]) -> str:
-    """The states of all samples at each gate, whatever the other gates found; in Markdown."""
-    rows: list[Sequence[Value]] = [
-        [gate, *(counted[state] for state in STATES)] for gate, counted in states.items()
-    ]
-    return Table(("gate", *STATES), rows).markdown()
-
-
 def funnel_page(funnel: GateFunnel, signature: str) -> str:
     """The text of `funnel.md`: both tables, the picture, the reasons and the signature."""
+    # Of all samples at each gate, whatever the other gates found.
+    states: list[Sequence[Value]] = [
+        [gate, *(counted[state] for state in STATES)] for gate, counted in funnel.judging.items()
+    ]
     parts = [
         "# What passes the gates",
         f"{funnel.total:,} samples: {levels_text(funnel)}.",
@@ -468,7 +463,7 @@ def funnel_page(funnel: GateFunnel, signature: str) -> str:
         funnel_table(funnel.rows),
         "![The funnel](funnel.png)",
         "The states of all samples at each gate:",
-        states_table(funnel.judging),
+        Table(("gate", *STATES), states).markdown(),
     ]
     for gate, kinds in funnel.reasons.items():
         listed = "\n".join(f"- {count:,}: {kind}" for kind, count in kinds)

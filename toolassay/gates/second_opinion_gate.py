@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from toolassay.backinstruct.critics import rule_critic
+from toolassay.backinstruct.critics import rule_critic, same_tool
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
@@ -160,10 +160,10 @@ class SecondOpinionGate:
 def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
     """The slots in which several plans agree with each other against the gold; empty if there are none."""
     places = places_of(wanted.names)
-    spellings = {_spelled(name): name for name in wanted.names}
+    spellings = {same_tool(name): name for name in wanted.names}
     given = []
     for plan in plans:
-        names = [spellings.get(_spelled(name), name) for name in plan.names]
+        names = [spellings.get(same_tool(name), name) for name in plan.names]
         if plan.arguments is not None and all(name in places for name in names):
             same = replace(plan, names=names)
             given.append(_slots(same, matched_calls(wanted, same, places, range(len(names)))))
@@ -180,10 +180,6 @@ def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
             name = f"{wanted.names[slot[0]]}.{slot[1]}"
             found.append(f"{name}: the gold has {_shown(own)}, {who} have {_shown(other)}")
     return some_of(found, _NAMED, between="; ", last="; and ")
-
-
-def _spelled(name: str) -> str:
-    return name.casefold().replace("_", " ").strip()
 
 
 def _slots(plan: Plan, matched: Sequence[int]) -> dict[Slot, Values]:

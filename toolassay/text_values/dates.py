@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple
 
@@ -75,13 +76,11 @@ class Day(NamedTuple):
         (Day(year=2027, month=5, day=2), Day(year=None, month=12, day=31))
         """
         years, month = divmod(self.month - 1 + months, 12)
-        # 2024 is a leap year: without a year, 29 February is a day.
-        start = Day((self.year or 2024) + years, month + 1, self.day).whole_date
-        try:
-            end = start + timedelta(days) if start else None
-        except OverflowError:
-            end = None
-        return Day(self.year and end.year, end.month, end.day) if end else self
+        with suppress(ValueError, OverflowError):
+            # 2024 is a leap year: without a year, 29 February is a day.
+            end = date((self.year or 2024) + years, month + 1, self.day or 0) + timedelta(days)
+            return Day(self.year and end.year, end.month, end.day)
+        return self
 
     @property
     def whole_date(self) -> date | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 
 from toolassay.files import package_data
 from toolassay.text_values.vocabulary import longest_first, plain
@@ -59,32 +59,20 @@ def parse_number(body: str) -> set[Decimal]:
         if body.count(".") == 1:
             found.append(body)
     else:
-        body = re.sub(r"[' ]", "", body)
-        whole, mark, decimals = body, "", ""
-        for place in range(len(body) - 1, -1, -1):
-            if body[place] in ".,":
-                whole, mark, decimals = body[:place], body[place], body[place + 1 :]
-                break
-        found.append(re.sub(r"\D", "", whole) + ("." + decimals if mark else ""))
-    return {value for value in map(_decimal, found) if value is not None}
+        *groups, last = re.split("[.,]", re.sub("[' ]", "", body))
+        found.append("".join(groups) + ("." if groups else "") + last)
+    return set(map(Decimal, found))
 
 
 def find_numbers(text: str) -> Iterator[tuple[re.Match[str], set[Decimal]]]:
     """Each number in digits, with the values it may mean; the match has the groups minus, body and scale."""
     for match in _NUMBER.finditer(text):
-        yield match, _values_of(match)
-
-
-def _values_of(match: re.Match[str]) -> set[Decimal]:
-    sign = -1 if match["minus"] else 1
-    scale = match["scale"]
-    found = {value * sign for value in parse_number(match["body"])}
-    if scale:
-        # "5 m" may be metres as well as millions.
-        found = {value * _SCALES[scale] for value in found} | (
-            found if scale in ("m", "k", "grand", "mil") else set()
-        )
-    return found
+        found = {value * (-1 if match["minus"] else 1) for value in parse_number(match["body"])}
+        if scale := match["scale"]:
+            # "5 m" may be metres as well as millions.
+            same = found if scale in ("m", "k", "grand", "mil") else set()
+            found = same | {value * _SCALES[scale] for value in found}
+        yield match, found
 
 
 def numbers_in(text: str) -> set[Decimal]:
@@ -133,13 +121,6 @@ def has_article(text: str) -> bool:
     return _ONE.search(text) is not None
 
 
-def _decimal(text: str) -> Decimal | None:
-    try:
-        return Decimal(text)
-    except InvalidOperation:
-        return None
-
-
 COPIED_NUMBER = re.compile(
     r"(?<![\w.])[$€£¥]?\d+(?:,\d{3})*(?:\.\d+)?%?(?!\w)|\b[A-Z0-9-]{0,20}\d[A-Z0-9-]{0,20}\b"
 )
@@ -159,7 +140,7 @@ def currency_words(code: str) -> frozenset[str]:
     names = [name.rpartition(" ") for name in currency_names(code)]
     nouns = {noun for _, _, noun in names}
     nations = {nation for nation, _, _ in names if len(nation) > 3}  # not "us", a pronoun too
-    return nations.union(nouns, *(_CALLED[noun].split() for noun in nouns & _CALLED.keys()))
+    return frozenset(nations.union(nouns, *(_CALLED[noun].split() for noun in nouns & _CALLED.keys())))
 
 
 def currency_names(code: str) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-from toolassay.text_values.vocabulary import FRACTIONS, NUMBER_WORDS, longest_first
+from toolassay.text_values.vocabulary import FRACTIONS, longest_first
 
 MINUTES_PER_DAY = 24 * 60
 _HALF = r"(?P<half>[ap])\.?\s?m\b\.?"
@@ -106,20 +106,6 @@ COPIED_TIME = re.compile(
     r"\b(?:\d{1,2}:\d\d(?:\s*[ap]\.?m\b)?|\d{1,2}\s*[ap]\.?m\b|noon|midnight)", re.IGNORECASE
 )
 """A time as a request words it, to be copied into an argument unread: "7:45 pm", "7pm", "noon"; not "7"."""
-# "3:30 pm", "3pm" and "noon", but not "3:30".
-_TWELVE_HOURS = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(am|pm)\b|\bnoon\b", re.IGNORECASE)
-
-
-def find_clock_texts(text: str) -> Iterator[str]:
-    """The times of a lower-case text on the twelve-hour clock, as HH:MM:SS.
-
-    >>> list(find_clock_texts("at 3:30 pm, 12 am or noon"))
-    ['15:30:00', '00:00:00', '12:00:00']
-    """
-    for match in _TWELVE_HOURS.finditer(text):
-        hour = 12 if match[1] is None else int(match[1]) % 12 + (12 if match[3] == "pm" else 0)
-        yield f"{hour:02}:{match[2] or '00'}:00"
-
 
 _HOUR, _DAY = 3600, 86_400
 # The size of each unit, in seconds or in months.
@@ -171,11 +157,6 @@ class Duration(NamedTuple):
         if self.months and self.months % 12 == 0:
             found.add(self.seconds + 365 * _DAY * self.months / 12)
         return found
-
-    @property
-    def is_near(self) -> bool:
-        """Whether it is short enough to lead from one day of a plan to another."""
-        return max(self.all_seconds) <= 3 * 366 * _DAY
 
     def is_same(self, other: Duration) -> bool:
         """Whether both may be equally long."""
@@ -229,29 +210,3 @@ def _length_of(match: re.Match[str]) -> tuple[int, Duration]:
 
 def _part(text: str | None) -> Decimal:
     return FRACTIONS[text.replace("-", " ")] if text else Decimal(0)
-
-
-_SPOKEN_COUNTS = {
-    **{word: n for n, word in enumerate(NUMBER_WORDS[:5]) if n},
-    "an": 1,
-    "a": 1,
-    "half an": 0.5,
-}
-# "half an hour", "90-minute" and "an hour and a half", but not "five hours".
-_SPOKEN = re.compile(
-    rf"\b(\d+|{'|'.join(NUMBER_WORDS[1:5])}|an?|half an)[ -](?:and a half )?(minute|hour)s?\b( and a half)?",
-    re.IGNORECASE,
-)
-
-
-def find_minutes(text: str) -> Iterator[tuple[re.Match[str], int]]:
-    """Each length of a meeting in a lower-case text, in minutes.
-
-    >>> [minutes for _, minutes in find_minutes("an hour and a half, or 30-minute")]
-    [90, 30]
-    """
-    for match in _SPOKEN.finditer(text):
-        count: float = int(match[1]) if match[1].isdigit() else _SPOKEN_COUNTS[match[1]]
-        if "and a half" in match[0]:
-            count += 0.5
-        yield match, round(count * (60 if match[2] == "hour" else 1))

@@ -47,11 +47,6 @@ def longest_first(words: Iterable[str]) -> str:
     return "|".join(sorted(words, key=len, reverse=True))
 
 
-def word_set(text: str) -> frozenset[str]:
-    """The words of a text."""
-    return frozenset(text.split())
-
-
 _QUOTES = dict.fromkeys(map(ord, '‘’‚‛′`´“”„‟″«»‹›「」『』"'), "'")
 _DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−"), "-")
 _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
@@ -69,7 +64,7 @@ _AREA = re.compile(r"\b(square|sq\.?|cubic) ?(met(?:er|re)s?|m|feet|foot|ft)\b\.
 _POWERS = {"s": {"m": "m2", "f": "ft2"}.__getitem__, "c": {"m": "m3", "f": "ft3"}.__getitem__}
 # "two-" of "two-week", which counts weeks, but not "twenty-" of "twenty-one", which is one number.
 _COUNTED = re.compile(
-    rf"\b({'|'.join(NUMBER_WORDS[2:13])}|[a-z]{{3,5}}teen|{'|'.join(TENS[:5])})-"
+    rf"\b({'|'.join(NUMBER_WORDS[1:13])}|[a-z]{{3,5}}teen|{'|'.join(TENS[:5])})-"
     rf"(?!(?:{'|'.join(NUMBER_WORDS[1:10])}|first|second|third|(?!month)[a-z]{{3,6}}th)\b)"
 )
 

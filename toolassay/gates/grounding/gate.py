@@ -78,21 +78,18 @@ def judge(value: str, source: SourceText) -> Doubt | None:
     has_exact = re.search(r"[\d@]|\w[./]\w", spelled)
     if has_exact is None and row in source.word_row and not _is_short_name(bare):
         return None
-    return _weigh(value, with_digits(spelled), source)
+    spelled = with_digits(spelled)
+    parts, rest = take_parts(spelled, source)
+    wrong = [part for part in parts if not part.known]
+    words = [word for word in normalization.words_in(rest)[:_MOST_WORDS] if normalization.is_content(word)]
+    foreign = [word for word in dict.fromkeys(words) if not _is_known(word, spelled, source)]
+    if not words and not parts:
+        return Doubt("quarantine", f"'{shorten(value)}' is not in {{it}}")
+    return _held(value, [*wrong, *(ValuePart(word, False) for word in foreign)]) if wrong or foreign else None
 
 
 def _is_short_name(text: str) -> bool:
     return text.isupper() and not normalization.is_content(text.casefold())
-
-
-def _weigh(value: str, text: str, source: SourceText) -> Doubt | None:
-    parts, rest = take_parts(text, source)
-    wrong = [part for part in parts if not part.known]
-    words = [word for word in normalization.words_in(rest)[:_MOST_WORDS] if normalization.is_content(word)]
-    foreign = [word for word in dict.fromkeys(words) if not _is_known(word, text, source)]
-    if not words and not parts:
-        return Doubt("quarantine", f"'{shorten(value)}' is not in {{it}}")
-    return _held(value, [*wrong, *(ValuePart(word, False) for word in foreign)]) if wrong or foreign else None
 
 
 def _is_known(word: str, text: str, source: SourceText) -> bool:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any, Literal, NamedTuple
 
+from toolassay.gates.gate import shown
 from toolassay.gates.grounding.normalization import (
     PlanLiteral,
     key_of,
@@ -24,7 +25,7 @@ from toolassay.gates.grounding.normalization import (
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gold import Gold
 from toolassay.text_values.numbers import currency_names
-from toolassay.text_values.vocabulary import plain, word_set
+from toolassay.text_values.vocabulary import plain
 
 _MOST_ARGUMENTS = 30
 _MOST_PLACES = 8
@@ -111,7 +112,7 @@ def _ends(
     first: PlanLiteral, second: PlanLiteral, word: str, source: SourceText, *, is_only: bool
 ) -> Iterator[SlotFault]:
     order, are_numbers = _order(first.value, second.value), isinstance(first.value, int | float)
-    start, end = (f"'{one.parameter}' {_said(one)}" for one in (first, second))
+    start, end = (f"'{one.parameter}' {shown(str(one.value))}" for one in (first, second))
     if order == "after" and not (word in _UNORDERED and (are_numbers or word in ("old", "departure"))):
         yield SlotFault("reject", f"{start} is after {end}", second.where)
         return
@@ -128,7 +129,11 @@ def _ends(
     right = _is_behind(_text(first), _BEFORE_START, source) or _is_behind(_text(second), _BEFORE_END, source)
     if right or not (start_before_to or end_before_from):
         return
-    says = f"'to' before {_said(first)}" if start_before_to else f"'from' before {_said(second)}"
+    says = (
+        f"'to' before {shown(str(first.value))}"
+        if start_before_to
+        else f"'from' before {shown(str(second.value))}"
+    )
     state: Literal["quarantine", "reject"] = "reject" if start_before_to and end_before_from else "quarantine"
     yield SlotFault(state, f"{start} and {end}, but the request says {says}", first.where)
 
@@ -175,29 +180,23 @@ def _text(one: PlanLiteral) -> str:
     return f"{one.value:.15g}" if isinstance(one.value, float) else plain(str(one.value))
 
 
-def _said(one: PlanLiteral) -> str:
-    text = str(one.value)
-    return f"'{text if len(text) <= 60 else text[:57] + '…'}'"
-
-
 # Units.
 
 # The dimension and unit of each spelling: ("length", "mile") of "mi".
 _UNITS: dict[str, tuple[str, ...]] = {
     word: tuple(name.split()) for name, words in lists()["units"].items() for word in words
 }
-_SHORT = word_set("s h m g l c f mi min")
+_SHORT = frozenset({"s", "h", "m", "g", "l", "c", "f", "mi", "min"})
 
 
 def _unit(one: PlanLiteral, source: SourceText) -> Iterator[SlotFault]:
-    if isinstance(one.value, bool) or not isinstance(one.value, int | float | str):
-        return
     number = f"{one.value:.15g}" if isinstance(one.value, float) else str(one.value).strip()
     if not number[:1].isdigit() or not re.fullmatch(r"\d{1,6}(?:\.\d{1,4})?", number):
         return
-    declared = _unit_of(one)
-    if declared is None:
+    named = {_UNITS[word] for word in _words(one.parameter) if word in _UNITS and word not in _SHORT}
+    if len(named) != 1:
         return
+    (declared,) = named
     said = {
         _UNITS[match[1]]
         for match in re.finditer(rf"(?<![\d.,:]){_with_commas(number)}[ -]?([a-z]+)\b", source.digits)
@@ -213,12 +212,6 @@ def _with_commas(number: str) -> str:
     """A regular expression for a number as it is or with commas: "2,500" for "2500"."""
     whole, point, rest = number.partition(".")
     return f"{int(whole):,}".replace(",", ",?") + (rf"\.{rest}" if point else "")
-
-
-def _unit_of(one: PlanLiteral) -> tuple[str, ...] | None:
-    words = _words(one.parameter)
-    named = {_UNITS[word] for word in words if word in _UNITS and word not in _SHORT}
-    return next(iter(named)) if len(named) == 1 else None
 
 
 # Counts.

@@ -6,17 +6,17 @@ import re
 from collections.abc import Collection, Sequence
 from decimal import Decimal
 from functools import cached_property
-from itertools import product
+from itertools import accumulate, product
 
 from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.normalization import key_of, lemma_key, stands_in, words_in
 from toolassay.text_values.dates import Day, find_days
 from toolassay.text_values.numbers import amounts_in, has_article, numbers_in, shares_in
 from toolassay.text_values.times import LONE_UNITS, MINUTES_PER_DAY, Duration, find_durations, find_times
-from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits
+from toolassay.text_values.vocabulary import plain, with_digits
 
-# Days and times of a request from which others are derived: bounds the work on texts that are lists of them.
-_MOST_BASES = 50
+# Days, times and lengths of a request from which others are derived: bounds the work on lists of them.
+_MOST = 50
 _NONE = re.compile(r"\b(?:no|without|none|nothing|nil|nobody|zero|not any|free of charge|isn't any)\b")
 
 
@@ -108,8 +108,9 @@ class SourceText:
         return {number for duration in self.durations for number in duration.numbers()}
 
     @cached_property
-    def durations(self) -> Collection[Duration]:
-        return {duration for _, _, duration in find_durations(self.digits)}
+    def durations(self) -> Sequence[Duration]:
+        """The lengths of time, in order."""
+        return [duration for _, _, duration in find_durations(self.digits)]
 
     @cached_property
     def days(self) -> dict[Day, str]:
@@ -122,21 +123,23 @@ class SourceText:
         """The days a stated length of time before or after a stated day, and those of its month ("the 28th").
 
         A length that may include its first day counts as a day less, too. A unit without a number is one.
+        Lengths add up in their order: "2 nights in Rome, then 3 nights in Bari".
         """
-        lengths = {(int(one.seconds // 86_400), int(one.months)) for one in self.durations if one.is_near}
+        days = [int(one.seconds // 86_400) for one in self.durations]
+        lengths = {(number, int(one.months)) for number, one in zip(days, self.durations, strict=True)}
+        lengths |= {(total, 0) for total in accumulate(days)}
         lengths |= {(days, 0) for unit, days in LONE_UNITS.items() if f" {unit} " in self.word_row}
-        moves = {(days - less, months) for days, months in lengths if days or months for less in (0, 1)}
+        moves = sorted(
+            {(days - less, months) for days, months in lengths if days or months for less in (0, 1)}
+        )
         ordinals = {int(number) for number in re.findall(r"\b(\d\d?)(?:st|nd|rd|th)\b", self.digits)}
         found = set[Day]()
-        for day in [day for day in self.days if day.day][:_MOST_BASES]:
-            found |= {day.moved(sign * days, sign * months) for days, months in moves for sign in (1, -1)}
+        for day in [day for day in self.days if day.day][:_MOST]:
+            found |= {
+                day.moved(sign * days, sign * months) for days, months in moves[:_MOST] for sign in (1, -1)
+            }
             found |= {day._replace(day=number) for number in ordinals}
         return found
-
-    @cached_property
-    def weekdays(self) -> Collection[str]:
-        """The weekdays that are named in full."""
-        return {day for day in WEEKDAYS if self.has_word(key_of(day))}
 
     @cached_property
     def times(self) -> Collection[float]:
@@ -146,9 +149,9 @@ class SourceText:
     @cached_property
     def derived_times(self) -> Collection[float]:
         """The times a stated length before or after a stated one, in minutes since midnight."""
-        lengths = {float(one.seconds / 60) for one in self.durations if one.is_near}
+        lengths = {float(one.seconds / 60) for one in self.durations}
         certain = {time for _, times in find_times(self.digits) for time in times}
-        pairs = product(sorted(certain)[:_MOST_BASES], lengths)
+        pairs = product(sorted(certain)[:_MOST], lengths)
         return {(time + by) % MINUTES_PER_DAY for time, length in pairs for by in (length, -length)}
 
     @property

@@ -110,11 +110,11 @@ def _dates(text: str, source: SourceText) -> Iterator[tuple[int, int, ValuePart]
 
 def _is_stated_apart(day: Day, source: SourceText) -> bool:
     """Whether month and day are stated apart from each other ("in October … on the 17th")."""
-    ordinal, month = rf"\b{day.day}(?:st|nd|rd|th)\b", MONTHS[day.month - 1]
+    month = MONTHS[day.month - 1]
     return (
         day.day is not None
+        and not any(other.day for other in source.days)
         and not any(other.year and day.year and other.year != day.year for other in source.days)
-        and (not any(other.day for other in source.days) or re.search(ordinal, source.digits) is not None)
         and any(source.has_word(key_of(name)) for name in (month, month[:3]))
         and Decimal(day.day) in source.numbers
     )
@@ -124,7 +124,7 @@ def _follows(day: Day, source: SourceText) -> bool:
     """Whether a day follows from a stated one: "a week later", "until the 28th", "on the Saturday"."""
     if any(day.agrees_with(other) for other in source.derived_days):
         return True
-    before = [day.moved(-number) for number in range(1, 7)] if day.weekday in source.weekdays else ()
+    before = [day.moved(-n) for n in range(1, 7)] if source.has_word(key_of(day.weekday or "")) else ()
     own = {other._replace(year=other.year or day.year).weekday for other in source.days if before}
     return day.weekday not in own and any(one.agrees_with(other) for one in before for other in source.days)
 

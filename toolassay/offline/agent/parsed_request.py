@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import TypeVar
 
 from toolassay.text_values.dates import find_dates_near
-from toolassay.text_values.times import find_clock_texts, find_minutes
+from toolassay.text_values.times import find_durations, find_times
+from toolassay.text_values.vocabulary import with_digits
 
 T = TypeVar("T")
 
@@ -41,7 +42,7 @@ class ParsedRequest:
         texts: those in double quotes.
         days: the days outside quotes, in order, each in the year nearest to `today`.
         past: the days before today, in order.
-        times: the times of day, as HH:MM:SS, in order.
+        times: the times of day that are sure, as HH:MM:SS, in order.
         minutes: the first length of time, in minutes.
         metrics: the metrics by their column names, each once, in order.
         sources: the traffic sources, each once, in order.
@@ -56,8 +57,12 @@ class ParsedRequest:
         self.texts: list[str] = re.findall(r'"([^"]*)"', request)
         self.days = list(find_dates_near(bare, self.today))
         self.past = [day for day in self.days if day < self.today]
-        self.times = list(find_clock_texts(bare))
-        self.minutes = next((minutes for _, minutes in find_minutes(bare)), None)
+        clock = sorted((match.start(), times[0]) for match, times in find_times(bare) if len(times) == 1)
+        self.times = [f"{int(time // 60):02}:{int(time % 60):02}:00" for _, time in clock]
+        lengths = (
+            int(one.seconds // 60) for _, _, one in find_durations(with_digits(bare)) if not one.months
+        )
+        self.minutes = next((length for length in lengths if length < 24 * 60), None)
         self.metrics = _in_order(bare, _METRICS)
         self.sources = self.named(TRAFFIC_SOURCES)
         above, percent = _THRESHOLD.search(bare), _PERCENT.search(bare)
