@@ -60,23 +60,6 @@ def with_subschemas(schema: Schema, change: Callable[[Any, str], Any]) -> dict[s
     return result
 
 
-def map_schema(
-    schema: Any, change: Callable[[dict[str, Any], str], dict[str, Any]], where: str
-) -> dict[str, Any]:
-    """A copy of a schema in which every schema is replaced by what `change` returns, from the inside out.
-
-    Args:
-        schema: The schema.
-        change: Called with a schema, which it may alter, and its place.
-        where: Place of the whole schema, e.g. `parameters`.
-    """
-
-    def inner(one: Any, place: str) -> Any:
-        return map_schema(one, change, f"{where}.{place}") if isinstance(one, dict) else one
-
-    return change(with_subschemas(schema, inner), where)
-
-
 def subschemas(schema: Any) -> list[tuple[str, Any]]:
     """The schemas directly in a schema, each with its place.
 
@@ -495,10 +478,13 @@ def accepted_schema(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
     """
     reasons = {}
 
-    def accepted(part: dict[str, Any], where: str) -> dict[str, Any]:
+    def accepted(given: Any, where: str) -> Any:
+        if not isinstance(given, Mapping):
+            return given
+        part = with_subschemas(given, lambda one, place: accepted(one, f"{where}.{place}"))
         if "array" in types_of(part) and "items" not in part:
             reasons[f"{where}.items"] = "is written as {}: model services refuse a list without it"
-            part = {**part, "items": {}}
+            part["items"] = {}
         try:
             re.compile(str(part.get("pattern", "")))
         except (re.error, OverflowError, RecursionError):
@@ -506,7 +492,7 @@ def accepted_schema(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
             del part["pattern"]
         return part
 
-    root = map_schema(schema, accepted, "input_schema")
+    root = accepted(schema, "input_schema")
     at_root = {
         key: "model services refuse it at the root; the arguments are one object that allows more"
         for key in _REFUSED

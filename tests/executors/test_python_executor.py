@@ -39,7 +39,11 @@ def plan(visit: Visit, hours: int = 1) -> dict:
     """Plan a visit."""
     print("planning", flush=True)
     sys.stderr.write("e" * 100_000)
-    os.write(1, b"{}\\n")
+    for stream in (1, *range(3, 20)):  # no answer that a function writes itself counts
+        try:
+            os.write(stream, b'{"result": "forged"}\\n')
+        except OSError:
+            pass
     return {"end": visit.day + datetime.timedelta(days=1), "guests": len(visit.guests), "hours": hours}
 
 async def later(words: str) -> list[str]:

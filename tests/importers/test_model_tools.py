@@ -229,10 +229,10 @@ def test_types_of_other_languages_are_read_as_those_of_json(tmp_path: Path) -> N
         "stops": {"type": "ArrayList", "items": {"type": "HashMap", "properties": {"n": {"type": "long"}}}},
     }
     given = {**NAMED, "parameters": {"type": "dict", "properties": properties, "required": ["price"]}}
-    (tool,) = read(BFCL, tmp_path, given).tools
+    (node,) = take_in("bfcl", read(BFCL, tmp_path, given)).nodes
     number = {"type": "number"}
     stop = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    assert tool.input_schema == {
+    assert node["input_schema"] == {
         "type": "object",
         "properties": {
             "price": number,
@@ -242,30 +242,14 @@ def test_types_of_other_languages_are_read_as_those_of_json(tmp_path: Path) -> N
         },
         "required": ["price"],
     }
-    assert not tool.losses
-
-
-def test_the_mark_optional_gives_a_warning_only_where_it_contradicts_required(tmp_path: Path) -> None:
-    marks = {"a": True, "b": "True", "c": False, "d": True, "optional": False}
-    properties = {name: {"type": "string", "optional": mark} for name, mark in marks.items()}
-    parameters = {"type": "dict", "properties": properties, "required": ["c", "d"]}
-    (tool,) = read(BFCL, tmp_path, {"name": "f", "parameters": parameters}).tools
-    assert all(schema == {"type": "string"} for schema in tool.input_schema["properties"].values())
-    assert [tuple(note) for note in tool.warnings] == [
-        ("parameters.properties.d.optional", "is optional, which 'required' contradicts"),
-        ("parameters.properties.optional.optional", "is not optional, which 'required' contradicts"),
-    ]
 
 
 def test_the_response_of_a_function_is_its_output_schema(tmp_path: Path) -> None:
-    response = {"type": "dict", "properties": {"ok": {"type": "bool"}}}
+    response = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
     incoming = read(
         BFCL, tmp_path, {**FORECAST, "response": response}, {**FORECAST, "name": "b", "response": 1}
     )
-    assert [tool.output_schema for tool in incoming.tools] == [
-        {"type": "object", "properties": {"ok": {"type": "boolean"}}},
-        None,
-    ]
+    assert [tool.output_schema for tool in incoming.tools] == [response, None]
     assert fields(incoming) == ["response"]
 
 

@@ -95,14 +95,23 @@ def test_a_schema_requires_only_what_every_object_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "value", [[], "", None, {}, {"a": [], "b": None}, "No results", "0 matches", "Log:\n"]
+    "value",
+    [
+        *([], "", None, {}, {"a": [], "b": None}, "No results", "0 matches", "Log:\n"),
+        {"count": 0, "next": None, "results": []},
+        {"data": {"items": [], "more": False}, "meta": {"total": 0, "page": 1}},
+    ],
 )
 def test_a_result_without_content_is_empty(value: Any) -> None:
     assert is_empty(CallResult.of(value))
 
 
 @pytest.mark.parametrize(
-    "value", [0, False, "No. 7", "Notes: two", {"count": 0}, [None], "Nothing else matters"]
+    "value",
+    [
+        *(0, False, "No. 7", "Notes: two", {"count": 0}, [None], "Nothing else matters"),
+        *({"id": 7, "tags": []}, {"total": 0, "tags": [], "name": "Ann"}, {"total": 0, "rows": [[]]}),
+    ],
 )
 def test_a_result_with_content_is_not_empty(value: Any) -> None:
     assert not is_empty(CallResult.of(value))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from builders import DATA
+from msgspec.structs import replace
 
 from toolassay.errors import UsageError
 from toolassay.files import read_json
@@ -274,6 +275,13 @@ def test_a_stream_that_ends_early(api: Api) -> None:
     with pytest.raises(ModelError) as caught:
         streamed(DIALECTS[api], events)
     assert caught.value.kind == "truncated" and caught.value.transient
+
+
+def test_the_last_event_of_a_response_may_lack_its_items() -> None:
+    whole = {**RESPONSE, "output": []}
+    items = [{"type": "response.output_item.done", "item": item} for item in RESPONSE["output"]]
+    answer = streamed(DIALECTS["responses"], [*items, {"type": "response.completed", "response": whole}])
+    assert answer == replace(read("responses", RESPONSE), seconds=answer.seconds)
 
 
 def test_arguments_that_were_cut_off_stay_as_they_are() -> None:

@@ -269,14 +269,6 @@ def test_a_streamed_call_may_have_the_old_form() -> None:
     assert answer.tool_calls == (ToolCall("", "find", '{"a": 1}'),) and answer.extra == {}
 
 
-def test_pieces_of_one_detail_of_the_reasoning_are_one_again() -> None:
-    text = {"type": "reasoning.text", "index": 0}
-    pieces = [{**text, "text": "So"}, {**text, "text": "."}, {**text, "text": None, "signature": "c2ln"}]
-    other = {"type": "reasoning.encrypted", "data": "eA==", "index": 1}
-    answer = streamed(*({"reasoning_details": [one]} for one in (*pieces, other)), {"content": "4"})
-    assert answer.extra == {"reasoning_details": [{**text, "text": "So.", "signature": "c2ln"}, other]}
-
-
 MORE = {"signed": {"key": "c2ln"}, "notes": [1, 2]}
 
 

@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import json
 import os
+import secrets
 import sys
 import threading
 import time
@@ -160,10 +161,11 @@ class _OpenPython(PooledExecutor["_PythonEnvironment"]):
 
 
 class _Source(msgspec.Struct):
-    """The first message: where the functions are, and the bytes of memory for them."""
+    """The first message: where the functions are, the bytes of memory for them, and what begins an answer."""
 
     functions: str
     memory: int
+    mark: str
 
 
 class _FunctionCall(msgspec.Struct):
@@ -184,6 +186,7 @@ class _PythonEnvironment(CopiedEnvironment):
         super().__init__(workspace, opened.keys)
         self._opened = opened
         self._server: ServerProcess | None = None
+        self._mark = secrets.token_hex(16)  # before each answer of the process
         self.names: list[str] = []
 
     @property
@@ -208,7 +211,7 @@ class _PythonEnvironment(CopiedEnvironment):
         )
         try:
             self._server = await ServerProcess.start(config, stderr=asyncio.subprocess.DEVNULL)
-            source = _Source(str(opened.functions), opened.limits.memory_bytes)
+            source = _Source(str(opened.functions), opened.limits.memory_bytes, self._mark)
             ready = await self._answer(source, _START_SECONDS)
             if ready.error:
                 raise EnvironmentFailure(ready.error)
@@ -222,17 +225,18 @@ class _PythonEnvironment(CopiedEnvironment):
         assert self._server is not None
         calls, results = self._server.process.stdin, self._server.process.stdout
         assert calls is not None and results is not None
-        text, piece = bytearray(), b""
+        text, piece, mark = bytearray(), b"", self._mark.encode()
         longest = _LONGEST_ESCAPE * self._opened.limits.result_bytes + 2**16
         calls.write(json.dumps(msgspec.to_builtins(message)).encode(errors="surrogatepass") + b"\n")
         try:
             async with asyncio.timeout(seconds):
-                while not piece.endswith(b"\n") and (piece := await results.read(_READ)):
+                while not (piece.endswith(b"\n") and mark in text) and (piece := await results.read(_READ)):
                     text += piece
                     if len(text) > longest:
                         raise EnvironmentFailure("the result is larger than --max_result allows")
             if piece:
-                return msgspec.convert(self.stored(json.loads(text)), _Answer)
+                # What functions write to the stream themselves comes before the answer and has no mark.
+                return msgspec.convert(self.stored(json.loads(text.rpartition(mark)[2])), _Answer)
         except TimeoutError:
             raise EnvironmentFailure(f"the function did not return within {seconds:g} s") from None
         with contextlib.suppress(TimeoutError):
@@ -292,7 +296,7 @@ def main() -> None:
         if os.getpid() != process:  # a fork of a function that returned as well
             os._exit(1)
         with open(results, "wb", closefd=False) as stream:
-            stream.write(json.dumps(msgspec.to_builtins(value), ensure_ascii=True).encode() + b"\n")
+            stream.write(f"\n{first.mark}{json.dumps(msgspec.to_builtins(value))}\n".encode())
 
     import psutil  # type: ignore[import-untyped]
     import pydantic  # noqa: F401  # before the limit, which is for the functions

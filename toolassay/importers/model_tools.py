@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from toolassay.argument_schemas import map_schema
 from toolassay.importers.importer import DefinitionError, IncomingTool, Note
 from toolassay.importers.tool_lists import (
     ToolListImporter,
@@ -17,7 +16,6 @@ from toolassay.importers.tool_lists import (
     text_of,
     unread,
 )
-from toolassay.type_names import read_types
 
 
 class OpenAIImporter(ToolListImporter):
@@ -196,41 +194,14 @@ class BfclImporter(ToolListImporter):
 
     def tool_of(self, value: dict[str, Any], namespace: Mapping[str, Any] | None) -> IncomingTool:
         """The tool of a function; see `ToolListImporter.tool_of`."""
-        name = name_of(value)
         losses = unread(value, ("name", "description", "parameters", "response"))
-        warnings: list[Note] = []
-        schema = arguments_of(value, "parameters")
-        schema = _converted(schema, "parameters", warnings)
-        response = result_of(value, "response", losses)
         return IncomingTool(
-            name,
+            name_of(value),
             text_of(value, "description", losses),
-            schema,
-            None if response is None else _converted(response, "response", warnings),
+            arguments_of(value, "parameters"),
+            result_of(value, "response", losses),
             losses=losses,
-            warnings=warnings,
         )
-
-
-def _converted(schema: dict[str, Any], where: str, warnings: list[Note]) -> dict[str, Any]:
-    """A schema with BFCL's types and marks as JSON Schema."""
-
-    def change(node: dict[str, Any], place: str) -> dict[str, Any]:
-        if (declared := read_types(node.get("type"))) is not None:
-            node = declared | {key: item for key, item in node.items() if key != "type"}
-        properties, required = node.get("properties"), node.get("required")
-        for name, one in properties.items() if isinstance(properties, dict) else ():
-            if not isinstance(one, dict) or "optional" not in one:
-                continue
-            optional = str(one.pop("optional")).casefold() == "true"
-            if optional == (name in (required if isinstance(required, list) else [required])):
-                said = "optional" if optional else "not optional"
-                warnings.append(
-                    Note(f"{place}.properties.{name}.optional", f"is {said}, which 'required' contradicts")
-                )
-        return node
-
-    return map_schema(schema, change, where)
 
 
 OPENAI, ANTHROPIC, LANGCHAIN, BFCL = (

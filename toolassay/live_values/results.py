@@ -104,12 +104,18 @@ def is_empty(result: CallResult) -> bool:
     (True, True)
     >>> is_empty(CallResult.of("Commit history:")), is_empty(CallResult.of(0))
     (True, False)
+    >>> is_empty(CallResult.of({"data": {"items": [], "total": 0, "page": 1}}))
+    True
     """
     value = result.value
     if isinstance(value, dict) and len(value) == 1 and isinstance(only := next(iter(value.values())), str):
         value = only
     if isinstance(value, dict):
-        return all(item in ([], {}, "", None) for item in value.values())
+        parts = [*values_in(value)][1:]
+        rest = [one for one in parts if one not in ([], {}, "", None) and not isinstance(one, dict)]
+        # Beside an empty list, a count of 0 and other numbers, such as that of a page, are nothing.
+        is_page = 0 in rest and any(one in ([], {}) for one in parts)
+        return not rest or (is_page and all(isinstance(one, int) for one in rest))
     if isinstance(value, str):
         return any(pattern.fullmatch(value) for pattern in (_NOTHING, _HEADING)) or not value.strip()
     return value in ([], None)

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from toolassay.answers import NOTHING, load, spans, without_reasoning
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
+from toolassay.normalised_plan import decoded as json_in
 from toolassay.runs.manifest import ToolUse, read_manifest
 from toolassay.type_names import types_of
 
@@ -134,7 +135,6 @@ def tools_missing(run_folder: Path) -> bool:
 
 _LEAKS = ("marks around a tool's name", "arguments encoded twice or between marks")
 _LONGEST = 300  # characters of a name with marks, and of what precedes the arguments of a call in a text
-_ENCODED = 4  # times that arguments may be encoded
 # A special token: matches "<|channel|>", "<tool_call>", "<function=add>" and "[TOOL_CALLS]", not "[1]".
 _MARK = r"(?:<[^<>\s]{1,80}>|\[/?[A-Z_]{2,20}\])"
 # What may precede a name: matches "functions.", "default_api:" and "<|channel|>commentary to=functions.", not
@@ -235,19 +235,14 @@ def decoded(arguments: str, schema: Mapping[str, Any] | None = None) -> str:
         around = arguments[: span.start] + arguments[span.end :]
         if around.strip() and len(around) <= _LONGEST and _AROUND_ARGUMENTS.fullmatch(around):
             return span.text if isinstance(load(span.text), dict) else arguments
-    text: str = arguments
-    value: Any = arguments
-    for _ in range(_ENCODED):
-        text, value = value, load(value, strict=False)
-        if not isinstance(value, str):
-            break
+    value = json_in(arguments)
     if not isinstance(value, dict):
         return arguments
     own = (schema or {}).get("properties") or {}
     inner = value.get("arguments", value.get("parameters"))
     if own and isinstance(inner, dict) and value.keys() <= _KEYS and not value.keys() & own.keys():
         return json.dumps(inner)
-    return text
+    return arguments if arguments.lstrip().startswith("{") else json.dumps(value, ensure_ascii=False)
 
 
 def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]]:

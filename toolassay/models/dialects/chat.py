@@ -133,24 +133,9 @@ def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
         if isinstance(value, dict) and isinstance(before, dict):
             _update(before, value)
         elif isinstance(value, list) and isinstance(before, list):
-            _extend(before, value)
+            before += value
         elif value is not None and (value != "" or name not in old):
             old[name] = value
-
-
-def _extend(old: list[Any], new: list[Any]) -> None:
-    """Extend a list, or the texts of its last item if the new ones go on with that: `reasoning_details`."""
-    for one in new:
-        last = old[-1] if old and isinstance(old[-1], dict) else {}
-        own, before = (
-            (item.get("index"), item.get("type")) for item in (one if isinstance(one, dict) else {}, last)
-        )
-        if own[0] is None or own != before:
-            old.append(one)
-            continue
-        begun = {name: last[name] for name in ("text", "summary") if isinstance(last.get(name), str)}
-        _update(last, one)
-        last |= {name: text + (one.get(name) or "") for name, text in begun.items()}
 
 
 def _events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:

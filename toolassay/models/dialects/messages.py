@@ -132,7 +132,7 @@ class MessagesStream(EventStream):
                 block = self._blocks[event["index"]]
                 for name, piece in event["delta"].items():  # text, thinking, signature or partial_json
                     if name != "type" and isinstance(piece, str):
-                        block[name] = block.get(name, "") + piece
+                        block[name] = (block.get(name) or "") + piece
             case "message_delta":
                 usage = {**(self._message.get("usage") or {}), **(event.get("usage") or {})}
                 self._message |= {**event["delta"], "usage": usage}

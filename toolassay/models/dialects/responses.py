@@ -94,19 +94,25 @@ def _joined(parts: Iterable[Mapping[str, Any]], name: str) -> str:
 
 
 class ResponsesStream(EventStream):
-    """The events of a streamed response; the last one has all of it."""
+    """The events of a streamed response; the last one has all of it, or no items (some proxies)."""
+
+    def __init__(self, started: float) -> None:
+        super().__init__(started)
+        self._items: list[Any] = []
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
         if event["type"].endswith(".delta"):
             self.begin()
+        elif event["type"] == "response.output_item.done":
+            self._items.append(event["item"])
         elif event["type"] in _FINISHED:
             self._answer = event["response"]
             self.finish = event["type"]
 
     def completion(self) -> Mapping[str, Any]:
         """The answer of the last event."""
-        return _completion(self._answer)
+        return _completion({**self._answer, "output": self._answer.get("output") or self._items})
 
 
 def _received(body: dict[str, Any]) -> dict[str, Any]:
