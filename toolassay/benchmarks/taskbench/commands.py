@@ -123,6 +123,7 @@ def _table(
     more = sum(max(0, len(heading) - 6) for heading in headings)
     is_roomy = width >= longest + 22 + 8 * len(columns) + more
     cells: list[list[str | Cell]] = []
+    has_compat = any(row.numbers["all_samples"] is not None for row in rows)
     for row in rows:
         strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
         counts = msgspec.convert(strict, AskedCounts)
@@ -136,8 +137,8 @@ def _table(
                 _whole(scored / samples if samples else None),
                 *(_points(_compat_value(row, column.compat)) for column in columns),
             ],
-        ]
-    captions = _captions(columns, rows) if with_caption else []
+        ][: 1 + has_compat]
+    captions = _captions(columns, rows, has_compat=has_compat) if with_caption else []
     shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
     table = shown.terminal(padding=1 if is_roomy else 0)
     table.columns[0].min_width = _LEAST_NAME
@@ -145,15 +146,17 @@ def _table(
     return table
 
 
-def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow]) -> list[str]:
+def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow], *, has_compat: bool) -> list[str]:
     by_model = ""
     if any(column.heading == "BsF" for column in columns):
         names = {read_signature(row.numbers["strict"]["signature"]).get("bertscore", "none") for row in rows}
         by_model = f" BsF: {', '.join(sorted(names))}."
+    compat = (
+        " compat: as the published evaluator counts, items it cannot read left out." if has_compat else ""
+    )
     return [
         "Percent; %: scored of the labels. "
-        "strict: every item that was asked counts, 0 where malformed or refused. "
-        f"compat: as the published evaluator counts, items it cannot read left out.{by_model}",
+        f"strict: every item that was asked counts, 0 where malformed or refused.{compat}{by_model}",
         legend(column.heading for column in columns),
     ]
 
