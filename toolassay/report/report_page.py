@@ -452,7 +452,7 @@ def write_report_page(
 
 def _sentence(text: str) -> Markup:
     """A sentence in which no line breaks inside an option, such as `--executor`."""
-    return Markup(re.sub(r"--\w+", r'<span class="mark">\g<0></span>', escape(printable(text))))
+    return Markup(re.sub(r"--\w+", r'<span class="mark">\g<0></span>', str(escape(printable(text)))))
 
 
 def packed(text: str) -> str:
