@@ -1,7 +1,7 @@
 """Values and arguments that a schema allows, drawn at random; a seed fixes them.
 
 A value comes from the first of these that its schema has: listed values, examples, the default, a quotation
-in its description, the format (else that which its name ends in: `email`), the bounds, the pattern. Else it is
+in its description, the format (or one that its name ends in: `email`), the bounds, the pattern. Else it is
 the last word of its name with a number, "title-4821".
 """
 
