@@ -24,10 +24,7 @@ _FUNCTIONS = {
     "variety": "measure_variety",
     "review": "start_review",
     **{name: name for name in ("visualize", "generate", "infer", "evaluate", "check", "compare", "execute")},
-    **{
-        name: name
-        for name in ("export", "leaderboard", "pipeline", "release", "report", "sample", "split", "verify")
-    },
+    **{name: name for name in ("export", "leaderboard", "pipeline", "report", "sample", "split", "verify")},
 }
 # A command with its options: matches "python inference.py", "evaluate.py --llm m" and "toolassay check", not
 # "my/inference.py" or "toolassay import".

@@ -443,17 +443,13 @@ def _stability(
 ) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     if found is None:
-        notes["stability"] = (
-            "one trial has no repeats: run toolassay infer with --trials 2 or more, then toolassay evaluate"
-        )
+        notes["stability"] = "one trial has no repeats: toolassay infer --trials 2, then toolassay evaluate"
         return None
     items, k = found["tasks"].get("1", 0) if partial else whole, found["trials"]
     k = max((int(k) for k, count in found["tasks"].items() if count == items), default=0)
     if k < 2:
         twice = found["tasks"].get("2", 0)
-        notes["stability"] = (
-            f"only {twice} of {items} items were run twice: run the same toolassay infer again"
-        )
+        notes["stability"] = f"only {twice} of {items} items were run twice: run toolassay infer again"
         return None
     if k < found["trials"]:
         notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
@@ -504,9 +500,7 @@ def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency 
 def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None:
     """The security axis in a group of a metrics file; `notes` gets why it is None, or what it lacks."""
     if found is None:
-        notes["security"] = (
-            "no attacks were made: run toolassay infer with --security true, then toolassay evaluate"
-        )
+        notes["security"] = "no attacks were made: toolassay infer --security true, then toolassay evaluate"
         return None
     if counted := found.get("resisted_malformed"):
         notes["security"] = (

@@ -390,13 +390,9 @@ def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
     """
     if len({folder for folder, _ in runs}) < 2:
         return None
-    models = [
-        (folder, ModelReport(run, None, quantities(run, [], [])))
-        for folder, run in sorted(runs, key=lambda one: one[1].model)
-    ]
-    about = (
-        "Not ranked together, as folders differ in what was requested; toolassay compare tests two models."
-    )
+    runs = sorted(runs, key=lambda one: one[1].model)
+    models = [(folder, ModelReport(run, None, quantities(run, [], []))) for folder, run in runs]
+    about = "Folders differ in what was requested, so their models are not ranked together."
     title = "Models of all prediction folders"
     return scoreboard_table(models, heading="predictions", title=title, captions=[about])
 

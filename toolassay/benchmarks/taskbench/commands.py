@@ -151,9 +151,7 @@ def _captions(columns: Sequence[Column], rows: Sequence[_ScoreRow], *, has_compa
     if any(column.heading == "BsF" for column in columns):
         names = {read_signature(row.numbers["strict"]["signature"]).get("bertscore", "none") for row in rows}
         by_model = f" BsF: {', '.join(sorted(names))}."
-    compat = (
-        " compat: as the published evaluator counts, items it cannot read left out." if has_compat else ""
-    )
+    compat = " compat: as the published evaluator counts, items it cannot read left out." * has_compat
     return [
         "Percent; %: scored of the labels. "
         f"strict: every item that was asked counts, 0 where malformed or refused.{compat}{by_model}",
