@@ -128,9 +128,9 @@ class ScoredFolder:
         """The command that writes the metrics of a model."""
         flags = f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
         if self.output(model) is None and not self.file(model).is_file():
-            return f"run inference.py {flags}, then evaluate.py likewise"
+            return f"run toolassay infer {flags}, then toolassay evaluate likewise"
         is_default = self.prediction_dir == "predictions"
-        return f"run evaluate.py {flags}" + f" --prediction_dir {shlex.quote(self.prediction_dir)}" * (
+        return f"run toolassay evaluate {flags}" + f" --prediction_dir {shlex.quote(self.prediction_dir)}" * (
             not is_default
         )
 

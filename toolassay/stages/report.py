@@ -204,7 +204,8 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
     """Whether plans or outcomes were compared, and how those that lack an outcome get one."""
     command = f"toolassay execute --data_dir {shlex.quote(str(folder.folder.path))} --executor"
     if not folder.is_executed:
-        if folder.can_execute:
+        # Tools that were not imported have no executor but the simulator, whose outcomes do not rank.
+        if folder.can_execute and folder.folder.benchmark.dependency_type == "schema":
             again = "then the same with --predictions MODEL"
             yield f"Plans were compared; nothing was executed. To rank by outcome: {command} NAME, {again}."
         return
