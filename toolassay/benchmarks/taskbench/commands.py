@@ -127,7 +127,7 @@ def _table(
     for row in rows:
         strict, scored, samples = (row.numbers[key] for key in ("strict", "node_supports", "all_samples"))
         counts = msgspec.convert(strict, AskedCounts)
-        cells += [
+        both: list[list[str | Cell]] = [
             [
                 *(row.name, Cell("strict", bold=True), counts.phrase, _whole(counts.coverage)),
                 *(Cell(_points(_strict_value(strict, column.strict)), bold=True) for column in columns),
@@ -137,7 +137,8 @@ def _table(
                 _whole(scored / samples if samples else None),
                 *(_points(_compat_value(row, column.compat)) for column in columns),
             ],
-        ][: 1 + has_compat]
+        ]
+        cells += both if has_compat else both[:1]
     captions = _captions(columns, rows, has_compat=has_compat) if with_caption else []
     shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
     table = shown.terminal(padding=1 if is_roomy else 0)
