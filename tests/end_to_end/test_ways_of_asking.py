@@ -269,7 +269,7 @@ def test_imported_tools_are_asked_for_calls_and_every_command_finds_them(
         assert any("--ask tools" in line for line in said)
         assert infer(**asked, **live(imported)).already == 1
         assert evaluate(folder, llm="acme")[0].path.parent.name == "metrics_tools"
-        assert [row.model for row in leaderboard(folder).rows] == ["acme", "acme"]
+        assert [(row.model, row.kind) for row in leaderboard(folder).rows] == [("acme", "strict")]
         assert write_report(folder, out=tmp_path / "report", screen=SILENT).runs[0].model == "acme"
         assert verify(folder, llm="acme").is_equal
         infer(**{**asked, "llm": "planner"}, ask="plan")
