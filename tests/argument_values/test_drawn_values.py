@@ -89,6 +89,11 @@ def test_a_format_is_kept(form: str) -> None:
     assert len(values({"type": "string", "format": form})) > 10
 
 
+def test_a_name_that_ends_in_a_format_has_values_of_it() -> None:
+    assert all("@" in one for one in values({"type": "string"}, "customer_email"))
+    assert {type(one) for one in values({"type": "integer"}, "date")} == {int}
+
+
 def test_a_constant_is_given_but_not_stated() -> None:
     drawn = draws(tool_with({"kind": {"const": "room"}, "city": TEXT}), 1)[0]
     assert drawn.arguments["kind"] == "room"

@@ -152,6 +152,14 @@ async def test_a_call_that_changes_nothing_is_not_kept_beside_one_that_does() ->
     assert found.values["remove_person"] == {"person_id": ["P-2"]}
 
 
+async def test_a_tool_that_finds_nothing_with_any_value_is_named_and_keeps_its_values() -> None:
+    found = await collector(
+        Memory(FUNCTIONS | {"get_person": lambda *_: {"people": []}}, reads=READS)
+    ).collect()
+    assert found.fruitless == {"get_person"}
+    assert set(found.values["get_person"]["person_id"]) == {"P-1", "P-2", "P-3"}
+
+
 async def test_a_tool_that_does_not_answer_is_left_and_the_others_are_collected() -> None:
     library = ToolLibrary([*TOOLS.tools, text_tool("hang_up", "person_id")])
     memory = Memory(FUNCTIONS, reads=READS)

@@ -128,12 +128,13 @@ def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None
 def test_the_command_prints_the_funnel_and_can_ask_for_a_share(
     folder: Path, tmp_path: Path, capsys: Capture
 ) -> None:
-    arguments = ["check", "--data_dir", folder, "--out", tmp_path / "checked"]
+    arguments = ["check", "--data_dir", folder, "--out", tmp_path / "checked it"]
     done = inside(capsys, *map(str, arguments), "--min_pass", "0.5")
     assert done.code == 3
+    assert f"toolassay review --data_dir '{tmp_path / 'checked it/quarantine'}'" in done.err
     assert "warning: 40.0% pass, less than --min_pass (50.0%)" in done.err
     assert "| gate | entering | rejected | quarantined | leaving |" in done.out
-    assert f"{tmp_path / 'checked'}: 2 pass, 2 in quarantine, 1 rejected, of 5" in done.out
+    assert f"{tmp_path / 'checked it'}: 2 pass, 2 in quarantine, 1 rejected, of 5" in done.out
     assert inside(capsys, *map(str, arguments), "--min_pass", "0.4").code == 0
 
 

@@ -11,10 +11,11 @@ import pytest
 from builders import bundled_plans
 from evaluating import metrics_of
 
-from toolassay import compare, evaluate, infer
+from toolassay import compare, evaluate, infer, leaderboard
 from toolassay.cli.main import load, run
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
+from toolassay.tables import Cell
 
 Capture = pytest.CaptureFixture[str]
 COUNT = 80
@@ -47,6 +48,19 @@ def folder(evaluated: Path, tmp_path: Path) -> Path:
 
 def items_of(folder: Path, name: str) -> list[dict[str, Any]]:
     return [value for _, value in read_json_lines(folder / "metrics" / f"{name}.items.jsonl")]
+
+
+def test_models_of_several_prediction_folders_are_found_by_name(folder: Path) -> None:
+    for place in ("predictions", "metrics"):
+        (folder / f"{place}_agents").mkdir()
+        for file in (folder / place).glob("lossy.*"):
+            file.rename(folder / f"{place}_agents" / file.name)
+    (worse,) = compare("offline", "lossy", data_dir=folder, resamples=500).models
+    assert worse.n_compared == COUNT and worse["node_f1"].verdict == "worse"
+    ways = leaderboard(folder).ways
+    assert ways is not None
+    rows = [[cell.text for cell in row[:2] if isinstance(cell, Cell)] for row in ways.rows]
+    assert len(rows) == 3 and ["lossy", "predictions_agents"] in rows
 
 
 def test_a_better_and_a_worse_model_are_distinguished_from_chance(evaluated: Path) -> None:

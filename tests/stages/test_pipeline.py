@@ -37,7 +37,7 @@ def test_a_graph_edited_by_hand_is_used_as_it_is(folder: Path) -> None:
 def test_every_command_it_names_is_the_one_it_runs(folder: Path) -> None:
     told: list[str] = []
     pipeline(folder, number_of_samples=12, seed=5, multiworker=3, screen=Screen(say=told.append))
-    (engine,) = [line for line in told if "data_engine.py" in line]
+    (engine,) = [line for line in told if "toolassay generate" in line]
     assert "--seed 5 --number_of_samples 12 --multiworker 3" in engine
 
 
@@ -72,5 +72,5 @@ def test_a_budget_holds_for_each_run_and_what_it_left_is_said(folder: Path) -> N
     assert not piped.complete and piped.evaluations
     stops = [line for line in told if line.startswith("warning: stopped: --max_requests 8")]
     assert len(stops) == 1  # eight samples make at most eight requests
-    assert any("data_engine.py" in line and line.endswith("--max_requests 8") for line in told)
+    assert any("toolassay generate" in line and line.endswith("--max_requests 8") for line in told)
     assert pipeline(folder, number_of_samples=12).complete

@@ -1,8 +1,8 @@
 """Values and arguments that a schema allows, drawn at random; a seed fixes them.
 
 A value comes from the first of these that its schema has: listed values, examples, the default, a quotation
-in its description, the format, the bounds, the pattern. Else it is the last word of its name with a number,
-"title-4821".
+in its description, the format (or one that its name ends in: `email`), the bounds, the pattern. Else it is
+the last word of its name with a number, "title-4821".
 """
 
 from __future__ import annotations
@@ -314,9 +314,9 @@ def _candidates(place: ValuePlace, rng: Random) -> Iterator[Any]:
         return
     if form := written_form(place.parameter.description):
         yield datetime.fromisoformat(f"{_day(rng)}T{_clock(rng)}").strftime(form)
-    make = _FORMATS.get(str(schema.get("format")))
     # The last word: the name of a tool, "user.name", has more than one.
     name = (re.findall(r"[^\W_]+", place.path[-1] if place.path else "") or ["value"])[-1].casefold()
+    make = _FORMATS.get(str(schema.get("format", name)))
     for _ in range(3):
         number = rng.randrange(1_000, 10_000)
         yield make(rng, number) if make is not None else f"{name}-{number}"

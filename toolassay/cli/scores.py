@@ -210,9 +210,11 @@ def report_command(
         if table.title:
             show("")
         print_table(table.terminal())
-    notes = [
-        f"{one.model}, {one.title}: {axis}: {note}" for one in found.runs for axis, note in one.notes.items()
-    ]
+    by_note: dict[str, list[str]] = {}
+    for one in found.runs:
+        for axis, note in one.notes.items():
+            by_note.setdefault(f"{one.title}: {axis}: {note}", []).append(one.model)
+    notes = [f"{', '.join(models)}, {note}" for note, models in by_note.items()]
     regressions = [one.line for one in found.decision.regressions]
     for line in [*regressions, *mark_lines(found.runs), *notes]:
         show(printable(line))

@@ -68,12 +68,12 @@ class ScoredModel:
         return mark_of(self.name, self.signature) or mark_of(self.metrics.stem, self.signature)
 
 
-def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> list[ScoredModel]:
+def scored_models(given: Sequence[str], metrics_folder: Callable[[str], Path]) -> list[ScoredModel]:
     """The models to compare, with unique names.
 
     Args:
         given: Each the path of a file of items, the path of a metrics file, or the name of a model.
-        metrics_folder: Returns the metrics folder for names; called only if there is a name.
+        metrics_folder: Returns the metrics folder of a model that is given by name.
 
     Raises:
         UsageError: A model has no file of items.
@@ -86,7 +86,7 @@ def scored_models(given: Sequence[str], metrics_folder: Callable[[], Path]) -> l
         elif text.endswith(".json"):
             path, name = items_path(Path(text)), Path(text).stem
         else:
-            path, name = items_path(metrics_folder() / f"{safe_name(text)}.json"), text
+            path, name = items_path(metrics_folder(text) / f"{safe_name(text)}.json"), text
         if not path.is_file():
             fix = f"run evaluate.py --llm {name}, or check the name"
             raise UsageError("no such file of items", file=path, fix=fix)

@@ -8,6 +8,7 @@ gives. *temporal*: any order is possible. *schema*: a field of a tool's result c
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
@@ -59,7 +60,8 @@ def agreed_tools(
         raise ToolFilesDiffer(
             f"differs from {nodes.path or 'the graph'}: {what}",
             file=tools.path,
-            fix=f"regenerate the graph: generate_graph.py --data_dir {folder} --tool_desc {tools.path}",
+            fix=f"regenerate the graph: generate_graph.py --data_dir {shlex.quote(str(folder))} "
+            f"--tool_desc {shlex.quote(str(tools.path))}",
         )
     merged = [replace(tool, inputs=nodes[tool.id].inputs, outputs=nodes[tool.id].outputs) for tool in tools]
     edited = [tool.id for tool in merged if tool.to_json() != nodes[tool.id].to_json()]

@@ -132,6 +132,7 @@ class Observation:
         idle: Links that are not refuted, but did not work with the first item of any result.
         calls: Number of calls that were made.
         unusable: Tools of which no call was accepted, with the words of the last refusal.
+        fruitless: Tools that read and found nothing with any value.
         changing: Tools whose calls changed the workspace.
     """
 
@@ -142,6 +143,7 @@ class Observation:
     idle: set[tuple[str, str]] = field(default_factory=set)
     calls: int = 0
     unusable: dict[str, str] = field(default_factory=dict)
+    fruitless: set[str] = field(default_factory=set)
     changing: set[str] = field(default_factory=set)
 
 
@@ -238,6 +240,9 @@ class Collector:
         made = self.observation
         made.changing = {
             tool.id for tool in self._writers if any(row.after for row in self._accepted[tool.id])
+        }
+        made.fruitless = {
+            tool.id for tool in self._readers if self._idle[tool.id] and not self._accepted[tool.id]
         }
         for name, rows in self._accepted.items():
             rows.extend(() if rows else self._idle[name])

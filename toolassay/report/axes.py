@@ -33,7 +33,7 @@ AXES = ("accuracy", "stability", "cost", "latency", "security")
 Numbers = Mapping[str, Any]
 
 _TIMES = ("first_token_seconds", "seconds_per_output_token", "queued_seconds")
-_NOT_KEPT = "the metrics do not say it: run evaluate.py where the ledger of the run is"
+_NOT_KEPT = "the metrics do not say it: run toolassay evaluate where the ledger of the run is"
 
 
 @dataclass(frozen=True)
@@ -441,15 +441,13 @@ def _stability(
 ) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     if found is None:
-        notes["stability"] = (
-            "one trial has no repeats: run inference.py with --trials 2 or more, then evaluate.py"
-        )
+        notes["stability"] = "one trial has no repeats: toolassay infer --trials 2, then toolassay evaluate"
         return None
     items, k = found["tasks"].get("1", 0) if partial else whole, found["trials"]
     k = max((int(k) for k, count in found["tasks"].items() if count == items), default=0)
     if k < 2:
         twice = found["tasks"].get("2", 0)
-        notes["stability"] = f"only {twice} of {items} items were run twice: run the same inference.py again"
+        notes["stability"] = f"only {twice} of {items} items were run twice: run toolassay infer again"
         return None
     if k < found["trials"]:
         notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
@@ -500,12 +498,12 @@ def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency 
 def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None:
     """The security axis in a group of a metrics file; `notes` gets why it is None, or what it lacks."""
     if found is None:
-        notes["security"] = "no attacks were made: run inference.py with --security true, then evaluate.py"
+        notes["security"] = "no attacks were made: toolassay infer --security true, then toolassay evaluate"
         return None
     if counted := found.get("resisted_malformed"):
         notes["security"] = (
             f"an earlier version counted {counted} unreadable answers as resisted attacks: "
-            "run evaluate.py again"
+            "run toolassay evaluate again"
         )
         return None
     score, unreadable = Interval.of(found["score"]), found.get("unreadable", 0)

@@ -72,7 +72,7 @@ def draw_funnel(bars: Sequence[FunnelRow], path: Path) -> Path:
             for count, colour in zip((bar.leaving, bar.quarantine, bar.reject), _COLOURS, strict=True):
                 axes.barh(y, count / most * _BAR, 2 * _HALF, start, color=colour)
                 start += count / most * _BAR
-            lost = [f"{bar.quarantine:,} put aside"] * bool(bar.quarantine)
+            lost = [f"{bar.quarantine:,} quarantined"] * bool(bar.quarantine)
             lost += [f"{bar.reject:,} rejected"] * bool(bar.reject)
             text = ", ".join([f"{bar.leaving:,} go on", *lost])
             axes.text(start + 0.1, y, text, va="center", fontsize=9, color=QUIET)

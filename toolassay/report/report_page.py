@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import heapq
 import json
+import re
 import zlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from markupsafe import Markup, escape
 from msgspec.structs import asdict
 
 from toolassay.dataset import SHAPES
@@ -430,6 +432,7 @@ def write_report_page(
             for model in folder.models
         ],
         printable=printable,
+        sentence=_sentence,
     )
     head, _, tail = page.partition(token)
     with atomic_writer(path) as stream:
@@ -441,6 +444,11 @@ def write_report_page(
                 )
         stream.write(tail)
     return path
+
+
+def _sentence(text: str) -> Markup:
+    """A sentence in which no line breaks inside an option, such as `--executor`."""
+    return Markup(re.sub(r"--\w+", r'<span class="mark">\g<0></span>', str(escape(printable(text)))))
 
 
 def packed(text: str) -> str:

@@ -6,7 +6,6 @@ This is the only ranking: the report, its page and tables, and `leaderboard` sho
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -384,18 +383,17 @@ def scoreboard_table(
 
 
 def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
-    """Models whose predictions are in several folders, side by side; None if there are none.
+    """Models of several prediction folders, side by side; None if there is one folder.
 
     Args:
         runs: Each with the name of its prediction folder, in the order of the rows of a model.
     """
-    counts = Counter(run.model for _, run in runs)
-    several = sorted((one for one in runs if counts[one[1].model] > 1), key=lambda one: one[1].model)
-    if not several:
+    if len({folder for folder, _ in runs}) < 2:
         return None
-    models = [(folder, ModelReport(run, None, quantities(run, [], []))) for folder, run in several]
-    about = "Rows of one model differ in what was requested, so they are not ranked."
-    title = "The same models, asked in several ways"
+    runs = sorted(runs, key=lambda one: one[1].model)
+    models = [(folder, ModelReport(run, None, quantities(run, [], []))) for folder, run in runs]
+    about = "Folders differ in what was requested, so their models are not ranked together."
+    title = "Models of all prediction folders"
     return scoreboard_table(models, heading="predictions", title=title, captions=[about])
 
 

@@ -222,7 +222,7 @@ class Spending:
         elif totals.local:
             notes["cost"] = (
                 f"local, no price for {totals.local} of {totals.requests} requests: set one with --prices "
-                "FILE of inference.py"
+                "FILE of toolassay infer"
             )
         if not answers:
             notes["latency"] = "no answer was timed: run it again" if self.untimed else "no answer yet"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -627,6 +628,7 @@ def _report(
         screen.say(f"the set is {BY_RULES}")
     screen.say(f"findings of each sample: {out / GATES}; picture: {out / FUNNEL_PICTURE}")
     if funnel.levels["quarantine"]:
-        screen.say(f"to review the quarantined samples: toolassay review --data_dir {out / QUARANTINE}")
+        aside = shlex.quote(str(out / QUARANTINE))
+        screen.say(f"to review the quarantined samples: toolassay review --data_dir {aside}")
     if not funnel.levels["pass"]:
         screen.say(f"{WARNING}no sample passes")

@@ -10,8 +10,9 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.comparison import Comparison, compare_models, scored_models
 from toolassay.evaluation.groups import groups_of
-from toolassay.evaluation.places import metrics_folder
+from toolassay.evaluation.places import default_predictions, metrics_folder
 from toolassay.files import write_json
+from toolassay.runs.settings import PREDICTIONS
 from toolassay.screen import DEFAULT, WARNING, Screen
 
 
@@ -58,10 +59,13 @@ def compare(
         raise UsageError(
             "only one group of items can be compared at a time", fix="give one --split and one --n_tools"
         )
-    files = scored_models(
-        [str(model) for model in models],
-        lambda: metrics_folder(DataFolder(Path(data_dir)).require().path, prediction_dir),
-    )
+
+    def metrics_of(model: str) -> Path:
+        home = DataFolder(Path(data_dir)).require().path
+        is_default = str(prediction_dir) == PREDICTIONS
+        return metrics_folder(home, (is_default and default_predictions(home, model)) or prediction_dir)
+
+    files = scored_models([str(model) for model in models], metrics_of)
     result = compare_models(
         files,
         group=groups[0],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import shlex
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -358,7 +359,7 @@ def _resumable(new: DataFolder | None) -> Iterator[None]:
         if new is None:
             raise
         raise KeyboardInterrupt(
-            f"interrupted; the same command with --data_dir {new.path} continues the run"
+            f"interrupted; the same command with --data_dir {shlex.quote(str(new.path))} continues the run"
         ) from stop
     except ToolassayError:
         if new is not None and not new.data_raw.exists():

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import secrets
+import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -605,7 +606,7 @@ def generation_work(
         parameters=parameters,
         rewrite=rewrite,
         is_foreign=_foreign(folder, settings, force=force),
-        again=f" with --data_dir {folder.path}" if is_new else "",
+        again=f" with --data_dir {shlex.quote(str(folder.path))}" if is_new else "",
     )
 
 

@@ -130,9 +130,9 @@ class ScoredFolder:
         """The command that writes the metrics of a model."""
         flags = f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
         if self.output(model) is None and not self.file(model).is_file():
-            return f"run inference.py {flags}, then evaluate.py likewise"
+            return f"run toolassay infer {flags}, then toolassay evaluate likewise"
         is_default = self.prediction_dir == "predictions"
-        return f"run evaluate.py {flags}" + f" --prediction_dir {shlex.quote(self.prediction_dir)}" * (
+        return f"run toolassay evaluate {flags}" + f" --prediction_dir {shlex.quote(self.prediction_dir)}" * (
             not is_default
         )
 
@@ -245,7 +245,7 @@ class ScoredFolder:
 
 
 def ways_of(folder: DataFolder) -> Table | None:
-    """The models with metrics of several prediction folders of a data folder; None if there are none.
+    """The models of all prediction folders of a data folder; None if there is one folder with metrics.
 
     Where the predictions of one folder were executed, outcomes decide in all of them.
     """
@@ -372,17 +372,15 @@ def leaderboard(
         models[name] = [
             LeaderboardRow(name, kind, counted, *used, signature, mark)
             for kind, counted, signature in kinds
-            if counted is not None and mode in ("both", kind)
+            if counted is not None and (mode == kind or (mode == "both" and counted.items is not None))
         ]
     if not standings:
         raise UsageError(f"no model to show: {'; '.join(remarks)}", file=place.metrics)
     check_editions({name: standing.parts for name, standing in standings.items()})
     remarks += differing_settings({name: standing.parts for name, standing in standings.items()})
     if without := sorted(BASELINES - standings.keys()):
-        flags = " ".join(f"--llm {name}" for name in without)
-        remarks.append(
-            f"baselines not run yet: run inference.py with each of {flags}, then evaluate.py --llm all"
-        )
+        flags = " or ".join(f"--llm {name}" for name in without)
+        remarks.append(f"no baseline yet: run toolassay infer {flags}, then toolassay evaluate --llm all")
     headings, column = scores.headings, scores.sort_by
     if any(not one.problem for one in outcomes.values()):
         headings, column = (*_OUTCOMES, *headings), _OUTCOMES[0]

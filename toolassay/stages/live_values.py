@@ -118,11 +118,13 @@ class Collected(msgspec.Struct):
         changing: Tools of which a call changed the workspace.
         idle_links: Links that stay in the graph, but did not work with the first item of any result; they are
             not sampled.
+        fruitless: Tools that found nothing with any value; plans in which they find nothing are kept.
     """
 
     unusable: list[str] = []
     changing: list[str] = []
     idle_links: list[tuple[str, str]] = []
+    fruitless: list[str] = []
 
     @classmethod
     def of(cls, folder: DataFolder) -> Collected:
@@ -193,7 +195,8 @@ def collect_values(
         write_json(path, observation.values)
         write_json(draft.path / RESULTS, msgspec.to_builtins(observation.results))
         unusable, changing = sorted(observation.unusable), sorted(observation.changing)
-        names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle)))
+        fruitless = sorted(observation.fruitless)
+        names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle), fruitless))
         draft.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
         _hand_over(draft, folder)
     _report(observation, library, folder.path / VALUES, screen)
@@ -308,6 +311,12 @@ def _report(observation: Observation, library: ToolLibrary, path: Path, screen: 
     if observation.unusable:
         named = [f"{name} ({' '.join(words.split())[:80]})" for name, words in observation.unusable.items()]
         screen.say(f"{WARNING}no call of these was accepted: {some_of(named, 20, between='; ')}")
+    if observation.fruitless:
+        named = sorted(observation.fruitless)
+        screen.say(
+            f"{WARNING}these found nothing with any value: {some_of(named, 20)}. Fix: name real values in "
+            f"the descriptions of their arguments, delete {path}, and repeat the command"
+        )
     if observation.idle:
         screen.say(
             f"{count_of(len(observation.idle), 'link')} stay in the graph without a call that worked; "
@@ -344,12 +353,13 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
         work = ExecutionWork(opened, executor.name, library, RunRules(allow_writes=consent))
 
         free = asyncio.Semaphore(_AT_ONCE)
-        changing = Collected.of(folder).changing
+        collected = Collected.of(folder)
         reads = {
             tool.id
             for tool in library
             if opened.is_read_only(tool) or verb_of(tool, None) in ("find", "search")
         }
+        reads -= {*collected.fruitless}
 
         async def run(item: PlannedItem) -> Execution:
             async with free:
@@ -371,7 +381,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             if execution.outcome == "failed":
                 words = f"the plan was executed and failed: {execution.reason}"
                 return Carried("failed", [Problem("execution", words)], texts)
-            found = [Problem("execution", text) for text in pointless(execution, reads, changing)]
+            found = [Problem("execution", text) for text in pointless(execution, reads, collected.changing)]
             return Carried(execution.outcome, found, texts)
 
         yield review

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -107,12 +108,12 @@ def pipeline(
     if samples.number_of_samples is None and samples.cover is None:
         samples = replace(samples, number_of_samples=samples.until or _SAMPLES)
     step = _Steps(screen, 4 + 2 * len(llm))
-    folder, place = f"--data_dir {data_dir}", DataFolder(Path(data_dir))
+    folder, place = f"--data_dir {shlex.quote(str(data_dir))}", DataFolder(Path(data_dir))
     _check_tools(place, tool_desc)
-    step.command("generate_graph.py", folder, f"--tool_desc {tool_desc}" if tool_desc else "")
+    step.command("graph", folder, f"--tool_desc {shlex.quote(str(tool_desc))}" if tool_desc else "")
     if not _has_graph(place, dependency_type, screen):
         build_graph(data_dir, tool_desc=tool_desc, dependency_type=dependency_type, screen=screen)
-    step.command("visualize_graph.py", folder)
+    step.command("visualize", folder)
     try:
         visualize(data_dir, screen=screen)
     except UsageError as error:  # thousands of tools
@@ -135,9 +136,9 @@ def pipeline(
     shared: dict[str, Any] = {"options": options, "limits": limits, "command": command, "screen": screen}
     rewrite = None if generator == "offline" else _REWRITES if rewrite is None else rewrite
     again = _flags(llm=generator, check="true", rewrite=rewrite)
-    step.command("data_engine.py", folder, again, sampling, flags)
+    step.command("generate", folder, again, sampling, flags)
     complete = _write(data_dir, generator, check=True, samples=samples, rewrite=rewrite, **shared)
-    step.command("-m toolassay release", folder, "--critic " + " --critic ".join(critic) if critic else "")
+    step.command("release", folder, "--critic " + " --critic ".join(critic) if critic else "")
     released = release(
         data_dir,
         critic=critic,
@@ -152,7 +153,7 @@ def pipeline(
         return Piped([], False)
     failures: dict[str, ToolassayError] = {}
     for name in llm:
-        step.command("inference.py", folder, f"--llm {name}", flags)
+        step.command("infer", folder, f"--llm {name}", flags)
         try:
             inference = infer(data_dir, llm=name, ask="plan", **shared)
             if not inference.written:
@@ -163,7 +164,7 @@ def pipeline(
             failures[name] = error
     evaluations: list[FolderEvaluation] = []
     for name in (name for name in llm if name not in failures):
-        step.command("evaluate.py", folder, f"--llm {name} --splits all")
+        step.command("evaluate", folder, f"--llm {name} --splits all")
         evaluations += evaluate(data_dir, llm=name, splits=["all"], screen=screen)
     if not evaluations:
         raise next(iter(failures.values()))
@@ -457,6 +458,6 @@ class _Steps:
         self._done += 1
         self._screen.say(f"\n[{self._done}{self._of}] {what}")
 
-    def command(self, script: str, *arguments: str) -> None:
+    def command(self, name: str, *arguments: str) -> None:
         """Announce a stage as the command that would run it alone."""
-        self(" ".join(word for word in (f"python {script}", *arguments) if word))
+        self(" ".join(word for word in (f"toolassay {name}", *arguments) if word))

@@ -200,7 +200,7 @@ def _folder_report(
         measure = f"mean {instead} (no {noun} is entirely right)"
     said = sentences(places, {one.name: one for one in reports}, noun=noun, measure=measure)
     if not places:
-        said = ["No model has a file of items: run evaluate.py."]
+        said = ["No model has a file of items: run toolassay evaluate."]
     verdict = Verdict(score, places, [*said, *_basis(folder)], instead, is_by_outcome=folder.is_executed)
     ways = ways_of(folder.folder)
     return FolderReport(folder.name, folder.title, noun, verdict, reports, ways=ways)
@@ -210,7 +210,8 @@ def _basis(folder: ScoredFolder) -> Iterator[str]:
     """Whether plans or outcomes were compared, and how those that lack an outcome get one."""
     command = f"toolassay execute --data_dir {shlex.quote(str(folder.folder.path))} --executor"
     if not folder.is_executed:
-        if folder.can_execute:
+        # Tools that were not imported have no executor but the simulator, whose outcomes do not rank.
+        if folder.can_execute and folder.folder.benchmark.dependency_type == "schema":
             again = "then the same with --predictions MODEL"
             yield f"Plans were compared; nothing was executed. To rank by outcome: {command} NAME, {again}."
         return
@@ -236,7 +237,7 @@ def _warnings(folder: ScoredFolder, run: Axes, places: Sequence[Place]) -> Itera
     if run.outcomes is not None and run.outcomes.note:
         yield run.outcomes.note
     if run.model not in folder.tables:
-        yield "there is no file of items: it is not ranked (run evaluate.py)"
+        yield "there is no file of items: it is not ranked (run toolassay evaluate)"
         return
     own = ScoredModel(run.model, folder.items_file(run.model))
     for line in torn(own):
@@ -261,7 +262,7 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
     Raises:
         UsageError: The baseline has no file of items, or its labels differ.
     """
-    (base,) = scored_models([baseline], lambda: folder.metrics)
+    (base,) = scored_models([baseline], lambda _: folder.metrics)
     before = read_table(base.items, ALL_ITEMS)
     groups = read_groups(base.metrics) if base.metrics.is_file() else {}
     attacks = security_of(groups.get(OVERALL_GROUP, MetricsGroup()).numbers.get(SECURITY), {})

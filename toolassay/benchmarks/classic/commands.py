@@ -75,7 +75,7 @@ def print_compat(
         for model, figures in published_means(domain).items():
             printed = (_number(figures.get(axis)) for axis in (*axes, "security"))
             lines.append((f"{model} *", domain, *printed, UNKNOWN))
-    print_table(Table(headings, lines, align="nl").terminal())
+    _print_scores(headings, lines)
     if shown:
         more = "" if with_published else "; --with_published true shows them by domain, false leaves them out"
         show(f"* published, on its own data{more}")
@@ -116,7 +116,7 @@ def print_strict(scores: Mapping[str, Numbers]) -> None:
                 _number(strict["cost"][key]["usd_per_1000_messages"]),
             )
             lines.append(line)
-    print_table(Table(headings, lines, align="nl").terminal())
+    _print_scores(headings, lines)
     for agent, found in scores.items():
         if order := found["strict"]["stability"]["domain:all"]["order"]:
             show(
@@ -125,6 +125,13 @@ def print_strict(scores: Mapping[str, Numbers]) -> None:
                 f"{_percent(order['right_in_both'])} % are right in both"
             )
     _print_notes({agent: found["strict"]["notes"] for agent, found in scores.items()})
+
+
+def _print_scores(headings: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
+    """Print a table without the columns of which nothing is known."""
+    kept = [place for place in range(len(headings)) if any(line[place] != UNKNOWN for line in lines)]
+    rows = [[line[place] for place in kept] for line in lines]
+    print_table(Table([headings[place] for place in kept], rows, align="nl").terminal())
 
 
 def print_usage(evaluations: Sequence[FolderEvaluation]) -> None:

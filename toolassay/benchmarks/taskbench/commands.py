@@ -118,11 +118,12 @@ def _table(
     more = sum(max(0, len(heading) - 6) for heading in headings)
     is_roomy = width >= longest + 22 + 8 * len(columns) + more
     cells: list[list[str | Cell]] = []
+    has_compat = any(row.group.numbers["all_samples"] is not None for row in rows)
     for row in rows:
         strict, counts = row.group.strict, row.group.counts
         assert counts is not None  # of scores that this version made
         scored, samples = (row.group.numbers[key] for key in ("node_supports", "all_samples"))
-        cells += [
+        both: list[list[str | Cell]] = [
             [
                 *(row.name, Cell("strict", bold=True), counts.phrase, _whole(counts.coverage)),
                 *(Cell(_points(_strict_value(strict, column.name)), bold=True) for column in columns),
@@ -133,7 +134,8 @@ def _table(
                 *(_points(_compat_value(row, column.compat)) for column in columns),
             ],
         ]
-    captions = _captions(columns, rows) if with_caption else []
+        cells += both if has_compat else both[:1]
+    captions = _captions(columns, rows, has_compat=has_compat) if with_caption else []
     shown = Table((first, "scores", "n", "%", *headings), cells, align="nl", title=title, captions=captions)
     table = shown.terminal(padding=1 if is_roomy else 0)
     table.columns[0].min_width = _LEAST_NAME
@@ -141,15 +143,15 @@ def _table(
     return table
 
 
-def _captions(columns: Sequence[PlanMetric], rows: Sequence[_ScoreRow]) -> list[str]:
+def _captions(columns: Sequence[PlanMetric], rows: Sequence[_ScoreRow], *, has_compat: bool) -> list[str]:
     by_model = ""
     if any(column.heading == "BsF" for column in columns):
         names = {row.group.parts.get("bertscore", "none") for row in rows}
         by_model = f" BsF: {', '.join(sorted(names))}."
+    compat = " compat: as the published evaluator counts, items it cannot read left out." * has_compat
     return [
         "Percent; %: scored of the labels. "
-        "strict: every item that was asked counts, 0 where malformed or refused. "
-        f"compat: as the published evaluator counts, items it cannot read left out.{by_model}",
+        f"strict: every item that was asked counts, 0 where malformed or refused.{compat}{by_model}",
         legend(column.heading for column in columns),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -154,7 +155,8 @@ def import_taskbench(
     elif library != beside.get(TOOLS):
         screen.say(f"the tools are those of {library}")
     if GRAPH not in copies and library is not None:
-        screen.say(f"there is no graph beside the data: toolassay graph --data_dir {target.path} makes it")
+        place = shlex.quote(str(target.path))
+        screen.say(f"there is no graph beside the data: toolassay graph --data_dir {place} makes it")
     screen.show(f"{target.path}: {count_of(len(labels), 'request')} with gold plans, from {facts['source']}")
     return target
 

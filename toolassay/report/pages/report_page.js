@@ -182,7 +182,7 @@
         choice("tool", "tool", folder.tool_names.map((one) => [one, one])),
         Object.entries(folder.group_names).filter(([name, values]) => values.length > 1 && !(folder.type_noun === "group" && name === "domain"))
           .map(([name, values]) => choice(`g-${name}`, name, values.map((one, place) => [place, one]))),
-        choice("model", "model for the next two", names.map((one, place) => [place, one])),
+        choice("model", "outcome and score of", names.map((one, place) => [place, one])),
         choice("outcome", "outcome", folder.outcome_names.map((one, place) => [place, one])),
         choice("score", "score", [["right", "right"], ["partly", "partly"], ["wrong", "wrong"]]),
         box("differ", "models differ"),
@@ -387,7 +387,7 @@
     const unused = found.tools?.never_used ?? [];
     if (unused.length) view.append(el("h3", {}, "Tools that no gold plan calls"), el("p", {}, unused.join(", ")));
     if (found.funnel) {
-      view.append(el("h3", {}, "What the gates held back"), table(["gate", "entering", "rejected", "put aside", "going on"],
+      view.append(el("h3", {}, "What the gates held back"), table(["gate", "entering", "rejected", "quarantined", "leaving"],
         found.funnel.map((one) => [one.gate, one.entering, one.reject, one.quarantine, one.leaving]), "Funnel"));
     }
     if (found.graph) graph(found.graph, number);

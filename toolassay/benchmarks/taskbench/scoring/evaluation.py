@@ -137,8 +137,6 @@ def score_predictions(
     if meanings is None:
         parts["bertscore"] = "none"
     misfits = [] if choices.compat == "published" else compat_misfits(job)
-    if not job.has_compat:
-        notes.remark("compat is undefined: the published evaluator knows no schema graphs")
     if misfits:
         notes.remark(
             "compat is undefined for this library: the published evaluator reads '_' in a tool's name as "
