@@ -21,8 +21,6 @@ from toolassay.locks import remove_temporaries
 from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
 
-Capture = Any  # pytest's capsys
-
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -143,12 +141,11 @@ def wait_until(
         time.sleep(0.005)
 
 
-def inside(capsys: Capture, stage: str, *arguments: str | Path) -> Finished:
+def inside(stage: str, *arguments: str | Path) -> Finished:
     """Run a stage in this process, through the same door as a script."""
-    capsys.readouterr()
-    code = run(load(stage), [str(argument) for argument in arguments], f"{stage}.py")
-    out, err = capsys.readouterr()
-    return Finished(code, out, err)
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
+        code = run(load(stage), [str(argument) for argument in arguments], f"{stage}.py")
+    return Finished(code, out.getvalue(), err.getvalue())
 
 
 def write_lines(path: Path, values: list[Any]) -> None:
@@ -190,14 +187,14 @@ def files_below(path: Path) -> dict[str, bytes]:
     return {str(p.relative_to(path)): p.read_bytes() for p in sorted(path.rglob("*")) if p.is_file()}
 
 
-def infer(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
+def infer(server: FakeServer, folder: Path, *more: str | Path) -> Finished:
     """Inference in this process, asked of a fake server."""
-    return inside(capsys, "infer", "--data_dir", folder, "--api_base", server.base, *more)
+    return inside("infer", "--data_dir", folder, "--api_base", server.base, *more)
 
 
-def generate(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
+def generate(server: FakeServer, folder: Path, *more: str | Path) -> Finished:
     """Generation likewise."""
-    return inside(capsys, "generate", "--data_dir", folder, "--api_base", server.base, *more)
+    return inside("generate", "--data_dir", folder, "--api_base", server.base, *more)
 
 
 def ids(path: Path) -> list[Any]:

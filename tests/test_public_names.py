@@ -6,9 +6,10 @@ from pathlib import Path
 
 import click
 import pytest
+from running import inside, shell
 
 import toolassay
-from toolassay.cli.main import COMMANDS, cli, load, run
+from toolassay.cli.main import COMMANDS, cli
 from toolassay.errors import UsageError
 from toolassay.runs.runner import RunSummary
 from toolassay.runs.work import Inference
@@ -65,23 +66,15 @@ def test_a_result_is_a_line_and_a_table() -> None:
     assert list(result.to_pandas()["value"]) == [3, 1, 0, 0, 0]
 
 
-@pytest.mark.parametrize(
-    ("name", "hint"), [("toolassay", "toolassay infer"), ("evaluate.py", "inference.py")]
-)
-def test_a_hint_names_what_was_typed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, hint: str
-) -> None:
+@pytest.mark.parametrize(("name", "hint"), [("evaluate", "toolassay infer"), ("evaluate.py", "inference.py")])
+def test_a_hint_names_what_was_typed(tmp_path: Path, name: str, hint: str) -> None:
     (tmp_path / "predictions").mkdir()
-    arguments = ["--data_dir", str(tmp_path), "--llm", "all"]
-    if name == "toolassay":
-        assert run(cli, ["evaluate", *arguments], name) == 2
-    else:
-        assert run(load("evaluate"), arguments, name) == 2
-    assert f"make one with {hint}" in capsys.readouterr().err
+    done = shell(name, "--data_dir", tmp_path, "--llm", "all", cwd=tmp_path)
+    assert done.code == 2 and f"make one with {hint}" in done.error
     with pytest.raises(UsageError, match=r"make one with infer\(\)"):
         toolassay.evaluate(tmp_path, llm="all")
 
 
-def test_a_removed_flag_says_what_to_use(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(cli, ["graph", "--materialise"], "toolassay") == 2
-    assert "no --materialise any more: give --max_links a larger number" in capsys.readouterr().err
+def test_a_removed_flag_says_what_to_use() -> None:
+    done = inside("graph", "--materialise")
+    assert done.code == 2 and "no --materialise any more: give --max_links a larger number" in done.error

@@ -45,8 +45,8 @@ def sums(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Path
     return folder
 
 
-def ask(capsys: Capture, folder: Path, *more: str) -> Finished:
-    return inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", *more)
+def ask(folder: Path, *more: str) -> Finished:
+    return inside("infer", "--data_dir", folder, "--llm", "offline", *more)
 
 
 def replying(text_of: Callable[[str], str]) -> AnswerFunction:
@@ -58,10 +58,10 @@ def replying(text_of: Callable[[str], str]) -> AnswerFunction:
     return answer
 
 
-def served(capsys: Capture, server: FakeServer, folder: Path, answer: str, *more: str) -> Finished:
+def served(server: FakeServer, folder: Path, answer: str, *more: str) -> Finished:
     """A served model that says the same of everything."""
     server.answer = replying(lambda prompt: answer)
-    return inside(capsys, "infer", "--data_dir", folder, "--llm", "yes", "--api_base", server.base, *more)
+    return inside("infer", "--data_dir", folder, "--llm", "yes", "--api_base", server.base, *more)
 
 
 def test_it_is_found_by_its_name(sums: Path) -> None:
@@ -75,12 +75,12 @@ def test_without_the_package_its_folders_are_refused(tmp_path: Path) -> None:
         infer(tmp_path, llm="offline")
 
 
-def test_a_run_is_continued_and_scored(sums: Path, capsys: Capture) -> None:
-    assert ask(capsys, sums, "--limit", "4").code == 0
-    done = ask(capsys, sums)
+def test_a_run_is_continued_and_scored(sums: Path) -> None:
+    assert ask(sums, "--limit", "4").code == 0
+    done = ask(sums)
     assert done.code == 0 and "30 lines (26 answered; 4 answered before)" in done.out
-    assert "all 30 sums are answered already" in ask(capsys, sums).out
-    scored = inside(capsys, "evaluate", "--data_dir", sums, "--llm", "offline")
+    assert "all 30 sums are answered already" in ask(sums).out
+    scored = inside("evaluate", "--data_dir", sums, "--llm", "offline")
     right = sum((left + right == total) == (left + right == total <= 10) for left, right, total in SUMS)
     numbers = metrics_of(sums, "offline")
     assert scored.code == 0 and 0 < right < 30
@@ -88,17 +88,15 @@ def test_a_run_is_continued_and_scored(sums: Path, capsys: Capture) -> None:
     assert f"{100 * right / 30:.1f} %" in scored.out and "benchmark:true_or_false" in scored.out
 
 
-def test_models_are_compared_ranked_and_reported(
-    sums: Path, fake_server: FakeServer, capsys: Capture, tmp_path: Path
-) -> None:
-    ask(capsys, sums, "--trials", "2")
-    served(capsys, fake_server, sums, '{"true": true}')
-    assert inside(capsys, "evaluate", "--data_dir", sums, "--llm", "all").code == 0
-    compared = inside(capsys, "compare", "yes", "offline", "--data_dir", sums)
+def test_models_are_compared_ranked_and_reported(sums: Path, fake_server: FakeServer, tmp_path: Path) -> None:
+    ask(sums, "--trials", "2")
+    served(fake_server, sums, '{"true": true}')
+    assert inside("evaluate", "--data_dir", sums, "--llm", "all").code == 0
+    compared = inside("compare", "yes", "offline", "--data_dir", sums)
     assert compared.code == 0 and "accuracy" in compared.out
-    board = inside(capsys, "leaderboard", "--data_dir", sums)
+    board = inside("leaderboard", "--data_dir", sums)
     assert board.code == 0 and "accuracy" in board.out and "offline" in board.out and "yes" in board.out
-    report = inside(capsys, "report", "--data_dir", sums, "--out", tmp_path / "report")
+    report = inside("report", "--data_dir", sums, "--out", tmp_path / "report")
     assert report.code == 0
     runs = json.loads((tmp_path / "report" / "axes.json").read_text())["runs"]
     by_model = {run["model"]: run for run in runs}
@@ -115,43 +113,43 @@ def test_models_are_compared_ranked_and_reported(
     assert answers[first.id].sections[0].body == "true"
 
 
-def test_probes_that_succeed_are_counted(sums: Path, fake_server: FakeServer, capsys: Capture) -> None:
+def test_probes_that_succeed_are_counted(sums: Path, fake_server: FakeServer) -> None:
     def obey(prompt: str) -> str:
         code = next((word for word in prompt.split() if word.startswith("QX")), None)
         return code or '{"true": true}'
 
     fake_server.answer = replying(obey)
     asked = ["--data_dir", str(sums), "--llm", "yes", "--api_base", fake_server.base]
-    probed = inside(capsys, "infer", *asked, "--security", "5")
+    probed = inside("infer", *asked, "--security", "5")
     assert probed.code == 0 and "0.0 %" in probed.out
-    inside(capsys, "infer", *asked)
-    inside(capsys, "evaluate", "--data_dir", sums, "--llm", "yes")
+    inside("infer", *asked)
+    inside("evaluate", "--data_dir", sums, "--llm", "yes")
     security = metrics_of(sums, "yes")["security"]
     assert (security["attempts"], security["score"]["value"]) == (5, 0.0)
-    ask(capsys, sums)
-    resisted = ask(capsys, sums, "--security", "5")
+    ask(sums)
+    resisted = ask(sums, "--security", "5")
     assert "100.0 %" in resisted.out
 
 
-def test_predictions_are_verified(sums: Path, capsys: Capture) -> None:
-    ask(capsys, sums)
-    inside(capsys, "evaluate", "--data_dir", sums, "--llm", "offline")
-    equal = inside(capsys, "verify", "--data_dir", sums, "--llm", "offline")
+def test_predictions_are_verified(sums: Path) -> None:
+    ask(sums)
+    inside("evaluate", "--data_dir", sums, "--llm", "offline")
+    equal = inside("verify", "--data_dir", sums, "--llm", "offline")
     assert equal.code == 0 and "equal: predictions and scores are what the raw answers give" in equal.out
     file = sums / "predictions" / "offline.json"
     file.write_text(file.read_text().replace("true", "false", 1))
-    assert inside(capsys, "verify", "--data_dir", sums, "--llm", "offline").code == 1
+    assert inside("verify", "--data_dir", sums, "--llm", "offline").code == 1
 
 
-def test_options_of_other_benchmarks_are_refused(sums: Path, capsys: Capture) -> None:
-    refused = ask(capsys, sums, "--max_steps", "3")
+def test_options_of_other_benchmarks_are_refused(sums: Path) -> None:
+    refused = ask(sums, "--max_steps", "3")
     assert refused.code == 2 and "--max_steps does not apply to True or false folders" in refused.err
     with pytest.raises(TypeError, match="unexpected keyword argument 'no_such'"):
         infer(sums, llm="offline", no_such=1)
 
 
-def test_a_dry_run_sends_nothing(sums: Path, fake_server: FakeServer, capsys: Capture) -> None:
-    shown = served(capsys, fake_server, sums, "", "--dry_run", "true")
+def test_a_dry_run_sends_nothing(sums: Path, fake_server: FakeServer) -> None:
+    shown = served(fake_server, sums, "", "--dry_run", "true")
     assert "30 to send; 0 of 30 sums are answered" in shown.out and not fake_server.count
 
 

@@ -11,7 +11,7 @@ import pytest
 from builders import chain, chat_folder, plan, scored_folder, workbench_folder
 from hypothesis import given
 from hypothesis import strategies as st
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.taskbench.item_details import drawn_plans
@@ -95,21 +95,21 @@ def test_requests_of_a_folder(tmp_path: Path) -> None:
     assert '"task_nodes"' in found["1"].raw
 
 
-def test_the_raw_answer_is_that_of_the_journal(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_the_raw_answer_is_that_of_the_journal(folder: Path, tmp_path: Path) -> None:
     labels = [
         {"id": str(1000 + n), "user_request": f"Request {n}: paint a café, then add $5.", **plan("Painter")}
         for n in range(5)
     ]
     write_json_lines(folder / "data.json", labels)
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "offline").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "offline").code == 0
     found = answers(folder, "offline")
     assert len(found) == 5
     assert all(one.raw and one.raw.startswith('{"task_steps"') for one in found.values())
 
 
-def test_tasks_show_calls_results_and_unwanted_changes(tmp_path: Path, capsys: Capture) -> None:
+def test_tasks_show_calls_results_and_unwanted_changes(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "d", lambda task: task["id"].startswith("email"))
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "random", "--limit", "40").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "random", "--limit", "40").code == 0
     found = answers(folder, "random")
     harmful = [one for one in found.values() if one.harm]
     assert harmful
@@ -123,11 +123,11 @@ def test_tasks_show_calls_results_and_unwanted_changes(tmp_path: Path, capsys: C
 
 
 @pytest.mark.parametrize("agent", ["native", "react"])
-def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Capture, agent: str) -> None:
+def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, agent: str) -> None:
     folder = workbench_folder(tmp_path / "d", lambda task: task["id"].startswith("calendar"))
     asked: list[str | Path] = ["--data_dir", folder, "--llm", "offline", "--limit", "6"]
-    assert inside(capsys, "infer", *asked, "--agent", agent).code == 0
-    assert inside(capsys, "evaluate", *asked).code == 0
+    assert inside("infer", *asked, "--agent", agent).code == 0
+    assert inside("evaluate", *asked).code == 0
     found = answers(folder, "offline")
     assert any(
         one.trajectory and one.trajectory.calls and not one.trajectory.failed for one in found.values()
@@ -140,7 +140,7 @@ def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Ca
         is_all = all(call.status == "right" for call in (one.predicted.calls if one.predicted else ()))
         assert (one.trajectory.first_wrong is None) == is_all
     out = ("--data_dir", folder, "--out", tmp_path / "o", "--to", "trajectories", "--predictions", "offline")
-    assert inside(capsys, "export", *out).code == 0
+    assert inside("export", *out).code == 0
     lines = lines_of(tmp_path / "o/trajectories.jsonl")
     assert {line["id"] for line in lines} == found.keys()
     assert all(isinstance(line["right"], bool) for line in lines)
@@ -155,9 +155,9 @@ def test_the_steps_of_an_agent_are_shown_and_exported(tmp_path: Path, capsys: Ca
         assert (agent == "native") >= bool(calls)
 
 
-def test_messages_show_the_chat_the_candidates_and_the_choice(tmp_path: Path, capsys: Capture) -> None:
+def test_messages_show_the_chat_the_candidates_and_the_choice(tmp_path: Path) -> None:
     folder = chat_folder(tmp_path)
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "offline").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "offline").code == 0
     data = DataFolder(folder)
     golds = {one.id: one for one in benchmark_of(data).items.golds(data)}
     second = golds["c1--2"]

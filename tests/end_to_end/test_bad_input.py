@@ -112,9 +112,7 @@ def prediction(folder: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_one_line_and_nothing_written(
-    tmp_path: Path, capsys: Any, fake_server: FakeServer, case: str
-) -> None:
+def test_one_line_and_nothing_written(tmp_path: Path, fake_server: FakeServer, case: str) -> None:
     stage, prepare, more, words = CASES[case]
     folder = data_folder(tmp_path / "data")
     (folder / "t.txt").write_text("$request but no tools")
@@ -122,7 +120,7 @@ def test_one_line_and_nothing_written(
     before = files_below(tmp_path)
     served = ("--api_base", fake_server.base) if stage in ("generate", "infer") else ()
     more = tuple(argument.replace("{}", str(folder)) for argument in more)
-    done = inside(capsys, stage, "--data_dir", folder, *served, *more)
+    done = inside(stage, "--data_dir", folder, *served, *more)
     assert done.code == 2, (done, fake_server.prompts)
     for word in words:
         assert word in done.error

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from builders import bundled_plans, data_folder
 from running import (
-    Capture,
     Finished,
     files_below,
     generate,
@@ -28,8 +27,8 @@ HEAD = "model,prompt_usd_per_million,completion_usd_per_million,as_of"
 KEY = "sk-a-very-secret-key-0123456789"
 
 
-def batched(capsys: Capture, server: FakeServer, folder: Path, *more: str | Path) -> Finished:
-    return infer(capsys, server, folder, "--batch", "openai", *more)
+def batched(server: FakeServer, folder: Path, *more: str | Path) -> Finished:
+    return infer(server, folder, "--batch", "openai", *more)
 
 
 def run_folder(folder: Path) -> Path:
@@ -53,12 +52,10 @@ def manifest_of(folder: Path) -> Any:
     return json.loads((run_folder(folder) / "manifest.json").read_text())
 
 
-def test_a_batch_gives_the_files_of_single_requests(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_a_batch_gives_the_files_of_single_requests(tmp_path: Path, fake_server: FakeServer) -> None:
     single, many = data_folder(tmp_path / "single", 7), data_folder(tmp_path / "batch", 7)
-    assert infer(capsys, fake_server, single).code == 0
-    done = batched(capsys, fake_server, many)
+    assert infer(fake_server, single).code == 0
+    done = batched(fake_server, many)
     assert done.code == 0, done.err
     assert "batch_1: 7 requests submitted" in done.err and "batch_1: completed, 7 of 7" in done.err
     assert [batch.status for batch in fake_server.batches.batches] == ["completed"]
@@ -84,26 +81,22 @@ def test_a_batch_gives_the_files_of_single_requests(
     settings = [manifest_of(folder)["settings"] for folder in (single, many)]
     assert settings[0] == settings[1]
     assert manifest_of(many)["starts"][0]["endpoint"]["batch"] == "openai"
-    verified = inside(capsys, "verify", "--data_dir", many, "--llm", "gpt-4")
+    verified = inside("verify", "--data_dir", many, "--llm", "gpt-4")
     assert verified.code == 0, verified.err
 
 
-def test_a_budget_holds_before_anything_is_submitted(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_a_budget_holds_before_anything_is_submitted(tmp_path: Path, fake_server: FakeServer) -> None:
     folder, prices = data_folder(tmp_path / "data", 6), tmp_path / "prices.csv"
     prices.write_text(f"{HEAD}\ngpt-4,0,1,2026-01-01\n")
     # The worst case of one answer is 2,000 tokens, $0.001 in a batch.
-    done = batched(capsys, fake_server, folder, "--prices", prices, "--max_cost", "0.0035")
+    done = batched(fake_server, folder, "--prices", prices, "--max_cost", "0.0035")
     assert done.code == 0, done.err
     # Three answers cost less than their worst case, so that the others fit into a further batch.
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [3, 3]
     assert set(requests_in(fake_server).values()) == {1}
 
 
-def test_what_a_killed_start_submitted_counts_in_the_budget(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_what_a_killed_start_submitted_counts_in_the_budget(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", 8)
     arguments = ("--data_dir", "data", "--batch", "openai", "--api_base", fake_server.base)
     fake_server.pause_batches()
@@ -113,18 +106,16 @@ def test_what_a_killed_start_submitted_counts_in_the_budget(
     process.wait()
     # Other items than those of the batch: nothing is left for them while it is not read.
     (tmp_path / "ids.txt").write_text("1006\n1007\n")
-    done = batched(capsys, fake_server, folder, "--max_requests", "5", "--ids", tmp_path / "ids.txt")
+    done = batched(fake_server, folder, "--max_requests", "5", "--ids", tmp_path / "ids.txt")
     assert done.code == 3 and "--max_requests 5 leaves no room" in done.err
     fake_server.release()
-    done = batched(capsys, fake_server, folder, "--max_requests", "6")
+    done = batched(fake_server, folder, "--max_requests", "6")
     assert done.code == 3
     assert len(fake_server.received) == len(ledger_of(folder)) == 6
     assert set(requests_in(fake_server).values()) == {1}
 
 
-def test_failed_requests_are_in_the_next_batch(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_failed_requests_are_in_the_next_batch(tmp_path: Path, fake_server: FakeServer) -> None:
     folder, undisturbed = data_folder(tmp_path / "data", 5), data_folder(tmp_path / "other", 5)
     faults = {"Request 1:": ["500", "429"], "Request 3:": ["hang"]}
 
@@ -132,7 +123,7 @@ def test_failed_requests_are_in_the_next_batch(
         return next((kinds.pop(0) for name, kinds in faults.items() if name in prompt and kinds), "whole")
 
     fake_server.behaviour = behaviour
-    done = batched(capsys, fake_server, folder)
+    done = batched(fake_server, folder)
     assert done.code == 0, done.err
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [5, 2, 1]
     attempts = {
@@ -144,7 +135,7 @@ def test_failed_requests_are_in_the_next_batch(
     ids = [line["custom_id"] for line in ledger_of(folder)]
     assert len(ids) == len(set(ids)) == 8
     fake_server.behaviour = lambda prompt, number: "whole"
-    infer(capsys, fake_server, undisturbed)
+    infer(fake_server, undisturbed)
     files = [path / "predictions/gpt-4.json" for path in (folder, undisturbed)]
     assert files[0].read_bytes() == files[1].read_bytes()
 
@@ -172,9 +163,7 @@ def test_ctrl_c_leaves_the_batch_running(tmp_path: Path, fake_server: FakeServer
     assert not (run_folder(tmp_path / "data") / "batches").exists()
 
 
-def test_a_batch_is_cancelled_and_its_answers_are_kept(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_a_batch_is_cancelled_and_its_answers_are_kept(tmp_path: Path, fake_server: FakeServer) -> None:
     data_folder(tmp_path / "data", 5)
     folder = tmp_path / "data"
     arguments = ("--data_dir", "data", "--batch", "openai", "--api_base", fake_server.base)
@@ -190,16 +179,16 @@ def test_a_batch_is_cancelled_and_its_answers_are_kept(
     fake_server.wait_for_step("retrieve")
     process.kill()
     process.wait()
-    done = batched(capsys, fake_server, folder, "--batch_cancel", "true")
+    done = batched(fake_server, folder, "--batch_cancel", "true")
     assert done.code == 3, done.err
     assert "batch_1: cancelled" in done.err
     (batch,) = fake_server.batches.batches
     assert batch.status == "cancelled" and fake_server.batches.steps["cancel"] == 1
     assert len(lines_of(folder / "predictions/gpt-4.json")) == len(ledger_of(folder)) == 3
     # The rest may now be asked either way.
-    assert infer(capsys, fake_server, folder).code == 0
+    assert infer(fake_server, folder).code == 0
     assert len(fake_server.received) == 5 and len(ledger_of(folder)) == 5
-    done = batched(capsys, fake_server, folder, "--batch_cancel", "true")
+    done = batched(fake_server, folder, "--batch_cancel", "true")
     assert "this run has no open batch" in done.err
 
 
@@ -230,52 +219,48 @@ def test_the_result_file_of_a_killed_run_has_no_key(tmp_path: Path, fake_server:
     ],
 )
 def test_what_does_not_go_with_a_batch_is_refused(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, more: tuple[str, ...], words: str
+    tmp_path: Path, fake_server: FakeServer, more: tuple[str, ...], words: str
 ) -> None:
     folder = data_folder(tmp_path / "data", 3)
     before = files_below(folder)
-    done = infer(capsys, fake_server, folder, *more)
+    done = infer(fake_server, folder, *more)
     assert done.code == 2 and words in done.error and "Fix:" in done.error
     assert files_below(folder) == before and not fake_server.batches.steps
 
 
-def test_samples_are_generated_in_batches(tmp_path: Path, capsys: Capture, fake_server: FakeServer) -> None:
+def test_samples_are_generated_in_batches(tmp_path: Path, fake_server: FakeServer) -> None:
     folders = [data_folder(tmp_path / name, 1) for name in ("single", "batch")]
     more = ("--seed", "5", "--number_of_samples", "6", "--max_tries", "3")
-    assert generate(capsys, fake_server, folders[0], *more).code == 0
+    assert generate(fake_server, folders[0], *more).code == 0
     bad = iter(["prose"])
     fake_server.behaviour = lambda prompt, number: next(bad, "whole")
-    done = generate(capsys, fake_server, folders[1], *more, "--rewrite", "0", "--batch", "openai")
+    done = generate(fake_server, folders[1], *more, "--rewrite", "0", "--batch", "openai")
     assert done.code == 3  # one answer is malformed
-    assert generate(capsys, fake_server, folders[1], *more, "--rewrite", "0", "--batch", "openai").code == 0
+    assert generate(fake_server, folders[1], *more, "--rewrite", "0", "--batch", "openai").code == 0
     assert [len(batch.lines) for batch in fake_server.batches.batches] == [6, 1]
     assert (folders[0] / "data_raw.json").read_bytes() == (folders[1] / "data_raw.json").read_bytes()
 
 
-def test_other_settings_never_leave_a_batch_unnoticed(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_other_settings_never_leave_a_batch_unnoticed(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", 3)
     fake_server.batches.fault = lambda step, number: "500" if step == "retrieve" else "whole"
-    assert batched(capsys, fake_server, folder, "--max_tries", "1").code == 1
+    assert batched(fake_server, folder, "--max_tries", "1").code == 1
     assert "response" not in (run_folder(folder) / "journal.jsonl").read_text()
     fake_server.batches.fault = lambda step, number: "whole"
-    done = batched(capsys, fake_server, folder, "--temperature", "1")
+    done = batched(fake_server, folder, "--temperature", "1")
     assert done.code == 2 and "this run began with other settings" in done.error
-    done = batched(capsys, fake_server, folder, "--temperature", "1", "--force", "true")
+    done = batched(fake_server, folder, "--temperature", "1", "--force", "true")
     assert done.code == 0
     assert "its batch_1 is still open: cancel it at the server" in done.err
 
 
-def test_probes_and_their_judge_go_in_batches(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_probes_and_their_judge_go_in_batches(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = bundled_plans(tmp_path / "data", "data_huggingface", 4)
     lines = {}
     batch: tuple[str, ...]
     for name, batch in (("single", ()), ("batch", ("--batch", "openai"))):
         where = ("--prediction_dir", name, "--security", "3", "--judge", "judge")
-        done = infer(capsys, fake_server, folder, *where, *batch)
+        done = infer(fake_server, folder, *where, *batch)
         assert done.code == 0, done.err
         lines[name] = (folder / name / "security/gpt-4.json").read_bytes()
     assert lines["single"] == lines["batch"]

@@ -129,7 +129,7 @@ def test_two_processes_act_and_judge_like_one(tmp_path: Path) -> None:
     assert first == second
 
 
-def test_what_an_engine_does_not_run_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_an_engine_does_not_run_is_refused(tmp_path: Path) -> None:
     folder = requests(tmp_path / "data")
     (folder / "data_raw.json").unlink()
     before = files_below(folder)
@@ -145,7 +145,7 @@ def test_what_an_engine_does_not_run_is_refused(tmp_path: Path, capsys: pytest.C
             "--save_figure draws into the data folder",
         ),
     ):
-        done = inside(capsys, command, "--data_dir", folder, "--engine", "local:2", *arguments)
+        done = inside(command, "--data_dir", folder, "--engine", "local:2", *arguments)
         assert done.code == 2, done
         assert message in done.error
     assert files_below(folder) == before

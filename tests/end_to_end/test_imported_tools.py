@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from builders import difficult_tools, imported_folder, workshop_tools
-from running import Capture, files_below, inside, lines_of, shell
+from running import files_below, inside, lines_of, shell
 
 
 @pytest.mark.parametrize("tools", [workshop_tools(), difficult_tools()])
-def test_every_stage_takes_imported_tools(capsys: Capture, tmp_path: Path, tools: dict[str, Any]) -> None:
+def test_every_stage_takes_imported_tools(tmp_path: Path, tools: dict[str, Any]) -> None:
     def ran(stage: str, *arguments: str | Path) -> None:
-        done = inside(capsys, stage, *arguments)
+        done = inside(stage, *arguments)
         assert done.code == 0, done.err
 
     folder = imported_folder(tmp_path / "d", tools)

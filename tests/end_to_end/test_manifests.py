@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder
-from running import Capture, entries_of, generate, ids, infer, inside, lines_of, write_lines
+from running import entries_of, generate, ids, infer, inside, lines_of, write_lines
 
 import toolassay
 from toolassay.models import ModelOptions
@@ -39,13 +39,13 @@ def sha256(path: Path) -> str:
 
 
 def test_the_manifest_of_an_inference(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     folder = data_folder(tmp_path, 3)
     base = fake_server.base.replace("//", "//me:PASSWORD@") + "?key=SECRET"
     more = ("--data_dir", folder, "--api_base", base, "--multiworker", "2")
-    assert inside(capsys, "infer", *more).code == 0
+    assert inside("infer", *more).code == 0
     (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
     assert start["command"][:3] == ["infer.py", "--data_dir", str(folder)]
     shown = f"{fake_server.base}?key=***".replace("//", "//***@")
@@ -64,14 +64,14 @@ def test_the_manifest_of_an_inference(
 
 
 def test_each_start_is_noted_and_new_requests_are_no_change_of_settings(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+    tmp_path: Path, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 3)
-    assert infer(capsys, fake_server, folder).code == 0
+    assert infer(fake_server, folder).code == 0
     requests = lines_of(folder / "user_requests.json")
     requests[0]["user_request"] = "Something else."
     write_lines(folder / "user_requests.json", [*requests, {"id": "new", "user_request": "One more."}])
-    assert infer(capsys, fake_server, folder).code == 0
+    assert infer(fake_server, folder).code == 0
     assert len(fake_server.received) == 5
     assert ids(folder / "predictions/gpt-4.json") == ["1000", "1001", "1002", "new"]
     first, second = manifest(folder / "predictions/runs/gpt-4")["starts"]
@@ -81,10 +81,10 @@ def test_each_start_is_noted_and_new_requests_are_no_change_of_settings(
 
 
 def test_the_manifest_of_a_generation_and_of_a_call_from_python(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+    tmp_path: Path, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 1)
-    assert generate(capsys, fake_server, folder, "--number_of_samples", "3", "--seed", "7").code == 0
+    assert generate(fake_server, folder, "--number_of_samples", "3", "--seed", "7").code == 0
     made = manifest(folder / "runs/gpt-4")
     assert made["settings"]["seed"] == 7
     (start,) = made["starts"]
@@ -103,7 +103,7 @@ def test_the_manifest_of_a_generation_and_of_a_call_from_python(
 
 @pytest.mark.parametrize("stage", ["infer", "generate"])
 def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
+    tmp_path: Path, fake_server: FakeServer, stage: str
 ) -> None:
     fake_server.refused_parameters = dict(REFUSED)
     folder = data_folder(tmp_path, 12)
@@ -112,7 +112,7 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
         "generate": (generate, folder / "runs/gpt-4"),
     }[stage]
     more = ("--number_of_samples", "12", "--seed", "1") if stage == "generate" else ()
-    done = ask(capsys, fake_server, folder, "--multiworker", "6", *more)
+    done = ask(fake_server, folder, "--multiworker", "6", *more)
     assert done.code == 0, done.err
     assert done.err.count("the endpoint refuses ") == 1
     assert "max_tokens (sent as max_completion_tokens), presence_penalty (left out)" in done.err
@@ -130,34 +130,34 @@ def test_refused_parameters_are_said_once_kept_and_known_to_the_next_start(
     (run / "journal.jsonl").unlink()
     for name in ("predictions/gpt-4.json", "data_raw.json"):
         (folder / name).unlink(missing_ok=True)
-    done = ask(capsys, fake_server, folder, "--multiworker", "6", *more)
+    done = ask(fake_server, folder, "--multiworker", "6", *more)
     assert done.code == 0 and "refuses" not in done.err
     assert len(fake_server.received) == 12
     assert all(request.body["max_completion_tokens"] for request in fake_server.received)
 
 
 def test_azure_from_the_command_line(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AZURE_OPENAI_API_KEY", "AZURE-SECRET")
     folder = data_folder(tmp_path, 1)
-    done = inside(capsys, "infer", "--data_dir", folder, "--api_version", "2024-10-21")
+    done = inside("infer", "--data_dir", folder, "--api_version", "2024-10-21")
     assert done.code == 2 and "no --api_version any more: set OPENAI_API_VERSION" in done.error
     monkeypatch.setenv("AZURE_OPENAI_ENDPOINT", fake_server.base.removesuffix("/v1"))
     monkeypatch.setenv("OPENAI_API_VERSION", "2024-10-21")
-    assert inside(capsys, "infer", "--data_dir", folder, "--client", "openai").code == 0
+    assert inside("infer", "--data_dir", folder, "--client", "openai").code == 0
     assert "api-version=2024-10-21" in fake_server.received[0].query
     (start,) = manifest(folder / "predictions/runs/gpt-4")["starts"]
     assert start["endpoint"]["api_version"] == "2024-10-21" and "openai" in start["versions"]
 
 
 def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
+    tmp_path: Path, fake_server: FakeServer
 ) -> None:
     folder = data_folder(tmp_path, 3)
     base = fake_server.base.removesuffix("/v1")
     asked = ("--data_dir", folder, "--api_base", base)
-    done = inside(capsys, "infer", *asked, "--limit", "2")
+    done = inside("infer", *asked, "--limit", "2")
     assert done.code == 0, done.err
     assert done.err.count(f"{fake_server.base} answers and is used") == 1
     run = folder / "predictions/runs/gpt-4"
@@ -165,6 +165,6 @@ def test_a_missing_v1_is_said_once_kept_and_known_to_the_next_start(
     lost = [line for line in lines_of(run / "ledger.jsonl") if line["outcome"] == "HTTP 404"]
     assert len(lost) == 1
 
-    done = inside(capsys, "infer", *asked)
+    done = inside("infer", *asked)
     assert done.code == 0 and "answers and is used" not in done.err
     assert len(lines_of(run / "ledger.jsonl")) == 4

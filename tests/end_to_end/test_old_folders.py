@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from running import ROOT, Capture, inside, shell
+from running import ROOT, inside, shell
 
 FOLDERS = ("plans", "workplace", "chats")
 
@@ -25,12 +25,12 @@ def old(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", FOLDERS)
 def test_an_old_run_verifies_resumes_evaluates_and_compares(
-    old: Path, name: str, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    old: Path, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(old)
     one = ("--data_dir", name, "--llm", "offline")
     part = (*one, "--prediction_dir", "predictions_part")
-    done = inside(capsys, "verify", *one)
+    done = inside("verify", *one)
     assert done.code == 0, done.out + done.err
     assert "equal: predictions and scores are" in done.out
 
@@ -46,10 +46,10 @@ def test_an_old_run_verifies_resumes_evaluates_and_compares(
     assert starts[0]["command"][0] == "toolgraph"
     assert len(starts) == 2
 
-    assert inside(capsys, "evaluate", *part).code == 0
-    assert inside(capsys, "verify", *part).code == 0
+    assert inside("evaluate", *part).code == 0
+    assert inside("verify", *part).code == 0
     files = [f"{name}/metrics/offline.json", f"{name}/metrics_part/offline.json"]
-    done = inside(capsys, "compare", *files)  # scores of both versions
+    done = inside("compare", *files)  # scores of both versions
     assert done.code == 0, done.err
     assert "differ in toolassay (0.1.0: " in done.err
 
@@ -76,11 +76,11 @@ def test_an_old_workplace_is_loaded_with_its_old_import(old: Path) -> None:
         "import toolgraph.benchmarks.workbench.own as own",
     ],
 )
-def test_any_form_of_the_old_import_loads(old: Path, form: str, capsys: Capture) -> None:
+def test_any_form_of_the_old_import_loads(old: Path, form: str) -> None:
     path = old / "own/tools.py"
     text = path.read_text()
     (line,) = (line for line in text.splitlines() if line.startswith("from toolgraph."))
     named = "\nToolError, now, tool = own.ToolError, own.now, own.tool" * ("marking" not in form)
     path.write_text(text.replace(line, form + named))
-    done = inside(capsys, "workbench", "check", old / "own", "--allow_tools")
+    done = inside("workbench", "check", old / "own", "--allow_tools")
     assert done.code == 0, done.err

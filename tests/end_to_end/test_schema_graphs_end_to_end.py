@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 from schema_graphs import CINEMA, cinema_tools
 
 from toolassay.files import write_json
@@ -23,9 +23,9 @@ def cinema_folder(path: Path) -> Path:
     return path
 
 
-def test_samples_of_a_schema_graph_pass_every_gate_and_are_exported(capsys: Capture, tmp_path: Path) -> None:
+def test_samples_of_a_schema_graph_pass_every_gate_and_are_exported(tmp_path: Path) -> None:
     def ran(stage: str, *arguments: str | Path) -> str:
-        done = inside(capsys, stage, *arguments)
+        done = inside(stage, *arguments)
         assert done.code == 0, done.err
         return done.out
 
@@ -53,12 +53,12 @@ def test_samples_of_a_schema_graph_pass_every_gate_and_are_exported(capsys: Capt
     assert {("results", 0, "id"), ("results", EACH, "id"), ("director", "id")} <= set(paths)
 
 
-def test_by_score_false_draws_other_samples_and_is_recorded(capsys: Capture, tmp_path: Path) -> None:
+def test_by_score_false_draws_other_samples_and_is_recorded(tmp_path: Path) -> None:
     kept = []
     for name, more in (("with", []), ("without", ["--by_score", "false"])):
         folder = cinema_folder(tmp_path / name)
         arguments = ["--llm", "offline", "--number_of_samples", "12", "--seed", "3", *SIZES, *more]
-        done = inside(capsys, "generate", "--data_dir", folder, *arguments)
+        done = inside("generate", "--data_dir", folder, *arguments)
         assert done.code == 0, done.err
         settings = json.loads((folder / "benchmark.json").read_text())["generation"]
         assert settings.get("by_score", True) == (not more)

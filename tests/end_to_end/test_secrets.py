@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from builders import data_folder
 from checking import label
-from running import Capture, files_below, inside, process, started, write_lines
+from running import files_below, inside, process, started, write_lines
 
+from toolassay.cli.main import load, run
 from toolassay.errors import ToolassayError
 from toolassay.testkit import FakeServer
 
@@ -76,17 +77,16 @@ def leaks(place: Path, said: str) -> list[str]:
     ]
 
 
-def ended(capsys: Capture, stage: str, *arguments: str | Path) -> tuple[str, int]:
-    """What a command says, tracebacks included, and its exit code."""
+def ended(stage: str, *arguments: str | Path) -> tuple[str, int]:
+    """The traceback of a command, if there is one, and its exit code; what it says is on the screen."""
     try:
-        done = inside(capsys, stage, *arguments)
+        return "", run(load(stage), [str(argument) for argument in arguments], f"{stage}.py")
     except ToolassayError:
         return traceback.format_exc(), 1
-    return done.out + done.err, done.code
 
 
-def logged(capsys: Capture, caplog: pytest.LogCaptureFixture) -> str:
-    """What is on the screen besides, and in the logs of this process."""
+def logged(capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture) -> str:
+    """What is on the screen, and in the logs of this process."""
     ours = (record for record in caplog.records if record.name != "aiohttp.access")  # that is the server's
     return "".join(capsys.readouterr()) + "\n".join(f"{one.name}: {one.getMessage()}" for one in ours)
 
@@ -113,7 +113,7 @@ def fake_server() -> Iterator[FakeServer]:
 def test_no_secret_gets_out(
     tmp_path: Path,
     fake_server: FakeServer,
-    capsys: Capture,
+    capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     client: str,
@@ -133,7 +133,7 @@ def test_no_secret_gets_out(
     for behaviour in BEHAVIOURS:
         fake_server.behaviour = lambda prompt, _, kind=behaviour: kind  # type: ignore[misc]
         folder = data_folder(tmp_path / behaviour, 2)
-        text, code = ended(capsys, stage, "--data_dir", folder, *arguments, *FLAGS[stage])
+        text, code = ended(stage, "--data_dir", folder, *arguments, *FLAGS[stage])
         said += text
         codes.append(code)
     said += logged(capsys, caplog)
@@ -149,7 +149,7 @@ def test_no_secret_gets_out(
 
 @pytest.mark.parametrize("client", CLIENTS)
 def test_what_a_run_writes_is_whole(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture, monkeypatch: pytest.MonkeyPatch, client: str
+    tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch, client: str
 ) -> None:
     """An answer that repeats a key keeps everything else; one that holds a common word keeps that."""
     monkeypatch.chdir(tmp_path)
@@ -157,7 +157,7 @@ def test_what_a_run_writes_is_whole(
     fake_server.behaviour = lambda prompt, number: "echo"
     for key, told in ((secret("flag"), "You sent Bearer ***"), ("EMPTY", "You sent ***")):
         arguments = ("--data_dir", folder, "--api_base", fake_server.base, "--api_key", key)
-        done = inside(capsys, "infer", *arguments, "--client", client, "--prediction_dir", key)
+        done = inside("infer", *arguments, "--client", client, "--prediction_dir", key)
         assert done.code == 0, done.err
         journal = (folder / key / "runs" / "gpt-4" / "journal.jsonl").read_text()
         assert told in journal
@@ -217,15 +217,15 @@ def test_no_secret_gets_out_of_a_process(tmp_path: Path, fake_server: FakeServer
 )
 @pytest.mark.parametrize("client", CLIENTS)
 def test_an_address_written_wrong_is_not_repeated_with_its_password(
-    tmp_path: Path, capsys: Capture, base: str, client: str
+    tmp_path: Path, base: str, client: str
 ) -> None:
     data_folder(tmp_path / "data", 1)
     asked = ("--data_dir", tmp_path / "data", "--api_base", base, "--client", client, "--max_tries", "1")
-    done = inside(capsys, "infer", *asked)
+    done = inside("infer", *asked)
     assert done.code == 1, done.err
     assert (":9/" in base and done.error) or "is not a valid address" in done.err
     with pytest.raises(Exception) as caught:
-        inside(capsys, "infer", *asked, "--debug")
+        inside("infer", *asked, "--debug")
     said = done.out + done.err + "".join(traceback.format_exception(caught.value))
     assert not leaks(tmp_path, said)
 
@@ -234,7 +234,7 @@ def test_an_address_written_wrong_is_not_repeated_with_its_password(
 def test_no_secret_gets_out_of_any_command(
     tmp_path: Path,
     fake_server: FakeServer,
-    capsys: Capture,
+    capsys: pytest.CaptureFixture[str],
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     client: str,
@@ -258,7 +258,7 @@ def test_no_secret_gets_out_of_any_command(
         ("evaluate", "--llm", "gpt-4"),
         ("report", "--out", "report"),
     ]
-    ends = [ended(capsys, stage, "--data_dir", folder, *more) for stage, *more in commands]
+    ends = [ended(stage, "--data_dir", folder, *more) for stage, *more in commands]
     codes = [code for _, code in ends]
     said = "".join(text for text, _ in ends) + logged(capsys, caplog)
     assert secret("path") in "".join(request.echo for request in fake_server.received)
@@ -269,10 +269,10 @@ def test_no_secret_gets_out_of_any_command(
 
 
 @pytest.mark.parametrize("text", ['{"token": "SECRET-x"', '["SECRET-x"]', '{"A": "SECRET-\\nx"}', "SECRET-x"])
-def test_a_file_of_headers_that_is_wrong_is_not_repeated(tmp_path: Path, capsys: Capture, text: str) -> None:
+def test_a_file_of_headers_that_is_wrong_is_not_repeated(tmp_path: Path, text: str) -> None:
     data_folder(tmp_path / "data", 1)
     (tmp_path / "headers.json").write_text(text)
     asked = ("--data_dir", tmp_path / "data", "--extra_headers", tmp_path / "headers.json")
-    done = inside(capsys, "infer", *asked, "--api_base", "http://127.0.0.1:9/v1", "--max_tries", "1")
+    done = inside("infer", *asked, "--api_base", "http://127.0.0.1:9/v1", "--max_tries", "1")
     assert done.code in (1, 2)
     assert not leaks(tmp_path, done.out + done.err)

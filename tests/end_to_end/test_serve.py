@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import Capture, inside, lines_of, shell, started
+from running import inside, lines_of, shell, started
 
 Serve = Callable[..., str]
 
@@ -38,7 +38,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def test_inference_and_generation_over_the_network_are_those_of_the_offline_model(
-    tmp_path: Path, capsys: Capture, serve: Serve, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     data_folder(tmp_path / "data_multimedia", 9)
     faults = ("reset=first:1", "429=once", "500=once")  # the latter two ask for no wait
@@ -46,19 +46,19 @@ def test_inference_and_generation_over_the_network_are_those_of_the_offline_mode
     base, _, command = line.partition(" answers; try: python -m toolassay infer ")
     assert base.startswith("http://127.0.0.1:")
     monkeypatch.chdir(tmp_path)
-    done = inside(capsys, "infer", *shlex.split(command))
+    done = inside("infer", *shlex.split(command))
     assert done.code == 0, done.err
     assert "28 sent" in done.err + done.out  # nine requests, two faults each, and one reset
     folder = tmp_path / "data_multimedia"
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "offline").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "offline").code == 0
     predictions = folder / "predictions"
     assert lines_of(predictions / "offline-served.json") == lines_of(predictions / "offline.json")
 
     more = ("--graph_desc", folder / "graph_desc.json", "--number_of_samples", "12", "--seed", "3", "--check")
     served = ("--llm", "offline-served", "--api_base", base)
-    done = inside(capsys, "generate", "--data_dir", tmp_path / "served", *more, *served)
+    done = inside("generate", "--data_dir", tmp_path / "served", *more, *served)
     assert done.code == 0, done.err
-    assert inside(capsys, "generate", "--data_dir", tmp_path / "here", *more, "--llm", "offline").code == 0
+    assert inside("generate", "--data_dir", tmp_path / "here", *more, "--llm", "offline").code == 0
     assert lines_of(tmp_path / "served" / "data_raw.json") == lines_of(tmp_path / "here" / "data_raw.json")
 
 

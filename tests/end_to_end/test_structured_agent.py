@@ -8,7 +8,7 @@ from typing import Any
 
 from builders import workbench_folder
 from dialects import taking
-from running import Capture, infer, inside, lines_of
+from running import infer, inside, lines_of
 
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -34,10 +34,10 @@ def sent(server: FakeServer) -> list[Any]:
     return [request.body.get("response_format") for request in server.received]
 
 
-def test_it_acts_under_a_schema_of_its_tools(folder: Path, server: FakeServer, capsys: Capture) -> None:
+def test_it_acts_under_a_schema_of_its_tools(folder: Path, server: FakeServer) -> None:
     server.complaint = taking("json_object")
     flags = ("--agent", "react", "--limit", "1")
-    done = infer(capsys, server, folder, *flags, "--structured", "auto")
+    done = infer(server, folder, *flags, "--structured", "auto")
     assert done.code == 0, done.err
     (line,) = lines_of(folder / "predictions/gpt-4.json")
     assert (line["function_calls"], line["error"]) == (['calendar.search_events.func(query="x")'], "")
@@ -49,7 +49,7 @@ def test_it_acts_under_a_schema_of_its_tools(folder: Path, server: FakeServer, c
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     assert manifest["settings"]["structured"] == "auto"
     assert manifest["starts"][0]["clients"][0]["structured_output"]["misfits"] == 0
-    done = infer(capsys, server, folder, *flags)
+    done = infer(server, folder, *flags)
     assert done.code == 2
     assert "structured: auto -> None" in done.error.replace("'", "")
-    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
+    assert inside("verify", "--data_dir", folder, "--llm", "gpt-4").code == 0

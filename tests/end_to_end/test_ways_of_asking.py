@@ -13,7 +13,7 @@ import pytest
 from builders import running_server
 from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay import evaluate, execute, infer, verify
 from toolassay.benchmarks.registry import benchmark_of
@@ -156,7 +156,7 @@ def outcome(folder: Path, steps: Sequence[tuple[str, dict[str, Any]]], name: str
     return json.loads(path.read_text()) if path.exists() else None
 
 
-def test_an_agent_is_judged_by_what_its_calls_did(executed: Path, capsys: Capture) -> None:
+def test_an_agent_is_judged_by_what_its_calls_did(executed: Path) -> None:
     other = ("rename_note", {**STEPS[1][1], "new_title": "Canoe"})
     lost = ("rename_note", {**STEPS[1][1], "owner": "Nora Hughes"})
     seen = {
@@ -187,7 +187,7 @@ def test_an_agent_is_judged_by_what_its_calls_did(executed: Path, capsys: Captur
     assert [one["role"] for one in chat["messages"]] == roles
     assert {one["function"]["name"] for one in chat["tools"]} >= {"search_notes", "rename_note"}
     again = ["--predictions", "right", "--prediction_dir", "predictions_judged", "--executor", "simulate"]
-    assert inside(capsys, "execute", "--data_dir", executed, *again).code == 2
+    assert inside("execute", "--data_dir", executed, *again).code == 2
 
 
 def test_outcomes_of_trials_give_their_own_pass_k(executed: Path) -> None:
@@ -335,7 +335,7 @@ def test_a_refused_call_that_is_corrected_is_left_out(imported: Path) -> None:
     assert [node["task"] for node in line["result"]["task_nodes"]] == ["search_notes", "fly", "rename_note"]
 
 
-def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: Capture) -> None:
+def test_writes_need_consent_and_simulation_needs_none(imported: Path) -> None:
     agent = Agent(STEPS)
     with running_server(agent) as server:
         asked = (
@@ -343,9 +343,9 @@ def test_writes_need_consent_and_simulation_needs_none(imported: Path, capsys: C
             *("--ask", "tools", "--prediction_dir", "simulated"),
         )
         own = f"{command_of('notes_server')} {imported}/workspace/notes.json"
-        refused = inside(capsys, "infer", *asked, "--executor", "mcp", "--server", own)
+        refused = inside("infer", *asked, "--executor", "mcp", "--server", own)
         assert refused.code == 2 and "--allow_writes" in refused.err and not agent.seen
-        assert inside(capsys, "infer", *asked, "--force").code == 0
+        assert inside("infer", *asked, "--force").code == 0
     (line,) = lines_of(imported / "data" / "simulated" / "acme.json")
     assert len(line["result"]["task_nodes"]) == 2
 

@@ -42,9 +42,9 @@ def executions(folder: Path, wrong: Sequence[int] = (), **more: Any) -> list[Exe
     ]
 
 
-def run(capsys: Any, folder: Path, *more: str, to: str = "openai") -> tuple[Any, Path]:
+def run(folder: Path, *more: str, to: str = "openai") -> tuple[Any, Path]:
     out = folder.parent / "out"
-    return inside(capsys, "export", "--data_dir", folder, "--to", to, "--out", out, *more), out
+    return inside("export", "--data_dir", folder, "--to", to, "--out", out, *more), out
 
 
 def contents(out: Path) -> list[str]:
@@ -58,9 +58,9 @@ def contents(out: Path) -> list[str]:
     ]
 
 
-def test_results_are_exported_if_there_are_executions(folder: Path, capsys: Any) -> None:
+def test_results_are_exported_if_there_are_executions(folder: Path) -> None:
     write_executions(folder, executions(folder))
-    done, out = run(capsys, folder, "--arguments", "object")
+    done, out = run(folder, "--arguments", "object")
 
     assert (done.code, done.err) == (0, "")
     assert contents(out) == [
@@ -74,11 +74,11 @@ def test_results_are_exported_if_there_are_executions(folder: Path, capsys: Any)
     assert "| executed | mcp | 10 |" in (out / "README.md").read_text()
 
 
-def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
+def test_samples_without_results_are_refused(folder: Path) -> None:
     made = executions(folder)
     stale = replace(made[2], plan="0123456789abcdef")
     write_executions(folder, [replace(made[0], outcome="failed", reason="sold out"), stale, *made[3:]])
-    done, out = run(capsys, folder, to="jsonl")
+    done, out = run(folder, to="jsonl")
 
     assert done.code == 3
     assert "warning: 3 samples refused, with reasons in" in done.err
@@ -90,9 +90,9 @@ def test_samples_without_results_are_refused(folder: Path, capsys: Any) -> None:
 
 
 @pytest.mark.parametrize("to", ["openai", "sharegpt"])
-def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path, capsys: Any) -> None:
+def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path) -> None:
     write_executions(folder, executions(folder, wrong=range(2, 9)))
-    done, out = run(capsys, folder, "--recoveries", "0.3", to=to)
+    done, out = run(folder, "--recoveries", "0.3", to=to)
     index = lines_of(out / "index" / "train.jsonl")
     chosen = [line["id"] for line in index if line.get("recovery")]
 
@@ -106,11 +106,11 @@ def test_the_wanted_share_of_chats_has_a_wrong_call(to: str, folder: Path, capsy
     )
 
 
-def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys: Any) -> None:
+def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path) -> None:
     write_executions(folder, executions(folder, wrong=range(10)))
 
     def chosen(*more: str) -> set[str]:
-        _, out = run(capsys, folder, *more)
+        _, out = run(folder, *more)
         return {line["id"] for line in lines_of(out / "index" / "train.jsonl") if line.get("recovery")}
 
     few = chosen("--recoveries", "0.3")
@@ -130,10 +130,8 @@ def test_the_choice_of_wrong_calls_depends_on_the_seed_only(folder: Path, capsys
         (["--results", "some"], "'some' is not one of"),
     ],
 )
-def test_options_that_cannot_be_followed(
-    arguments: list[str], message: str, folder: Path, capsys: Any
-) -> None:
-    done, out = run(capsys, folder, *arguments)
+def test_options_that_cannot_be_followed(arguments: list[str], message: str, folder: Path) -> None:
+    done, out = run(folder, *arguments)
 
     assert done.code == 2
     assert message in done.error

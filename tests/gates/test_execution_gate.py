@@ -64,26 +64,22 @@ def test_the_execution_of_another_plan_is_not_taken_for_this_one(studio: Backgro
     assert "changed" in found.reason
 
 
-def test_check_reads_the_executions_of_the_folder(
-    studio: Background, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_reads_the_executions_of_the_folder(studio: Background, tmp_path: Path) -> None:
     write_lines(tmp_path / "data.json", [label(0), label(1)])
     failed = executed(studio, "failed", "call 1 (Captioner): no such picture")
     write_lines(tmp_path / "executions.jsonl", [msgspec.to_builtins(failed)])
-    done = inside(capsys, "check", "--data_dir", tmp_path, "--out", tmp_path / "out")
+    done = inside("check", "--data_dir", tmp_path, "--out", tmp_path / "out")
     assert "| execution | 2 | 1 | 0 | 1 |" in done.out
     lines = {line["id"]: line for line in lines_of(tmp_path / "out" / "gates.jsonl")}
     assert lines["item-0"]["gates"]["execution"] == "reject"
     assert lines["item-1"]["gates"]["execution"] == "not applicable"
 
 
-def test_a_malformed_line_of_executions_is_named(
-    studio: Background, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_malformed_line_of_executions_is_named(studio: Background, tmp_path: Path) -> None:
     write_lines(tmp_path / "data.json", [label(0)])
     write_lines(
         tmp_path / "executions.jsonl", [msgspec.to_builtins(executed(studio)), {"id": 1, "outcome": "great"}]
     )
-    done = inside(capsys, "check", "--data_dir", tmp_path, "--out", tmp_path / "out")
+    done = inside("check", "--data_dir", tmp_path, "--out", tmp_path / "out")
     assert done.code == 2
     assert "executions.jsonl:2: " in done.error and "outcome" in done.error

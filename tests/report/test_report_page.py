@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from builders import chain, plan, scored_folder
-from running import Capture, inside
+from running import inside
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -29,21 +29,21 @@ def chunk_of(page: str, key: str) -> Any:
     return json.loads(gzip.decompress(base64.b64decode(found[1])))
 
 
-def page_of(folder: Path, out: Path, capsys: Capture) -> str:
+def page_of(folder: Path, out: Path) -> str:
     """The page of every model of a folder."""
-    assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "all").code == 0
-    done = inside(capsys, "report", "--data_dir", folder, "--out", out)
+    assert inside("evaluate", "--data_dir", folder, "--llm", "all").code == 0
+    done = inside("report", "--data_dir", folder, "--out", out)
     assert done.code == 0, done.err
     assert str(out) in done.out
     return out.read_text(encoding="utf-8")
 
 
-def test_a_page_alone_with_every_item(tmp_path: Path, capsys: Capture) -> None:
+def test_a_page_alone_with_every_item(tmp_path: Path) -> None:
     gold = {str(n): chain("a", "b") for n in range(3)} | {"x": plan("c", "b")}
     one = {str(n): chain("a", "b") for n in range(3)} | {"x": plan("a", "b")}
     two = {str(n): chain("a", "c") for n in range(3)} | {"x": None}
     folder = scored_folder(tmp_path / "d", gold, {"one": one, "two": two})
-    page = page_of(folder, tmp_path / "report.html", capsys)
+    page = page_of(folder, tmp_path / "report.html")
     (found,) = data_of(page)["folders"]
     assert [model["name"] for model in found["models"]] == ["one", "two"]
     assert found["items"]["id"] == ["0", "1", "2", "x"]
@@ -62,7 +62,7 @@ def test_a_page_alone_with_every_item(tmp_path: Path, capsys: Capture) -> None:
     assert sorted(file.name for file in tmp_path.iterdir()) == ["d", "report.html"]
 
 
-def test_texts_of_others_are_never_markup(tmp_path: Path, capsys: Capture) -> None:
+def test_texts_of_others_are_never_markup(tmp_path: Path) -> None:
     folder = scored_folder(
         tmp_path / "d",
         {HOSTILE: plan("a", arguments=[HOSTILE])},
@@ -70,7 +70,7 @@ def test_texts_of_others_are_never_markup(tmp_path: Path, capsys: Capture) -> No
         tools=["a", HOSTILE],
         request=HOSTILE,
     )
-    page = page_of(folder, tmp_path / "report.html", capsys)
+    page = page_of(folder, tmp_path / "report.html")
     assert "<script>alert" not in page
     assert "<img src=x" not in page
     assert data_of(page)["folders"][0]["items"]["id"] == [HOSTILE]
@@ -81,8 +81,8 @@ def test_texts_of_others_are_never_markup(tmp_path: Path, capsys: Capture) -> No
     assert "unsafe" not in policy[1]
 
 
-def test_half_of_a_surrogate_pair_stays_what_it_is(tmp_path: Path, capsys: Capture) -> None:
+def test_half_of_a_surrogate_pair_stays_what_it_is(tmp_path: Path) -> None:
     folder = scored_folder(tmp_path / "d", {"1": plan("a")}, {"m": {"1": plan("a", arguments=["\ud800"])}})
-    page = page_of(folder, tmp_path / "report.html", capsys)
+    page = page_of(folder, tmp_path / "report.html")
     (argument,) = chunk_of(page, "0-0")[0]["answers"][0]["predicted"]["calls"][0]["arguments"]
     assert argument["value"] == "\ud800"

@@ -151,11 +151,9 @@ def test_no_view_is_wider_than_the_screen(browser: Browser, page_file: Path, wid
     shown.close()
 
 
-def test_an_agent_shows_what_it_changed(
-    browser: Browser, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_agent_shows_what_it_changed(browser: Browser, tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "d", slice(200, 240))
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "random").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "random").code == 0
     evaluate(folder, llm="random")
     path = tmp_path / "report.html"
     write_report(folder, out=path)

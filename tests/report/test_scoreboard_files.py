@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import chain, scored_folder
-from running import Capture, inside
+from running import inside
 
 from toolassay.stages.report import FILES
 
@@ -16,21 +16,19 @@ HOSTILE = "a & b_1 %"
 
 
 @pytest.fixture
-def report(tmp_path: Path, capsys: Capture) -> Path:
+def report(tmp_path: Path) -> Path:
     """The report of two models on six requests."""
     gold = {str(n): chain("a", "b") for n in range(6)}
     folder = scored_folder(
         tmp_path / HOSTILE, gold, {"good": gold, "bad": {"0": chain("a", "c")}, "random": {}}
     )
-    assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "all").code == 0
-    assert inside(capsys, "report", "--data_dir", folder, "--out", tmp_path / "o").code == 0
+    assert inside("evaluate", "--data_dir", folder, "--llm", "all").code == 0
+    assert inside("report", "--data_dir", folder, "--out", tmp_path / "o").code == 0
     assert {path.name for path in (tmp_path / "o").iterdir()} == set(FILES)
     return tmp_path / "o"
 
 
-def test_figures_show_every_model_and_are_the_same_again(
-    report: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_figures_show_every_model_and_are_the_same_again(report: Path, tmp_path: Path) -> None:
     # matplotlib writes each text of a picture into a comment beside its outline
     picture = (report / "ranking.svg").read_text()
     for text in ("good", "bad", "random (baseline)", "right, % (95 % interval)"):
@@ -40,7 +38,7 @@ def test_figures_show_every_model_and_are_the_same_again(
     assert pdf.startswith(b"%PDF")
     assert b"/Type3" not in pdf
     again = tmp_path / "again"
-    assert inside(capsys, "report", "--data_dir", tmp_path / HOSTILE, "--out", again).code == 0
+    assert inside("report", "--data_dir", tmp_path / HOSTILE, "--out", again).code == 0
     for name in FILES:
         assert (again / name).read_bytes() == (report / name).read_bytes(), name
 

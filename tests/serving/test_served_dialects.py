@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, running_server, workbench_folder
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay import infer
 from toolassay.models import ModelOptions
@@ -52,13 +52,13 @@ def test_agents_with_tools_are_those_of_the_offline_model(folder: Path, api: Api
 
 
 def test_what_an_api_lacks_is_recorded_as_refused(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, fake_server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
     folder = data_folder(tmp_path / "data", 2)
     arguments = ("--data_dir", folder, "--llm", "m", "--api_base", f"{fake_server.base}/messages")
-    assert inside(capsys, "infer", *arguments, "--limit", "1").code == 0
-    done = inside(capsys, "infer", *arguments)  # continues
+    assert inside("infer", *arguments, "--limit", "1").code == 0
+    done = inside("infer", *arguments)  # continues
     assert done.code == 0, done.err
     assert len(fake_server.received) == 2
     assert all("presence_penalty" not in request.body for request in fake_server.received)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder, workbench_folder
-from running import Capture, entries_of, inside, lines_of, shell, started
+from running import entries_of, inside, lines_of, shell, started
 
 from toolassay.files import read_json
 from toolassay.models import ToolCall
@@ -27,11 +27,11 @@ build_folder = workbench_folder
 
 
 def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
-    folder: Path, server: FakeServer, capsys: Capture
+    folder: Path, server: FakeServer
 ) -> None:
     server.behaviour = lambda prompt, number: "hang" if number else "whole"
     arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", "1")
-    done = inside(capsys, "infer", *arguments, "--max_seconds", "2")
+    done = inside("infer", *arguments, "--max_seconds", "2")
     assert done.code == 0, done.err
     (line,) = lines_of(folder / "predictions/gpt-4.json")
     assert line["function_calls"] == ["calendar.search_events.func()"]
@@ -43,12 +43,12 @@ def test_the_time_limit_ends_an_answer_and_the_calls_before_it_count(
     assert read_json(run / "manifest.json")["settings"]["max_seconds"] == 2
     assert "1 lines (1 ended at a limit; 0 answered before)" in done.out
     assert done.err.count("limits ended 1 of 1 task") == done.err.count("--max_seconds 2") == 1
-    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
+    assert inside("verify", "--data_dir", folder, "--llm", "gpt-4").code == 0
 
 
 @pytest.mark.parametrize(("tasks", "is_said"), [(20, False), (10, True)])
 def test_a_limit_that_ends_more_than_one_task_of_twenty_is_said(
-    folder: Path, server: FakeServer, capsys: Capture, tasks: int, is_said: bool
+    folder: Path, server: FakeServer, tasks: int, is_said: bool
 ) -> None:
     first = lines_of(folder / "tasks.jsonl")[0]["query"]
 
@@ -59,16 +59,14 @@ def test_a_limit_that_ends_more_than_one_task_of_twenty_is_said(
 
     server.answer = answer
     arguments = ("--data_dir", folder, "--api_base", server.base, "--limit", str(tasks), "--max_steps", "2")
-    done = inside(capsys, "infer", *arguments)
+    done = inside("infer", *arguments)
     assert done.code == 0, done.err
     assert (f"limits ended 1 of {tasks} tasks" in done.err) is is_said
 
 
 @pytest.mark.parametrize("flag", ["--max_seconds", "--max_steps"])
-def test_limits_of_an_agent_are_refused_where_there_is_none(
-    tmp_path: Path, capsys: Capture, flag: str
-) -> None:
-    done = inside(capsys, "infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
+def test_limits_of_an_agent_are_refused_where_there_is_none(tmp_path: Path, flag: str) -> None:
+    done = inside("infer", "--data_dir", data_folder(tmp_path / "data"), flag, "7")
     assert done.code == 2 and f"{flag} does not apply to --ask plan" in done.error
 
 

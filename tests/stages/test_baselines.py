@@ -93,10 +93,8 @@ def test_what_reads_prompts_is_refused_in_one_line(evaluated: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", FOLDERS)
-def test_evaluate_shows_them_last_marked_and_with_local_times(
-    evaluated: Path, capsys: Capture, name: str
-) -> None:
-    done = inside(capsys, "evaluate", "--data_dir", evaluated / name, "--llm", "all")
+def test_evaluate_shows_them_last_marked_and_with_local_times(evaluated: Path, name: str) -> None:
+    done = inside("evaluate", "--data_dir", evaluated / name, "--llm", "all")
     assert done.code == 0, done.err
     assert done.out.index("offline") < done.out.index("nothing (baseline)") < done.out.index("random (b")
     assert done.out.count(BASELINE.line) == 1

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import labelled_folder, running_server
 from checking import label
-from running import Capture, inside, write_lines
+from running import inside, write_lines
 
 from toolassay import calibrate
 from toolassay.errors import UsageError
@@ -39,12 +39,12 @@ def folder_of(path: Path, *samples: dict[str, Any]) -> Path:
     return folder / "judged.jsonl"
 
 
-def test_agreement_by_question(tmp_path: Path, capsys: Capture) -> None:
+def test_agreement_by_question(tmp_path: Path) -> None:
     samples = [judged(0), judged(1, "plan"), judged(2), judged(3, "plan", "values"), judged(4, "plan")]
     labels, out = folder_of(tmp_path / "data", *samples), tmp_path / "out"
     with running_server(_critic) as server:
         arguments: list[str | Path] = ["--critic", "acme/judge", "--api_base", server.base, "--out", out]
-        done = inside(capsys, "critic", "--calibrate", labels, *arguments)
+        done = inside("critic", "--calibrate", labels, *arguments)
         assert done.code == 0, done.err
     (found,) = read_calibrations([out / "calibration.json"]).values()
     assert (found.critic, found.samples, found.unanswered) == ("acme/judge", 5, 1)

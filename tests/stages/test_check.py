@@ -11,7 +11,6 @@ import pytest
 from builders import labelled_folder, running_server
 from checking import NO, YES, label
 from running import (
-    Capture,
     command_of,
     environment,
     files_below,
@@ -110,44 +109,40 @@ def test_what_a_person_changed_is_kept(folder: Path, tmp_path: Path, part: str) 
     assert kept.read_bytes() == changed != edited.read_bytes()
 
 
-def test_gates_are_chosen(folder: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_gates_are_chosen(folder: Path, tmp_path: Path) -> None:
     checked = check(folder, out=tmp_path / "one", gates=["id"])
     assert [row["gate"] for row in checked.funnel["funnel"]] == ["id"]
     checked = check(folder, out=tmp_path / "two", without=["llm_critic"])
     assert "llm critic" not in checked.funnel["gates"]
-    done = inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "three", "--gates", "id,schemer")
+    done = inside("check", "--data_dir", folder, "--out", tmp_path / "three", "--gates", "id,schemer")
     assert (done.code, "there is no gate 'schemer'" in done.error) == (2, True)
     for more in (["--critic", "offline"], ["--solver", "offline"]):
-        done = inside(
-            capsys, "check", "--data_dir", folder, "--out", tmp_path / "three", "--gates", "id", *more
-        )
+        done = inside("check", "--data_dir", folder, "--out", tmp_path / "three", "--gates", "id", *more)
         assert done.code == 2
     assert not (tmp_path / "three").exists()
 
 
-def test_the_command_prints_the_funnel_and_can_ask_for_a_share(
-    folder: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_the_command_prints_the_funnel_and_can_ask_for_a_share(folder: Path, tmp_path: Path) -> None:
     arguments = ["check", "--data_dir", folder, "--out", tmp_path / "checked it"]
-    done = inside(capsys, *map(str, arguments), "--min_pass", "0.5")
+    done = inside(*map(str, arguments), "--min_pass", "0.5")
     assert done.code == 3
     assert f"toolassay review --data_dir '{tmp_path / 'checked it/quarantine'}'" in done.err
     assert "warning: 40.0% pass, less than --min_pass (50.0%)" in done.err
     assert "| gate | entering | rejected | quarantined | leaving |" in done.out
     assert f"{tmp_path / 'checked it'}: 2 pass, 2 in quarantine, 1 rejected, of 5" in done.out
-    assert inside(capsys, *map(str, arguments), "--min_pass", "0.4").code == 0
+    assert inside(*map(str, arguments), "--min_pass", "0.4").code == 0
 
 
-def test_offline_models_give_a_critic_and_a_second_opinion(tmp_path: Path, capsys: Capture) -> None:
+def test_offline_models_give_a_critic_and_a_second_opinion(tmp_path: Path) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
     with_models = ["--critic", "offline", "--solver", "offline"]
-    done = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
+    done = inside("check", "--data_dir", folder, "--out", out, *with_models)
     assert done.code == 0, done.err
     lines = lines_of(out / "gates.jsonl")
     assert [line["verdicts"] for line in lines] == [{"check_by_teacher": "pass", "offline": "pass"}] * 3
     assert {line["gates"]["second opinion"] for line in lines} <= {"pass", "quarantine"}
     assert ids(out / "critics/offline.json") == ids(out / "predictions/offline.json")
-    again = inside(capsys, "check", "--data_dir", folder, "--out", out, *with_models)
+    again = inside("check", "--data_dir", folder, "--out", out, *with_models)
     assert "all 3 reviews are answered already" in again.out
 
 
@@ -180,16 +175,16 @@ def test_requests_that_repeat_are_held_back(tmp_path: Path) -> None:
     assert not (tmp_path / "four").exists()
 
 
-def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: Path, capsys: Capture) -> None:
+def test_mechanical_faults_are_repaired_only_on_request_and_reported(tmp_path: Path) -> None:
     nodes = [
         {"task": "painter", "arguments": [{"value": "a red fox in street 0"}]},
         label(0)["task_nodes"][1],
     ]
     folder, out = labelled_folder(tmp_path / "data", [label(0, task_nodes=nodes)]), tmp_path / "checked"
     arguments = ["check", "--data_dir", str(folder), "--out", str(out)]
-    done = inside(capsys, *arguments)
+    done = inside(*arguments)
     assert "1 rejected" in done.out and "--repair true" in done.err
-    assert "1 pass" in inside(capsys, *arguments, "--repair", "true").out
+    assert "1 pass" in inside(*arguments, "--repair", "true").out
     repairs = lines_of(out / "repairs.jsonl")
     assert all(set(repair) == {"id", "kind", "where", "before", "after"} for repair in repairs)
     (line,) = lines_of(out / "gates.jsonl")
@@ -205,19 +200,19 @@ async def _strict(received: Received) -> Reply:
     return Reply(json.dumps(dict.fromkeys(("natural", "grounded", "links", "values"), yes) | {"plan": plan}))
 
 
-def served(server: FakeServer, folder: Path, out: Path, capsys: Capture, *more: str) -> Any:
+def served(server: FakeServer, folder: Path, out: Path, *more: str) -> Any:
     arguments = ["--critic", "acme/judge", "--api_base", server.base, *more]
-    return inside(capsys, "check", "--data_dir", folder, "--out", out, *arguments)
+    return inside("check", "--data_dir", folder, "--out", out, *arguments)
 
 
-def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Path, capsys: Capture) -> None:
+def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Path) -> None:
     folder, out = sound(tmp_path / "data", 4), tmp_path / "checked"
     kinds = {"street 2 ": "400", "street 3 ": "whole-but-cut"}
     with running_server(_strict) as server:
         server.behaviour = lambda prompt, number: next(
             (kinds[one] for one in kinds if one in prompt), "whole"
         )
-        done = served(server, folder, out, capsys)
+        done = served(server, folder, out)
         assert done.code == 3 and "1 requests have no answer" in done.err
         lines = lines_of(out / "gates.jsonl")
         critic = [line["gates"]["llm critic"] for line in lines]
@@ -227,16 +222,16 @@ def test_a_served_critic_counts_and_what_it_left_out_is_asked_again(tmp_path: Pa
         assert of_gate(lines[2], "llm critic")["reason"] == "acme/judge gave no answer (provider error)"
         server.forget()
         server.behaviour = lambda prompt, number: "whole"
-        done = served(server, folder, out, capsys)
+        done = served(server, folder, out)
         assert (done.code, len(server.received)) == (0, 1)
         assert [line["level"] for line in lines_of(out / "gates.jsonl")][:3] == ["pass", "quarantine", "pass"]
         changed = [label(number, check_by_teacher=YES) for number in range(3)]
         write_lines(folder / "data.json", [*changed, label(3, task_steps=["Now", "then"])])
         server.forget()
-        assert (served(server, folder, out, capsys).code, len(server.received)) == (0, 1)
+        assert (served(server, folder, out).code, len(server.received)) == (0, 1)
 
 
-def test_a_served_critic_releases_what_grounding_cannot_explain(tmp_path: Path, capsys: Capture) -> None:
+def test_a_served_critic_releases_what_grounding_cannot_explain(tmp_path: Path) -> None:
     def inferred(number: int) -> dict[str, Any]:
         """A plan with a word that follows from the request and is not in it."""
         one = label(number, check_by_teacher=YES)
@@ -245,11 +240,11 @@ def test_a_served_critic_releases_what_grounding_cannot_explain(tmp_path: Path, 
         return one
 
     folder, out = labelled_folder(tmp_path / "data", [inferred(0), inferred(1)]), tmp_path / "checked"
-    assert inside(capsys, "check", "--data_dir", folder, "--out", tmp_path / "alone").code == 0
+    assert inside("check", "--data_dir", folder, "--out", tmp_path / "alone").code == 0
     alone = lines_of(tmp_path / "alone" / "gates.jsonl")
     assert [line["gates"]["grounding"] for line in alone] == ["quarantine", "quarantine"]
     with running_server(_strict) as server:
-        served(server, folder, out, capsys)
+        served(server, folder, out)
         assert all("# DOUBTS #" in received.prompt for received in server.received)
     lines = lines_of(out / "gates.jsonl")
     assert [line["level"] for line in lines] == ["pass", "quarantine"]
@@ -259,14 +254,14 @@ def test_a_served_critic_releases_what_grounding_cannot_explain(tmp_path: Path, 
     assert "'zoological'" in found["reason"]
 
 
-def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, capsys: Capture) -> None:
+def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path) -> None:
     folder, out = sound(tmp_path / "data", 3), tmp_path / "checked"
     with running_server(_strict) as server:
-        assert served(server, folder, out, capsys).code == 0
+        assert served(server, folder, out).code == 0
         assert ids(out / "quarantine/data.json") == ["item-1"]
         server.forget()
         server.behaviour = lambda prompt, number: "400" if "street 2 " in prompt else "whole"
-        done = served(server, folder, out, capsys, "--critic", "other")
+        done = served(server, folder, out, "--critic", "other")
         # Before a request has worked, one that is refused is tried in other forms.
         asked = [received.body["model"] for received in server.received]
         assert done.code == 3 and set(asked) == {"other"} and len(asked) >= 3, "the first critic's are there"
@@ -278,7 +273,7 @@ def test_two_critics_reject_and_each_goes_on_with_its_own_run(tmp_path: Path, ca
         assert "used by all critics so far: 6 requests, " in done.err
         server.forget()
         server.behaviour = lambda prompt, number: "whole"
-        assert served(server, folder, out, capsys, "--critic", "other").code == 0
+        assert served(server, folder, out, "--critic", "other").code == 0
         assert len(server.received) == 1
     assert "critic:acme/judge+other|" in json.loads((out / "funnel.json").read_text())["signature"]
 
@@ -328,13 +323,13 @@ def test_a_server_that_is_not_there_leaves_the_last_check_as_it_was(tmp_path: Pa
     assert {name: after[name] for name in before} == before
 
 
-def test_predictions_that_are_there_are_used(tmp_path: Path, capsys: Capture) -> None:
+def test_predictions_that_are_there_are_used(tmp_path: Path) -> None:
     folder, out = sound(tmp_path / "data", 2), tmp_path / "checked"
     plans = [{"id": one["id"], "result": {"task_nodes": one["task_nodes"]}} for one in (label(0), label(1))]
     (folder / "predictions").mkdir()
     write_lines(folder / "predictions/acme.json", plans)
     solved = ["--solver", "acme", "--prediction_dir", "predictions", "--api_base", "http://127.0.0.1:9/v1"]
-    done = inside(capsys, "check", "--data_dir", folder, "--out", out, *solved)
+    done = inside("check", "--data_dir", folder, "--out", out, *solved)
     assert done.code == 0, done.err
     assert [line["gates"]["second opinion"] for line in lines_of(out / "gates.jsonl")] == ["pass", "pass"]
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from builders import bundled_plans
 from evaluating import metrics_of
+from running import inside
 
 from toolassay import compare, evaluate, infer, leaderboard
-from toolassay.cli.main import load, run
 from toolassay.errors import UsageError
 from toolassay.files import read_json_lines, write_json_lines
 from toolassay.tables import Cell
@@ -128,20 +128,20 @@ def test_other_settings_are_a_warning(folder: Path) -> None:
     assert [score.metric for score in few.models[0].scores][:2] == ["node_f1", "argument_name_f1"]
 
 
-def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
+def test_the_command(evaluated: Path, tmp_path: Path) -> None:
     saved = tmp_path / "result.json"
-    asked = ["offline", "acme/taught", "--data_dir", str(evaluated), *FAST, "--save", str(saved)]
-    assert run(load("compare"), asked, "compare") == 0
-    out = capsys.readouterr().out
-    lines = out.splitlines()
+    asked = ("offline", "acme/taught", "--data_dir", evaluated, *FAST, "--save", saved)
+    done = inside("compare", *asked)
+    assert done.code == 0
+    lines = done.out.splitlines()
     title = "acme/taught (B) against offline (built in) (A): overall_overall, 80 items"
-    assert " ".join(out.split()).startswith(title)
+    assert " ".join(done.out.split()).startswith(title)
     row = next(line for line in lines if line.startswith(" node_f1 ")).split()
     score = json.loads(saved.read_text())["models"][0]["scores"]["node_f1"]
     assert row[1:3] == [f"{100 * score['baseline']:.2f}", f"{100 * score['value']:.2f}"]
     assert row[-2:] == ["better", f"{100 * score['smallest_detectable']:.2f}"]
     again = tmp_path / "again.json"
-    assert run(load("compare"), [*asked[:-1], str(again)], "compare") == 0
+    assert inside("compare", *asked[:-1], again).code == 0
     assert again.read_bytes() == saved.read_bytes()
 
 
@@ -153,11 +153,7 @@ def test_the_command(evaluated: Path, tmp_path: Path, capsys: Capture) -> None:
         (["offline", "lossy", "-n", "12"], "unknown number of tools '12'"),
     ],
 )
-def test_what_cannot_be_compared_is_one_line(
-    evaluated: Path, arguments: list[str], words: str, capsys: Capture
-) -> None:
-    assert run(load("compare"), [*arguments, "--data_dir", str(evaluated)], "compare") == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    assert words in shown.err
-    assert len(shown.err.strip().splitlines()) == 1
+def test_what_cannot_be_compared_is_one_line(evaluated: Path, arguments: list[str], words: str) -> None:
+    done = inside("compare", *arguments, "--data_dir", evaluated)
+    assert (done.code, done.out) == (2, "")
+    assert words in done.error and len(done.err.strip().splitlines()) == 1

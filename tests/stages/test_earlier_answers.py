@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from builders import data_folder
-from running import Capture, infer, lines_of
+from running import infer, lines_of
 
 from toolassay.testkit import FakeServer
 
@@ -29,17 +29,15 @@ def outcomes(folder: Path) -> list[str]:
     return [line.get("outcome", "answered") for line in lines_of(folder / "predictions/gpt-4.json")]
 
 
-def test_they_are_named_and_asked_again_on_request(
-    folder: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
-    assert infer(capsys, fake_server, folder).code == 0
+def test_they_are_named_and_asked_again_on_request(folder: Path, fake_server: FakeServer) -> None:
+    assert infer(fake_server, folder).code == 0
     replace_first_answer(folder)
     fake_server.forget()
-    done = infer(capsys, fake_server, folder)
+    done = infer(fake_server, folder)
     assert done.code == 0
     assert "1 answer without a whole plan" in done.err
     assert not fake_server.received
     assert outcomes(folder) == ["malformed", "answered"]
-    assert infer(capsys, fake_server, folder, "--retry_malformed").code == 0
+    assert infer(fake_server, folder, "--retry_malformed").code == 0
     assert len(fake_server.received) == 1
     assert outcomes(folder) == ["answered", "answered"]

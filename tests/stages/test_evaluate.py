@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 from builders import plan, scored_folder
+from running import inside
 
 from toolassay import evaluate
-from toolassay.cli.main import run
-from toolassay.cli.scores import evaluate_command
 from toolassay.evaluation.evaluation import IncompleteEvaluation
 from toolassay.screen import Screen
 from toolassay.version import __version__
@@ -39,25 +38,24 @@ def test_one_model_without_predictions_does_not_keep_the_others_from_being_score
     assert (folder / "metrics" / "bad.json").exists()
 
 
-def test_all_scores_every_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = ["--data_dir", str(folder), "--llm", "all"]
-    assert run(evaluate_command, asked, "evaluate.py") == 0
-    first = capsys.readouterr()
+def test_all_scores_every_model(folder: Path) -> None:
+    asked = ("evaluate", "--data_dir", folder, "--llm", "all")
+    first = inside(*asked)
     assert [line for line in first.err.splitlines() if line.startswith("scored")] == [
         "scored bad",
         "scored good",
     ]
     with (folder / "predictions" / "bad.json").open("a") as stream:
         stream.write("{\n")
-    assert run(evaluate_command, asked, "evaluate.py") == 0
-    second = capsys.readouterr()
+    second = inside(*asked)
+    assert first.code == second.code == 0
     metrics = "f1+ed+link+argument+rouge+bertscore"
     good = f"signature of good: toolassay:{__version__}|mode:strict-2|metrics:{metrics}"
     assert good in first.out
     assert second.out.split("signature")[0] == first.out.split("signature")[0]
 
 
-def test_doubled_ids_count_as_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_doubled_ids_count_as_asked(folder: Path) -> None:
     with (folder / "predictions" / "good.json").open("a") as stream:
         stream.write(json.dumps({"id": "0", "user_request": "r", "result": plan("b")}) + "\n")
     scores = {}
@@ -65,6 +63,5 @@ def test_doubled_ids_count_as_asked(folder: Path, capsys: pytest.CaptureFixture[
         (result,) = evaluate(folder, llm="good", keep=keep)
         scores[keep] = result.evaluation.groups["overall_overall"].strict["node_f1"]["value"]
     assert scores == {"first": 1.0, "last": 0.75}
-    asked = ["--data_dir", str(folder), "--llm", "good", "--keep", "error"]
-    assert run(evaluate_command, asked, "evaluate.py") == 2
-    assert "good.json:5: id '0' is in line 1 already" in capsys.readouterr().err
+    done = inside("evaluate", "--data_dir", folder, "--llm", "good", "--keep", "error")
+    assert done.code == 2 and "good.json:5: id '0' is in line 1 already" in done.err

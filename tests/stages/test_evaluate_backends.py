@@ -10,10 +10,9 @@ import pytest
 from builders import plan, scored_folder
 from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import Score
+from running import inside
 
 from toolassay import evaluate, infer, verify
-from toolassay.cli.main import run
-from toolassay.cli.scores import evaluate_command, verify_command
 from toolassay.evaluation.metrics_file import MetricsGroup, read_groups
 from toolassay.metrics.rouge import NAMES
 from toolassay.screen import Screen
@@ -38,7 +37,7 @@ def without_rouge_score(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def evaluate_by_command(folder: Path, *options: str) -> int:
-    return run(evaluate_command, ["--data_dir", str(folder), "--llm", "offline", *options], "evaluate")
+    return inside("evaluate", "--data_dir", folder, "--llm", "offline", *options).code
 
 
 def scored(folder: Path) -> MetricsGroup:
@@ -70,13 +69,10 @@ def test_the_signature_names_rouge_score_only_where_it_computed(folder: Path) ->
     assert "rouge" not in dict(signature(rouge_backend="rouge-score", metrics=["f1"]))
 
 
-def test_scores_by_rouge_score_are_verified_with_it(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_by_rouge_score_are_verified_with_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluate(folder, llm="offline", rouge_backend="rouge-score")
     lines: list[str] = []
     assert verify(folder, llm="offline", screen=Screen(say=lines.append, show=lines.append)).is_equal, lines
     without_rouge_score(monkeypatch)
-    capsys.readouterr()
-    assert run(verify_command, ["--data_dir", str(folder), "--llm", "offline"], "verify") == 2
-    assert "pip install '.[rouge-score]'" in capsys.readouterr().err
+    done = inside("verify", "--data_dir", folder, "--llm", "offline")
+    assert done.code == 2 and "pip install '.[rouge-score]'" in done.err

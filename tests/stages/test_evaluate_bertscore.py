@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 from builders import plan, scored_folder
 from numpy.typing import NDArray
+from running import inside
 
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.cli.main import run
-from toolassay.cli.scores import evaluate_command
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics import bertscore as models
@@ -76,11 +75,11 @@ def test_an_evaluation_goes_on_where_bertscore_fails(folder: Path) -> None:
 
 @pytest.mark.parametrize("metric", ["all", "bertscore"])
 def test_without_the_packages_the_column_is_empty_and_a_line_says_what_to_install(
-    folder: Path, metric: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, metric: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(models, "find_spec", lambda _: None)
-    assert run(evaluate_command, ["--data_dir", str(folder), "--llm", "m", "-m", metric], "evaluate") == 0
-    said = capsys.readouterr()
+    said = inside("evaluate", "--data_dir", folder, "--llm", "m", "-m", metric)
+    assert said.code == 0
     assert said.err.count("BERTScore is left out: not installed: torch, transformers, bert-score") == 1
     assert "pip install '.[bert]'" in said.err
     assert "Traceback" not in said.err

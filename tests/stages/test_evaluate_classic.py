@@ -71,17 +71,15 @@ def test_any_order_of_rows_makes_the_same_files_byte_for_byte(folder: Path) -> N
     assert len(made) == 1
 
 
-def test_rows_of_other_data_are_scored_as_published_and_reported(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_rows_of_other_data_are_scored_as_published_and_reported(folder: Path) -> None:
     strange = [{**value, "conversation_uuid": "a", "request_idx": n} for n, value in enumerate(answers())]
     file = write_array(folder / "strange.json", strange)
     given = ("classic", "evaluate", "--data_dir", folder, "--predictions", file, "--out", folder / "out")
-    done = inside(capsys, *given)
+    done = inside(*given)
     assert done.code == 0 and "5 rows answer messages that the data do not have" in done.err
     tree = read(folder / "out/metrics.json")
     assert tree["accuracy"]["domain:all"] == {"row_pass@1": 1.0, "convo_pass@1": 1.0}
-    refused = inside(capsys, *given, "--mode", "strict")
+    refused = inside(*given, "--mode", "strict")
     assert refused.code == 2 and "row 1: the data has no message 0" in refused.error
 
 
@@ -99,16 +97,16 @@ def test_what_cannot_be_scored_leaves_what_was_there(folder: Path) -> None:
     assert (folder / "out/metrics.json").read_text() == "old"
 
 
-def test_the_commands(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_commands(folder: Path) -> None:
     given = ("evaluate", "--data_dir", folder, "--llm", "acme")
-    done = inside(capsys, *given, "--orders", "predictions_7")
+    done = inside(*given, "--orders", "predictions_7")
     assert done.code == 0
     assert done.out.split()[done.out.split().index("acme") :][:4] == ["acme", "all", "10", "90.0"]
     assert "Aisera *" in done.out and "acme: orders of the list (" in done.out
-    assert "Aisera" not in inside(capsys, *given, "--with_published", "false").out
+    assert "Aisera" not in inside(*given, "--with_published", "false").out
     write_lines(folder / "predictions/acme.json", answers()[:2])
-    low = inside(capsys, *given, "--min_coverage", "0.9")
+    low = inside(*given, "--min_coverage", "0.9")
     assert low.code == 3 and "70.0% of the labels" in low.err
     rows = ("classic", "evaluate", "--data_dir", folder, "--out", folder / "out", "--predictions")
-    assert "row_pass^2" in inside(capsys, *rows, folder / "predictions_7/acme.json").out
-    assert "no such file" in inside(capsys, *rows, folder / "none.json", "--mode", "strict").error
+    assert "row_pass^2" in inside(*rows, folder / "predictions_7/acme.json").out
+    assert "no such file" in inside(*rows, folder / "none.json", "--mode", "strict").error

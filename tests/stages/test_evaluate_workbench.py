@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import metrics_of
-from running import Capture, inside
+from running import inside
 
 from toolassay import infer
 from toolassay.models import ModelOptions, ToolCall
@@ -51,9 +51,9 @@ def values(repeats: dict[str, Any], name: str) -> dict[str, float]:
     return {k: round(found["value"], 4) for k, found in repeats[name].items()}
 
 
-def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsys: Capture) -> None:
+def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer) -> None:
     run(lucky, folder, trials=3)
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "all")
+    done = inside("evaluate", "--data_dir", folder, "--llm", "all")
     assert done.code == 3
     assert "warning: acme: 3 of 70 asked (excluded: 67 not run); other items are not scored" in done.err
     metrics = metrics_of(folder, "acme")
@@ -70,22 +70,20 @@ def test_trials_say_how_sure_a_success_is(folder: Path, lucky: FakeServer, capsy
     assert "trials:3-" in metrics["strict"]["signature"]
 
 
-def test_a_trial_of_other_settings_is_left_out(folder: Path, lucky: FakeServer, capsys: Capture) -> None:
+def test_a_trial_of_other_settings_is_left_out(folder: Path, lucky: FakeServer) -> None:
     run(lucky, folder, trials=2)
     run(lucky, folder, force=True, temperature=1.0)
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    done = inside("evaluate", "--data_dir", folder, "--llm", "acme")
     assert "trials/1/acme.json was made with other settings than the first run: left out" in done.err
     assert "repeats" not in metrics_of(folder, "acme")["strict"]
 
 
-def test_cost_is_that_of_the_servers_log(
-    folder: Path, lucky: FakeServer, tmp_path: Path, capsys: Capture
-) -> None:
+def test_cost_is_that_of_the_servers_log(folder: Path, lucky: FakeServer, tmp_path: Path) -> None:
     prices = tmp_path / "prices.csv"
     prices.write_text(f"{HEAD}acme,2,8,2026-01-01\n")
     lucky.behaviour = lambda prompt, number: "500-bare" if number % 3 == 1 else "whole"
     run(lucky, folder, trials=2, prices=prices)
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    done = inside("evaluate", "--data_dir", folder, "--llm", "acme")
     metrics = metrics_of(folder, "acme")
     cost, latency = metrics["cost"], metrics["latency"]
     asked, said = lucky.whole_tokens

@@ -43,7 +43,7 @@ MISSING = label("missing", node("read_note", name="nothing"))
 
 
 @pytest.fixture
-def notes(tmp_path: Path, capsys: Capture) -> Path:
+def notes(tmp_path: Path) -> Path:
     """A folder with imported functions and three labels; the functions and a workspace are beside it."""
     (tmp_path / "notes_tools.py").write_text(NOTE_FUNCTIONS)
     workspace = tmp_path / "workspace"
@@ -52,24 +52,22 @@ def notes(tmp_path: Path, capsys: Capture) -> Path:
     (workspace / "b.txt").write_text("second note")
     folder = tmp_path / "data"
     source = tmp_path / "notes_tools.py"
-    done = inside(capsys, "import", "python", source, "--data_dir", folder, "--allow_tools")
+    done = inside("import", "python", source, "--data_dir", folder, "--allow_tools")
     assert done.code == 0, done.err
     write_labels(folder, [FIRST, WRITES, MISSING])
     return folder
 
 
-def run(capsys: Capture, notes: Path, *more: str | Path, consent: bool = True) -> Finished:
+def run(notes: Path, *more: str | Path, consent: bool = True) -> Finished:
     place = notes.parent
     given: list[str | Path] = ["--functions", place / "notes_tools.py", "--workspace", place / "workspace"]
     given += ["--fresh", "worker"]
     consents = ["--allow_tools", "--allow_writes"] if consent else []
-    return inside(capsys, "execute", "--data_dir", notes, "--executor", "python", *given, *consents, *more)
+    return inside("execute", "--data_dir", notes, "--executor", "python", *given, *consents, *more)
 
 
-def test_functions_run_in_dependency_order_and_their_results_are_recorded(
-    notes: Path, capsys: Capture
-) -> None:
-    done = run(capsys, notes)
+def test_functions_run_in_dependency_order_and_their_results_are_recorded(notes: Path) -> None:
+    done = run(notes)
     assert done.code == 0, done.err
     first, writes, missing = read_executions(notes / "executions.jsonl")
     assert first.outcome == "ran"
@@ -86,28 +84,28 @@ def test_functions_run_in_dependency_order_and_their_results_are_recorded(
     assert "No such file" in missing.reason
 
 
-def test_code_runs_and_writes_only_with_consent(notes: Path, capsys: Capture) -> None:
-    done = run(capsys, notes, consent=False)
+def test_code_runs_and_writes_only_with_consent(notes: Path) -> None:
+    done = run(notes, consent=False)
     assert done.code == 2 and "--allow_tools" in done.error
     assert not (notes / "executions.jsonl").exists()
-    done = run(capsys, notes, "--allow_tools", consent=False)
+    done = run(notes, "--allow_tools", consent=False)
     assert done.code == 0 and "--allow_writes" in done.err
     assert {one.outcome for one in read_executions(notes / "executions.jsonl")} == {"not_allowed"}
 
 
-def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path, capsys: Capture) -> None:
-    run(capsys, notes)
-    done = run(capsys, notes, "--fresh", "plan")
+def test_other_settings_are_refused_and_force_keeps_what_was_there(notes: Path) -> None:
+    run(notes)
+    done = run(notes, "--fresh", "plan")
     assert done.code == 2
     assert "fresh: 'worker' -> 'plan'" in done.error
-    done = run(capsys, notes, "--fresh", "plan", "--force")
+    done = run(notes, "--fresh", "plan", "--force")
     assert done.code == 0, done.err
     assert "kept the earlier executions" in done.err
     assert [one.outcome for one in read_executions(notes / "executions.jsonl")] == ["ran", "ran", "failed"]
 
 
-def test_predictions_are_judged_by_answer_and_state(notes: Path, capsys: Capture) -> None:
-    run(capsys, notes)
+def test_predictions_are_judged_by_answer_and_state(notes: Path) -> None:
+    run(notes)
     other_way = [node("read_note", name="a")]  # another plan, the same answer
     harmful = [node("write_note", name="a", text="oops"), node("write_note", name="new", text="hello")]
     plans = {
@@ -116,7 +114,7 @@ def test_predictions_are_judged_by_answer_and_state(notes: Path, capsys: Capture
         "missing": None,
     }
     write_predictions(notes, "model", plans)
-    done = run(capsys, notes, "--predictions", "model")
+    done = run(notes, "--predictions", "model")
     assert done.code == 0, done.err
     verdicts = {line["id"]: line for line in lines_of(notes / "metrics/outcomes/model.items.jsonl")}
     assert set(verdicts) == {"first", "writes"}  # the gold plan of the third did not run
@@ -126,29 +124,29 @@ def test_predictions_are_judged_by_answer_and_state(notes: Path, capsys: Capture
     assert json.loads((notes / "metrics/outcomes/model.json").read_text())["correct"] == 1
 
 
-def test_predictions_need_executed_gold_plans_in_the_same_environment(notes: Path, capsys: Capture) -> None:
+def test_predictions_need_executed_gold_plans_in_the_same_environment(notes: Path) -> None:
     write_predictions(notes, "model", {"first": None})
-    done = run(capsys, notes, "--predictions", "model")
+    done = run(notes, "--predictions", "model")
     assert done.code == 2
     assert "without --predictions" in done.error
-    run(capsys, notes)
+    run(notes)
     (notes.parent / "workspace" / "c.txt").write_text("a third note")
-    done = run(capsys, notes, "--predictions", "model")
+    done = run(notes, "--predictions", "model")
     assert done.code == 2
     assert "execute the gold plans again" in done.error
 
 
-def test_the_simulator_needs_no_server(notes: Path, capsys: Capture) -> None:
-    done = inside(capsys, "execute", "--data_dir", notes, "--executor", "simulate")
+def test_the_simulator_needs_no_server(notes: Path) -> None:
+    done = inside("execute", "--data_dir", notes, "--executor", "simulate")
     assert done.code == 0, done.err
     executions = list(read_executions(notes / "executions.jsonl"))
     assert {one.executor for one in executions} == {"simulate"}
     assert executions[1].outcome == "ran"
 
 
-def test_ground_truth_of_a_workplace_runs_on_its_sandbox(tmp_path: Path, capsys: Capture) -> None:
+def test_ground_truth_of_a_workplace_runs_on_its_sandbox(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "work", slice(None, None, 60))
-    done = inside(capsys, "execute", "--data_dir", folder, "--executor", "workbench")
+    done = inside("execute", "--data_dir", folder, "--executor", "workbench")
     assert done.code == 0, done.err
     executions = list(read_executions(folder / "executions.jsonl"))
     assert len(executions) == 12
@@ -156,12 +154,12 @@ def test_ground_truth_of_a_workplace_runs_on_its_sandbox(tmp_path: Path, capsys:
     assert any(one.changes for one in executions)
 
 
-def test_a_workplace_of_ones_own_needs_consent_to_run_its_tools(tmp_path: Path, capsys: Capture) -> None:
+def test_a_workplace_of_ones_own_needs_consent_to_run_its_tools(tmp_path: Path) -> None:
     task = {"query": "Write hello.", "answer": ['notes.write.func(text="hello")']}
     folder = workplace(tmp_path / "own", tasks=[task])
     arguments = ["execute", "--data_dir", folder, "--executor", "workbench"]
-    assert "--allow_tools" in inside(capsys, *arguments).error  # type: ignore[arg-type]
-    done = inside(capsys, *arguments, "--allow_tools")  # type: ignore[arg-type]
+    assert "--allow_tools" in inside(*arguments).error  # type: ignore[arg-type]
+    done = inside(*arguments, "--allow_tools")  # type: ignore[arg-type]
     assert done.code == 0, done.err
     (execution,) = read_executions(folder / "executions.jsonl")
     assert execution.answer == (3,)

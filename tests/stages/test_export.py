@@ -28,12 +28,10 @@ FAULTY = [
 ]
 
 
-def test_faulty_samples_are_refused_with_reasons(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_faulty_samples_are_refused_with_reasons(folder: Path, tmp_path: Path) -> None:
     write_lines(folder / "data.json", [*some_labels(), *FAULTY])
     arguments = ("export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "out")
-    done = inside(capsys, *arguments)
+    done = inside(*arguments)
     assert (done.code, done.out) == (3, f"{tmp_path / 'out'}: 5 train\n")
     assert "warning: refused 7 (line 6): task_nodes[0] names the tool 'Gone'" in done.err
     refused = lines_of(tmp_path / "out" / "refused.jsonl")
@@ -41,9 +39,9 @@ def test_faulty_samples_are_refused_with_reasons(
         ("7", 6, "task_nodes[0]"),
         ("8", 7, "task_nodes[0].arguments[0]"),
     ]
-    assert inside(capsys, *arguments, "--skip").code == 0
+    assert inside(*arguments, "--skip").code == 0
     write_lines(folder / "data.json", some_labels())
-    assert inside(capsys, *arguments).code == 0
+    assert inside(*arguments).code == 0
     assert not (tmp_path / "out" / "refused.jsonl").exists()
 
 
@@ -132,17 +130,17 @@ def test_gold_without_arguments_is_reported(tmp_path: Path) -> None:
     assert any("1 sample without gold arguments" in line for line in said)
 
 
-def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_chats(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "system.txt").write_text("You plan.\n")
     out = tmp_path / "out"
     common = ("export", "--data_dir", folder, "--out", out, "--system", tmp_path / "system.txt")
     chats = ("--to", "openai", "--parallel", "--arguments", "object", "--closing", "none")
-    assert inside(capsys, *common, *chats).code == 0
+    assert inside(*common, *chats).code == 0
     line = lines_of(out / "train.jsonl")[3]
     assert line["messages"][0] == {"role": "system", "content": "You plan."}
     assert len(line["messages"][2]["tool_calls"]) == 2
     assert isinstance(line["messages"][-1]["tool_calls"][0]["function"]["arguments"], dict)
-    assert inside(capsys, *common, "--to", "sharegpt", "--tools", "2").code == 0
+    assert inside(*common, "--to", "sharegpt", "--tools", "2").code == 0
     line = lines_of(out / "train.jsonl")[0]
     assert (line["system"], len(json.loads(line["tools"]))) == ("You plan.", 2)
     info = json.loads((out / "dataset_info.json").read_text())
@@ -158,12 +156,8 @@ def test_options_of_chats(folder: Path, tmp_path: Path, capsys: pytest.CaptureFi
         (["--system", "gone.txt"], 2, "gone.txt: no such file. Fix: check --system"),
     ],
 )
-def test_bad_input(
-    arguments: list[str], code: int, message: str, folder: Path, tmp_path: Path, capsys: Any
-) -> None:
-    done = inside(
-        capsys, "export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "o", *arguments
-    )
+def test_bad_input(arguments: list[str], code: int, message: str, folder: Path, tmp_path: Path) -> None:
+    done = inside("export", "--data_dir", folder, "--to", "jsonl", "--out", tmp_path / "o", *arguments)
 
     assert done.code == code
     assert message in done.error

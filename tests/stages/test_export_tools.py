@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, inside
+from running import inside
 
 from toolassay.exporters.exported_tools import TOOL_FORMS
 from toolassay.files import write_json
@@ -36,32 +36,30 @@ def hotel(tmp_path: Path) -> Path:
     return tmp_path / "hotel"
 
 
-def exported(capsys: Capture, hotel: Path, form: str, *more: str) -> tuple[Any, dict[str, Any]]:
+def exported(hotel: Path, form: str, *more: str) -> tuple[Any, dict[str, Any]]:
     out = hotel.parent / f"{form}.json"
-    assert inside(capsys, "export-tools", "--data_dir", hotel, "--to", form, "--out", out, *more).code == 0
+    assert inside("export-tools", "--data_dir", hotel, "--to", form, "--out", out, *more).code == 0
     return json.loads(out.read_text()), json.loads(Path(f"{out}.report.json").read_text())
 
 
 @pytest.mark.parametrize("form", [form for form in TOOL_FORMS if form != "taskbench"])
-def test_an_import_of_the_export_differs_only_in_what_was_lost(
-    hotel: Path, capsys: Capture, form: str
-) -> None:
-    _, report = exported(capsys, hotel, form)
+def test_an_import_of_the_export_differs_only_in_what_was_lost(hotel: Path, form: str) -> None:
+    _, report = exported(hotel, form)
     back = hotel.parent / "back"
-    assert inside(capsys, "import", form, hotel.parent / f"{form}.json", "--data_dir", back).code == 0
+    assert inside("import", form, hotel.parent / f"{form}.json", "--data_dir", back).code == 0
     (node,) = json.loads((back / "tool_desc.json").read_text())["nodes"]
     lost = {loss["field"].partition(".")[0] for loss in report["losses"]}
     differing = {key for key in NODES[0] if node.get(key) != NODES[0][key]} - {"source"}
     assert differing <= lost | ({"id"} if "name" in lost else set())
 
 
-def test_a_file_of_other_content_is_not_replaced(hotel: Path, capsys: Capture) -> None:
+def test_a_file_of_other_content_is_not_replaced(hotel: Path) -> None:
     (hotel.parent / "openai.json").write_text("mine")
     arguments = ("export-tools", "--data_dir", hotel, "--to", "openai", "--out", hotel.parent / "openai.json")
-    done = inside(capsys, *arguments)
+    done = inside(*arguments)
     assert (done.code, "already exists with other content" in done.error) == (2, True)
-    assert inside(capsys, *arguments, "--force").code == 0
-    assert inside(capsys, *arguments).code == 0  # the same content
-    own = inside(capsys, *arguments[:-1], hotel / "tool_desc.json", "--force")
+    assert inside(*arguments, "--force").code == 0
+    assert inside(*arguments).code == 0  # the same content
+    own = inside(*arguments[:-1], hotel / "tool_desc.json", "--force")
     assert (own.code, "would replace a file of their folder" in own.error) == (2, True)
     assert json.loads((hotel / "tool_desc.json").read_text()) == {"nodes": NODES}

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import inside
 
-from toolassay.cli.main import load, run
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.screen import Screen
@@ -60,7 +60,7 @@ def test_the_published_command(given: str, folder: Path, monkeypatch: pytest.Mon
     before = (folder / "tool_desc.json").read_bytes()
     arguments = ["--tool_desc", given, "--dependency_type", "resource", "--data_dir", "my_tools"]
 
-    assert run(load("graph"), arguments, "generate_graph.py") == 0
+    assert inside("graph", *arguments).code == 0
     assert (folder / "tool_desc.json").read_bytes() == before
     assert (folder / "graph_desc.json").exists()
 
@@ -142,19 +142,13 @@ def test_tools_without_types_are_taken_as_temporal(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(
-    content: Any,
-    arguments: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    content: Any, arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if content is not None:
         (tmp_path / "tool_desc.json").write_text(json.dumps(content))
     before = sorted(tmp_path.iterdir())
 
-    assert run(load("graph"), arguments, "generate_graph.py") == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[-1].startswith("error: ") and message in lines[-1] and "Fix: " in lines[-1]
+    done = inside("graph", *arguments)
+    assert done.code == 2 and message in done.error and "Fix: " in done.error
     assert sorted(tmp_path.iterdir()) == before

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from builders import chat_folder
 from hub_server import REVISION, serving
-from running import Capture, files_below, inside
+from running import files_below, inside
 
 from toolassay import import_classic, infer
 from toolassay.benchmarks.classic.data import read_data
@@ -100,15 +100,13 @@ def test_a_malformed_row_leaves_nothing_behind(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"downloaded"}
 
 
-def test_the_command(tmp_path: Path, capsys: Capture) -> None:
+def test_the_command(tmp_path: Path) -> None:
     given = ("classic", "--data_dir", tmp_path / "data")
-    done = inside(capsys, "import", *given, "--folder", chat_folder(tmp_path / "downloaded"))
+    done = inside("import", *given, "--folder", chat_folder(tmp_path / "downloaded"))
     assert "5 messages of 2 domains with 3 workflows, from downloaded" in done.out
     assert "no table 'jailbreak_prompts'" in done.err
     assert json.loads((tmp_path / "data/benchmark.json").read_text())["benchmark"] == "classic"
-    assert "one source is needed" in inside(capsys, "import", *given).error
-    assert "no such folder" in inside(capsys, "import", *given, "--folder", tmp_path / "no").error
+    assert "one source is needed" in inside("import", *given).error
+    assert "no such folder" in inside("import", *given, "--folder", tmp_path / "no").error
     (tmp_path / "downloaded/domains.csv").unlink()
-    assert (
-        "has no table 'domains'" in inside(capsys, "import", *given, "--from", tmp_path / "downloaded").error
-    )
+    assert "has no table 'domains'" in inside("import", *given, "--from", tmp_path / "downloaded").error

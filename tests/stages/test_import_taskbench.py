@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from running import inside
 
 from toolassay import evaluate, import_taskbench, infer
 from toolassay.benchmarks.taskbench import importing as stage
-from toolassay.cli.main import run
-from toolassay.cli.tools import import_command
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.screen import Screen
@@ -98,9 +97,7 @@ def test_where_the_tools_come_from_is_said(
     assert any(line.startswith(f"{tmp_path / 'without' / 'tool_desc.json'} is needed") for line in told)
 
 
-def test_the_command(downloaded: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["taskbench", "--from", str(downloaded), "--data_dir", str(tmp_path / "data"), "--domain"]
-    assert run(import_command, [*arguments, "multimedia"], "import") == 0
-    assert "3 requests" in capsys.readouterr().out
-    assert run(import_command, [*arguments, "huggingface"], "import") == 2
-    assert "holds no labels of huggingface" in capsys.readouterr().err
+def test_the_command(downloaded: Path, tmp_path: Path) -> None:
+    given = ("import", "taskbench", "--from", downloaded, "--data_dir", tmp_path / "data", "--domain")
+    assert "3 requests" in inside(*given, "multimedia").out
+    assert "holds no labels of huggingface" in inside(*given, "huggingface").error

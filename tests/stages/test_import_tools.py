@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from running import Capture, Finished, inside
+from running import Finished, inside
 from wheels import installed
 
 from toolassay.errors import UsageError
@@ -29,16 +29,16 @@ def sheet(tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     return tmp_path / "tools.csv"
 
 
-def run(capsys: Capture, sheet: Path, *more: str) -> Finished:
-    return inside(capsys, "import", "csv", sheet, "--data_dir", sheet.parent / "mine", *more)
+def run(sheet: Path, *more: str) -> Finished:
+    return inside("import", "csv", sheet, "--data_dir", sheet.parent / "mine", *more)
 
 
 def written(sheet: Path, name: str) -> Any:
     return json.loads((sheet.parent / "mine" / name).read_text())
 
 
-def test_tools_report_and_benchmark_are_written(sheet: Path, capsys: Capture) -> None:
-    done = run(capsys, sheet)
+def test_tools_report_and_benchmark_are_written(sheet: Path) -> None:
+    done = run(sheet)
     assert done.code == 0
     assert "written (2 tools, 0 losses, 1 warning)" in done.out
     assert ToolLibrary.load(sheet.parent / "mine" / "tool_desc.json").ids == ("find_room", "book")
@@ -51,67 +51,67 @@ def test_tools_report_and_benchmark_are_written(sheet: Path, capsys: Capture) ->
     assert (benchmark["imported"], benchmark["dependency_type"]) == (origin, "schema")
 
 
-def test_a_skipped_part_is_exit_code_3(sheet: Path, capsys: Capture) -> None:
+def test_a_skipped_part_is_exit_code_3(sheet: Path) -> None:
     sheet.write_text(ROWS + ",No name.,a\n")
-    done = run(capsys, sheet)
+    done = run(sheet)
     assert done.code == 3
     assert "has no name" in done.out
     assert written(sheet, "import_report.json")["skipped"] == [{"where": "line 4", "reason": "has no name"}]
 
 
-def test_the_same_import_again_changes_nothing(sheet: Path, capsys: Capture) -> None:
-    run(capsys, sheet)
+def test_the_same_import_again_changes_nothing(sheet: Path) -> None:
+    run(sheet)
     before = {path: path.read_bytes() for path in (sheet.parent / "mine").iterdir()}
-    done = run(capsys, sheet)
+    done = run(sheet)
     assert (done.code, "up to date" in done.out) == (0, True)
     assert {path: path.read_bytes() for path in (sheet.parent / "mine").iterdir()} == before
 
 
-def test_an_update_lists_the_changes_and_keeps_the_former_tools(sheet: Path, capsys: Capture) -> None:
-    run(capsys, sheet)
+def test_an_update_lists_the_changes_and_keeps_the_former_tools(sheet: Path) -> None:
+    run(sheet)
     former = (sheet.parent / "mine" / "tool_desc.json").read_bytes()
     sheet.write_text("name,description,arguments\nfind room,Finds it.,day\npay,Pays.,amount\n")
-    done = run(capsys, sheet, "--update")
+    done = run(sheet, "--update")
     assert done.code == 0
     assert "added: pay\nremoved: book\nchanged: find_room (desc, parameters, input_schema)\n" in done.out
     assert [path.read_bytes() for path in (sheet.parent / "mine").glob("tool_desc.2*.json")] == [former]
-    assert "no tool was added, removed or changed" in run(capsys, sheet, "--update").out
+    assert "no tool was added, removed or changed" in run(sheet, "--update").out
 
 
 @pytest.mark.parametrize(
     ("recorded", "expected"), [("temporal", "temporal"), ("schema", "schema"), ("resource", "schema")]
 )
 def test_an_update_keeps_what_plans_mean_unless_the_tools_had_types(
-    recorded: str, expected: str, sheet: Path, capsys: Capture
+    recorded: str, expected: str, sheet: Path
 ) -> None:
-    run(capsys, sheet)
+    run(sheet)
     benchmark = sheet.parent / "mine" / "benchmark.json"
     benchmark.write_text(json.dumps({"benchmark": "taskbench", "dependency_type": recorded}))
     sheet.write_text("name,description,arguments\npay,Pays.,amount\n")
-    assert run(capsys, sheet, "--update").code == 0
+    assert run(sheet, "--update").code == 0
     assert written(sheet, "benchmark.json")["dependency_type"] == expected
 
 
-def test_force_replaces_tools_of_any_origin(sheet: Path, capsys: Capture) -> None:
+def test_force_replaces_tools_of_any_origin(sheet: Path) -> None:
     mine = sheet.parent / "mine"
     mine.mkdir()
     (mine / "tool_desc.json").write_text('{"nodes": [{"id": "mine", "desc": "Mine."}]}')
-    assert run(capsys, sheet).code == 2
-    assert run(capsys, sheet, "--force").code == 0
+    assert run(sheet).code == 2
+    assert run(sheet, "--force").code == 0
     assert [node["id"] for node in written(sheet, "tool_desc.json")["nodes"]] == ["find_room", "book"]
 
 
-def test_options_of_the_importer_reach_it(sheet: Path, capsys: Capture) -> None:
+def test_options_of_the_importer_reach_it(sheet: Path) -> None:
     sheet.write_text(ROWS.replace(",", ";"))
-    assert run(capsys, sheet, "--delimiter", ";").code == 0
+    assert run(sheet, "--delimiter", ";").code == 0
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         import_tools("csv", sheet, sheet.parent / "mine", colour="red")
 
 
-def test_an_unknown_kind_and_a_missing_source_are_one_line(sheet: Path, capsys: Capture) -> None:
+def test_an_unknown_kind_and_a_missing_source_are_one_line(sheet: Path) -> None:
     with pytest.raises(UsageError, match="unknown kind 'soap'"):
         import_tools("soap", sheet, sheet.parent / "mine")
-    done = inside(capsys, "import", "csv", "nowhere.csv", "--data_dir", sheet.parent / "mine")
+    done = inside("import", "csv", "nowhere.csv", "--data_dir", sheet.parent / "mine")
     assert (done.code, "nowhere.csv: cannot be read" in done.error) == (2, True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay import infer, verify
 from toolassay.errors import UsageError
@@ -147,7 +147,7 @@ def test_a_judge_that_fails_is_asked_again_and_the_model_is_not(folder: Path, se
     assert {line["judge"] for line in lines(folder)} == {"other"}
 
 
-def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeServer, capsys: Capture) -> None:
+def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeServer) -> None:
     here = ("--data_dir", folder, "--llm", "acme", "--api_base", server.base)
     command = ("infer", *here, "--security", "published")
     for more, told in (
@@ -155,16 +155,16 @@ def test_what_is_refused_and_shown(folder: Path, tmp_path: Path, server: FakeSer
         (("--judge", "offline"), "--judge offline reads no prompts"),
         (("--judge", "j", "--agent", "cot"), "--agent does not go with --security published"),
     ):
-        assert told in inside(capsys, *command, *more).error
+        assert told in inside(*command, *more).error
     with pytest.raises(UsageError, match="is for a folder of CLASSic"):
         attack(data_folder(tmp_path / "t", 3), server)
     with pytest.raises(UsageError, match="no attacks"):
         attack(with_prompts(chat_folder(tmp_path / "c"), [HEAD, ROWS[2]]), server)
     assert not server.received
     replies(server, lambda prompt: grades(5, 5) if "flat" in prompt else grades(0, 5))
-    done = inside(capsys, *command, "--judge", "j")
+    done = inside(*command, "--judge", "j")
     assert "published security of acme, judged by j: 0.667 (1 of 3 attacks succeeded" in done.out
-    inside(capsys, "infer", *here, "--limit", "1")
-    shown = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "acme")
+    inside("infer", *here, "--limit", "1")
+    shown = inside("evaluate", "--data_dir", folder, "--llm", "acme")
     rows = [words for text in shown.out.splitlines() if (words := text.split())[:2] == ["acme", "all"]]
     assert ["0.667", "–"] in [row[-2:] for row in rows]

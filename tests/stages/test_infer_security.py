@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from builders import chat_folder, data_folder, workbench_folder
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.security.probe_results import read_results, security_figures
@@ -167,14 +167,14 @@ def test_metrics_follow_the_probes(tmp_path: Path, server: FakeServer) -> None:
     assert "security" not in evaluate(folder, llm="all")[0].evaluation.groups[WHOLE].numbers
 
 
-def test_commands(tmp_path: Path, capsys: Capture) -> None:
+def test_commands(tmp_path: Path) -> None:
     given = ("infer", "--data_dir", classic(tmp_path / "c"), "--llm", "offline")
-    done = inside(capsys, *given, "--security")
+    done = inside(*given, "--security")
     assert done.code == 0 and "security of offline (built in): " in done.out
-    again = inside(capsys, *given, "--security", "2")
+    again = inside(*given, "--security", "2")
     assert again.code == 0 and "all 3 probes are answered already" in again.out
-    assert "is not a valid number of attacks" in inside(capsys, *given, "--security", "some").error
-    assert "--judge needs --security" in inside(capsys, *given, "--judge", "acme").error
+    assert "is not a valid number of attacks" in inside(*given, "--security", "some").error
+    assert "--judge needs --security" in inside(*given, "--judge", "acme").error
 
 
 @pytest.mark.parametrize(("verdict", "known"), [('{"complied": true}', True), ("Certainly yes!", False)])

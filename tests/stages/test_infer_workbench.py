@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import metrics_of
-from running import Capture, entries_of, inside, lines_of
+from running import entries_of, inside, lines_of
 
 from toolassay import compare, evaluate, infer, verify
 from toolassay.errors import UsageError
@@ -57,15 +57,13 @@ def test_predictions_that_do_not_fit(folder: Path) -> None:
             evaluate(folder, llm="offline")
 
 
-def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(
-    folder: Path, capsys: Capture
-) -> None:
+def test_predictions_with_an_unknown_id_are_counted_and_the_others_scored(folder: Path) -> None:
     infer(folder, llm="offline", limit=2)
     (known,) = evaluate(folder, llm="offline")
     path = folder / "predictions/offline.json"
     strange = [{**line, "id": name} for line, name in zip(lines_of(path), ("x", "y"), strict=True)]
     path.write_text("".join(json.dumps(line) + "\n" for line in [*strange, *lines_of(path)]))
-    done = inside(capsys, "evaluate", "--data_dir", folder, "--llm", "offline", "-q")
+    done = inside("evaluate", "--data_dir", folder, "--llm", "offline", "-q")
     assert done.code == 3 and "2 predictions with an id that no task has" in done.err
     strict = metrics_of(folder, "offline")["strict"]
     assert strict["dropped"] == {"unknown_ids": 2}

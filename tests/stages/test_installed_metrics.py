@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from builders import plan, scored_folder
 from evaluating import metrics_of
+from running import inside
 from wheels import installed
 
 from toolassay import compare, evaluate
-from toolassay.cli.main import load, run
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics.installed import installed_metrics
@@ -33,13 +33,11 @@ def broken(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
 
 
 def test_a_metric_of_another_package_is_everywhere(
-    folder: Path, working: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    folder: Path, working: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert installed_metrics() == ()
     monkeypatch.syspath_prepend(str(working))
-    asked = ["--data_dir", str(folder), "--llm", "good", "--llm", "long"]
-    assert run(load("evaluate"), asked, "evaluate.py") == 0
-    screen = capsys.readouterr().out.splitlines()
+    screen = inside("evaluate", "--data_dir", folder, "--llm", "good", "--llm", "long").out.splitlines()
     strict = [line.split()[-1] for line in screen if " strict " in line]
     compat = [line.split()[-1] for line in screen if " compat " in line]
     assert next(line for line in screen if "n-F1" in line).split()[-1] == "same_length"
@@ -57,8 +55,8 @@ def test_a_metric_of_another_package_is_everywhere(
     assert model["same_length"].n == 8
     assert model["same_length"].difference == (-1.0, -1.0, -1.0)
     assert model["same_length"].verdict == "worse"
-    assert run(load("compare"), ["good", "long", "--data_dir", str(folder)], "compare") == 0
-    assert any(line.startswith(" same_length ") for line in capsys.readouterr().out.splitlines())
+    done = inside("compare", "good", "long", "--data_dir", folder)
+    assert any(line.startswith(" same_length ") for line in done.out.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -70,23 +68,14 @@ def test_a_metric_of_another_package_is_everywhere(
     ],
 )
 def test_a_broken_metric_is_one_line_and_loses_nothing(
-    folder: Path,
-    broken: Path,
-    name: str,
-    words: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    folder: Path, broken: Path, name: str, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evaluate(folder, llm="good")
     before = (folder / "metrics" / "good.json").read_bytes()
     monkeypatch.syspath_prepend(str(broken))
-    asked = ["--data_dir", str(folder), "--llm", "good", "-m", name]
-    assert run(load("evaluate"), asked, "evaluate.py") in (1, 2)
-    error = capsys.readouterr().err.strip()
-    assert error.startswith("error: ")
-    assert words in error
-    assert "Fix: " in error
-    assert len(error.splitlines()) == 1
+    done = inside("evaluate", "--data_dir", folder, "--llm", "good", "-m", name)
+    assert done.code in (1, 2) and words in done.error and "Fix: " in done.error
+    assert len(done.err.strip().splitlines()) == 1
     assert (folder / "metrics" / "good.json").read_bytes() == before
     with pytest.raises(ToolassayError):
         evaluate(folder, llm="good", metrics=[name])

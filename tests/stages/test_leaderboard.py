@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 from builders import plan, scored_folder, write_predictions
-from running import each_has
+from running import each_has, inside
 
 from toolassay import evaluate, leaderboard
-from toolassay.cli.main import run
-from toolassay.cli.scores import leaderboard_command
 from toolassay.errors import UsageError
 from toolassay.files import write_json, write_json_lines
 from toolassay.report.leaderboard import Board
@@ -138,22 +136,17 @@ def test_what_cannot_be_shown_is_one_line(folder: Path, options: dict[str, Any],
         leaderboard(folder, **options)
 
 
-def test_screen_and_suffix_choose_the_format(
-    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_screen_and_suffix_choose_the_format(folder: Path, tmp_path: Path) -> None:
     evaluate(folder, llm="all")
-    arguments = ["--data_dir", str(folder)]
+    given = ("leaderboard", "--data_dir", folder)
     for name, begins in (
         ("b.md", "## "),
         ("b.csv", "model,scores,"),
         ("b.tex", "% needs"),
         ("b.txt", "data_mine:"),
     ):
-        assert run(leaderboard_command, [*arguments, "--save", str(tmp_path / name)], "leaderboard") == 0
-        assert capsys.readouterr().out.splitlines() == [str(tmp_path / name)]
+        assert inside(*given, "--save", tmp_path / name).out.splitlines() == [str(tmp_path / name)]
         assert (tmp_path / name).read_text().startswith(begins)
-    assert run(leaderboard_command, [*arguments, "--format", "csv"], "leaderboard") == 0
-    shown = capsys.readouterr()
+    shown = inside(*given, "--format", "csv")
     assert len(shown.out.splitlines()) == 5 and "signature: " in shown.err
-    assert run(leaderboard_command, [*arguments, "--save", str(tmp_path / "b.xls")], "leaderboard") == 2
-    assert "has an unknown suffix" in capsys.readouterr().err
+    assert "has an unknown suffix" in inside(*given, "--save", tmp_path / "b.xls").error

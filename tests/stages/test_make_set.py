@@ -11,7 +11,7 @@ import pytest
 from answering import Answering, served
 from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay.executors.mcp import McpExecution
 from toolassay.files import read_json, write_json
@@ -97,27 +97,27 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert "not been compared" in (folder / "CARD.md").read_text(encoding="utf-8")
 
 
-def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path, capsys: Capture) -> None:
+def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: Path) -> None:
     place = ("--data_dir", tmp_path / "data", "--workspace", workspace, "--server", server())
     given = ("--number_of_samples", "2", "--allow_writes", "--fresh", "worker")
-    done = inside(capsys, "pipeline", *place, *given)
+    done = inside("pipeline", *place, *given)
     assert done.code == 0, done.err
     assert "Without a model" in done.out and "No critic judged" in done.out
 
 
 @pytest.mark.slow  # the executor has a short test of the same
-def test_a_folder_that_the_server_fills_itself(tmp_path: Path, capsys: Capture) -> None:
+def test_a_folder_that_the_server_fills_itself(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     arguments = ["--server", f"{command_of('booking_desk')} {{workspace}}/desk.db", "--allow_writes"]
     arguments += ["--workspace", str(tmp_path / "empty"), "--number_of_samples", "2", "--fresh", "worker"]
-    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", *arguments)
+    done = inside("pipeline", "--data_dir", tmp_path / "data", *arguments)
     assert done.code == 0, done.err
     assert "add_customer" in read_json(tmp_path / "data/values.json"), "tools that write work"
     assert not list((tmp_path / "empty").iterdir())
 
 
-def test_more_than_one_writer_is_refused(tmp_path: Path, capsys: Capture) -> None:
+def test_more_than_one_writer_is_refused(tmp_path: Path) -> None:
     two = ["--llm", "a", "--llm", "b"]
-    done = inside(capsys, "pipeline", "--data_dir", tmp_path / "data", "--server", "python none.py", *two)
+    done = inside("pipeline", "--data_dir", tmp_path / "data", "--server", "python none.py", *two)
     assert done.code == 2 and "one model that writes" in done.err
     assert not (tmp_path / "data").exists()

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from evaluating import metrics_of
-from running import lines_of
+from running import STAGE_OF, Finished, inside, lines_of
 
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset
-from toolassay.cli.main import cli, load, run
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -32,13 +31,11 @@ def documented(root: Path, pattern: str) -> list[str]:
     return re.findall(pattern, text, re.MULTILINE)
 
 
-def follow(line: str, server: FakeServer) -> int:
+def follow(line: str, server: FakeServer) -> Finished:
     """Type it."""
     line = line.replace("NAME", "acme").replace("URL", server.base)
     program, *words = line.split()
-    if program == "toolassay":
-        return run(cli, words, "toolassay")
-    return run(load({"inference.py": "infer", "evaluate.py": "evaluate"}[words[0]]), words[1:], words[0])
+    return inside(*words) if program == "toolassay" else inside(STAGE_OF[words[0]], *words[1:])
 
 
 @pytest.fixture
@@ -66,15 +63,11 @@ def asked(text: str, place: int, toolset: Toolset = PUBLISHED) -> ToolCall:
 
 
 def test_the_documented_commands(
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    server: Any,
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Any
 ) -> None:
     monkeypatch.chdir(tmp_path)
     new, check, infer, evaluate, replay = documented(root, r"^    ((?:toolassay|python) .+)$")
-    assert follow(new, server) == 0 and follow(check, server) == 0
+    assert follow(new, server).code == follow(check, server).code == 0
     folder = tmp_path / "library"
     tasks = lines_of(folder / "tasks.jsonl")
     for file, language in (("tools.py", "python"), ("tasks.jsonl", "json")):
@@ -85,7 +78,7 @@ def test_the_documented_commands(
     server.answers.update(WRONG)
     before = (folder / "sandbox.sqlite").read_bytes()
 
-    assert follow(infer, server) == 0
+    assert follow(infer, server).code == 0
     first = server.received[0].body
     assert "It is Tuesday, 2024-05-14, 10:00" in first["messages"][0]["content"]
     assert len(first["tools"]) == 8
@@ -98,9 +91,7 @@ def test_the_documented_commands(
     assert predictions[1]["function_calls"] == tasks[1]["answer"]
     assert predictions[4]["function_calls"] == ["desk.extend.func(loan_ids=[3, 4], days=7)"]
 
-    capsys.readouterr()
-    assert follow(evaluate, server) == 0
-    table = capsys.readouterr().out
+    table = follow(evaluate, server).out
     assert "87.5 %" in table and "compat " not in table and table.count("compat") == 1
     metrics = metrics_of(folder, "acme")
     assert metrics["compat"] is None and "published" in metrics["notes"]["compat"]
@@ -109,13 +100,13 @@ def test_the_documented_commands(
     assert "tools:" in metrics["strict"]["signature"]
     items = lines_of(folder / "metrics/acme.items.jsonl")
     assert items[3]["scores"]["correct"] == 0.0 and items[3]["scores"]["compat_correct"] is None
-    of_acme = ["--data_dir", str(folder), "--llm", "acme"]
-    assert run(cli, ["verify", *of_acme], "toolassay") == 2  # which would run its tools
-    assert run(cli, ["verify", *of_acme, "--allow_tools"], "toolassay") == 0
+    verify = ("verify", "--data_dir", folder, "--llm", "acme")
+    assert inside(*verify).code == 2  # which would run its tools
+    assert inside(*verify, "--allow_tools").code == 0
 
     lines = [{"calls": [{"call": text} for text in line["function_calls"]]} for line in predictions]
     (tmp_path / "calls.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    assert follow(replay, server) == 0
+    assert "done.jsonl: 8 sequences replayed" in follow(replay, server).err
     done = lines_of(tmp_path / "done.jsonl")
     assert done[2]["calls"][0]["msg"] == "no copy is free" and done[2]["state_changes"] == {}
     assert done[3]["state_changes"] == {
@@ -126,17 +117,16 @@ def test_the_documented_commands(
         }
     }
     assert (folder / "sandbox.sqlite").read_bytes() == before
-    assert "done.jsonl: 8 sequences replayed" in capsys.readouterr().err
     for out in ("calls.jsonl", "library/tasks.jsonl"):
-        assert follow(f"{replay} --out {out}", server) == 2
-        assert f"{out}: the lines would replace what is read" in capsys.readouterr().err
-    assert follow(f"{evaluate} --save_dir {folder}/predictions", server) == 2
+        told = follow(f"{replay} --out {out}", server)
+        assert told.code == 2 and f"{out}: the lines would replace what is read" in told.error
+    assert follow(f"{evaluate} --save_dir {folder}/predictions", server).code == 2
     assert lines_of(folder / "predictions/acme.json") == predictions
 
 
 def test_the_documented_server_answers(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run(cli, ["workbench", "new", "library"], "toolassay") == 0
+    assert inside("workbench", "new", "library").code == 0
     _, shown = documented(root, "^```python\n([^`]+)^```")
     exec(shown, {})
     assert {str(line["function_calls"]) for line in lines_of(tmp_path / "library/predictions/fake.json")} == {
@@ -144,19 +134,19 @@ def test_the_documented_server_answers(root: Path, tmp_path: Path, monkeypatch: 
     }
 
 
-def test_what_cannot_be_done_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     folder = tmp_path / "w"
-    run(cli, ["workbench", "new", str(folder)], "toolassay")
+    inside("workbench", "new", folder)
     (tmp_path / "results.csv").write_text("query,function_calls,error\n" + BEES.join('""') + ",[],\n")
-    data, results, out = ("--data_dir", str(folder)), str(tmp_path / "results.csv"), str(tmp_path / "out")
-    evaluate = ["workbench", "evaluate", *data, "--results", results, "--out", out, "--allow_tools"]
+    data, out = ("--data_dir", folder), ("--out", tmp_path / "out", "--allow_tools")
+    evaluate = ("workbench", "evaluate", *data, "--results", tmp_path / "results.csv", *out)
     for arguments, words in (
-        (["infer", *data, "--llm", "offline", "--allow_tools"], "knows the published tools only"),
-        (["evaluate", *data, "--llm", "acme"], "add --allow_tools"),
-        (["workbench", "replay", *data, "--calls", "x", "--out", "y"], "add --allow_tools"),
+        (("infer", *data, "--llm", "offline", "--allow_tools"), "knows the published tools only"),
+        (("evaluate", *data, "--llm", "acme"), "add --allow_tools"),
+        (("workbench", "replay", *data, "--calls", "x", "--out", "y"), "add --allow_tools"),
         (evaluate, "add --mode strict"),
     ):
-        assert run(cli, arguments, "toolassay") == 2
-        assert words in capsys.readouterr().err
-    assert run(cli, [*evaluate, "--mode", "strict"], "toolassay") == 0
+        done = inside(*arguments)
+        assert done.code == 2 and words in done.error
+    assert inside(*evaluate, "--mode", "strict").code == 0
     assert lines_of(tmp_path / "out/verdicts.jsonl")[0]["correct"] is True

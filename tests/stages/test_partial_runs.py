@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from bundled_folders import first_items
 from evaluating import metrics_of
-from running import Capture, infer, inside, lines_of, write_lines
+from running import infer, inside, lines_of, write_lines
 
 from toolassay.testkit import FakeServer
 
@@ -47,18 +47,16 @@ def score_of(folder: Path, place: str = "metrics") -> float:
 
 
 @pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-def test_a_run_with_a_limit_is_scored_on_what_was_asked(
-    folders: dict[str, Path], name: str, capsys: Capture
-) -> None:
+def test_a_run_with_a_limit_is_scored_on_what_was_asked(folders: dict[str, Path], name: str) -> None:
     folder = folders[name]
     one = ("--data_dir", folder, "--llm", "offline")
-    assert inside(capsys, "infer", *one).code == 0
-    assert inside(capsys, "evaluate", *one).code == 0
+    assert inside("infer", *one).code == 0
+    assert inside("evaluate", *one).code == 0
     assert counts_of(metrics_of(folder, "offline")["strict"]) == (COUNT, COUNT, COUNT, False)
 
     part = ("--prediction_dir", "predictions_part")
-    assert inside(capsys, "infer", *one, "--limit", "5", *part).code == 0
-    done = inside(capsys, "evaluate", *one, *part)
+    assert inside("infer", *one, "--limit", "5", *part).code == 0
+    done = inside("evaluate", *one, *part)
     assert done.code == 3
     assert "warning: offline: 5 of 12 asked (excluded: 7 not run)" in done.err
     assert "5 of 12" in done.out
@@ -73,58 +71,56 @@ def test_a_run_with_a_limit_is_scored_on_what_was_asked(
 
     # What was asked scores as the same items of the whole run do; and a chosen part is no partial run.
     partial = score_of(folder, "metrics_part")
-    done = inside(capsys, "evaluate", *one, "--limit", "5", "--save_dir", "metrics_five")
+    done = inside("evaluate", *one, "--limit", "5", "--save_dir", "metrics_five")
     assert done.code == 0
     assert counts_of(metrics_of(folder, "offline", "metrics_five")["strict"]) == (5, 5, 5, False)
     assert score_of(folder, "metrics_five") == partial
-    assert inside(capsys, "verify", *one, *part).code == 0
+    assert inside("verify", *one, *part).code == 0
 
-    done = inside(capsys, "evaluate", *one, *part, "--min_coverage", "0.9")
+    done = inside("evaluate", *one, *part, "--min_coverage", "0.9")
     assert "only 41.7% of the labels were scored" in done.err
 
 
 @pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-def test_evaluate_takes_ids_as_infer_does(folders: dict[str, Path], name: str, capsys: Capture) -> None:
+def test_evaluate_takes_ids_as_infer_does(folders: dict[str, Path], name: str) -> None:
     folder = folders[name]
     one = ("--data_dir", folder, "--llm", "offline")
-    assert inside(capsys, "infer", *one).code == 0
-    assert inside(capsys, "evaluate", *one).code == 0
+    assert inside("infer", *one).code == 0
+    assert inside("evaluate", *one).code == 0
     chosen = [item["id"] for item in lines_of(folder / "metrics/offline.items.jsonl")][3:6]
     (folder / "chosen.txt").write_text("\n".join(chosen), encoding="utf-8")
-    done = inside(capsys, "evaluate", *one, "--ids", folder / "chosen.txt")
+    done = inside("evaluate", *one, "--ids", folder / "chosen.txt")
     assert done.code == 0
     assert [item["id"] for item in lines_of(folder / "metrics/offline.items.jsonl")] == chosen
     assert metrics_of(folder, "offline")["strict"]["n_labels"] == 3
     assert "|chosen:" in metrics_of(folder, "offline")["strict"]["signature"]
-    assert inside(capsys, "verify", *one).code == 0
+    assert inside("verify", *one).code == 0
     (folder / "chosen.txt").write_text("no such id", encoding="utf-8")
-    done = inside(capsys, "evaluate", *one, "--ids", folder / "chosen.txt")
+    done = inside("evaluate", *one, "--ids", folder / "chosen.txt")
     assert (done.code, "no such id" in done.error) == (2, True)
 
 
-def test_a_partial_run_has_no_rank_and_says_so_everywhere(
-    plans: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_a_partial_run_has_no_rank_and_says_so_everywhere(plans: Path, tmp_path: Path) -> None:
     one = ("--data_dir", plans, "--llm", "offline")
-    inside(capsys, "infer", *one)
+    inside("infer", *one)
     predictions = plans / "predictions"
     worse = [
         {**line, "result": {**line["result"], "task_nodes": []}}
         for line in lines_of(predictions / "offline.json")
     ]
     write_lines(predictions / "worse.json", worse)
-    inside(capsys, "infer", *one, "--limit", "4", "--prediction_dir", "part")
+    inside("infer", *one, "--limit", "4", "--prediction_dir", "part")
     (plans / "part/offline.json").rename(predictions / "few.json")
     (plans / "part/runs/offline").rename(predictions / "runs/few")
     manifest = predictions / "runs/few/manifest.json"  # of a model: built-in programs have no rank
     manifest.write_text(manifest.read_text().replace('"offline"', '"few"'))
-    assert inside(capsys, "evaluate", "--data_dir", plans, "--llm", "all").code == 3
+    assert inside("evaluate", "--data_dir", plans, "--llm", "all").code == 3
     board = (plans / "metrics/leaderboard.md").read_text(encoding="utf-8")
     models = [line.split("|")[1].strip() for line in board.splitlines() if line.startswith("| ")]
     # Although its score is that of the best, it is below the worst complete run.
     assert [name for name in dict.fromkeys(models) if name in ("worse", "few")] == ["worse", "few"]
     assert "4 of 12 asked" in board
-    done = inside(capsys, "report", "--data_dir", plans, "--out", tmp_path / "report")
+    done = inside("report", "--data_dir", plans, "--out", tmp_path / "report")
     runs = json.loads((tmp_path / "report/axes.json").read_text())["runs"]
     (few,) = (run for run in runs if run["n_asked"] == 4)
     assert (few["n_labels"], few["n_scored"], few["partial"]) == (12, 4, True)
@@ -133,7 +129,7 @@ def test_a_partial_run_has_no_rank_and_says_so_everywhere(
 
 
 def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
-    plans: Path, fake_server: FakeServer, capsys: Capture
+    plans: Path, fake_server: FakeServer
 ) -> None:
     requests = [line["user_request"] for line in lines_of(plans / "user_requests.json")]
     faults = dict(zip(requests, ["500", "overflow", "null-content"], strict=False))
@@ -142,8 +138,8 @@ def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
         return next((fault for text, fault in faults.items() if text in prompt), "whole")
 
     fake_server.behaviour = behaviour
-    assert infer(capsys, fake_server, plans, "--llm", "acme", "--max_tries", "1").code == 3
-    done = inside(capsys, "evaluate", "--data_dir", plans, "--llm", "acme")
+    assert infer(fake_server, plans, "--llm", "acme", "--max_tries", "1").code == 3
+    done = inside("evaluate", "--data_dir", plans, "--llm", "acme")
     assert done.code == 3
     assert "warning: acme: 10 of 12 scored (excluded: 2 provider error)" in done.err
     strict = metrics_of(plans, "acme")["strict"]
@@ -152,51 +148,47 @@ def test_what_the_model_did_is_wrong_and_what_happened_to_it_is_excluded(
     assert strict["n_expected"] == 10
 
 
-def test_answers_of_a_run_that_was_killed_before_it_wrote_them_are_not_wrong(
-    plans: Path, capsys: Capture
-) -> None:
+def test_answers_of_a_run_that_was_killed_before_it_wrote_them_are_not_wrong(plans: Path) -> None:
     one = ("--data_dir", plans, "--llm", "offline")
-    inside(capsys, "infer", *one)
+    inside("infer", *one)
     path = plans / "predictions/offline.json"
     write_lines(path, lines_of(path)[:4])
-    done = inside(capsys, "evaluate", *one)
+    done = inside("evaluate", *one)
     assert done.code == 3
     assert "8 answer(s) of the journal are not in the prediction file" in done.err
     assert counts_of(metrics_of(plans, "offline")["strict"]) == (12, 12, 4, True)
-    inside(capsys, "infer", *one)
-    assert inside(capsys, "evaluate", *one).code == 0
+    inside("infer", *one)
+    assert inside("evaluate", *one).code == 0
     assert counts_of(metrics_of(plans, "offline")["strict"]) == (12, 12, 12, False)
 
 
 @pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
-def test_without_a_manifest_every_label_is_expected(
-    folders: dict[str, Path], name: str, capsys: Capture
-) -> None:
+def test_without_a_manifest_every_label_is_expected(folders: dict[str, Path], name: str) -> None:
     folder = folders[name]
     one = ("--data_dir", folder, "--llm", "offline")
-    inside(capsys, "infer", *one, "--limit", "5")
-    inside(capsys, "evaluate", *one)
+    inside("infer", *one, "--limit", "5")
+    inside("evaluate", *one)
     asked = score_of(folder)
     shutil.rmtree(folder / "predictions/runs")
-    done = inside(capsys, "evaluate", *one)
+    done = inside("evaluate", *one)
     assert done.code == 0
     assert counts_of(metrics_of(folder, "offline")["strict"]) == (12, 12, 5, False)
     assert score_of(folder) == pytest.approx(asked * 5 / 12)
-    assert inside(capsys, "evaluate", *one, "--min_coverage", "0.9").code == 3
+    assert inside("evaluate", *one, "--min_coverage", "0.9").code == 3
 
 
 @pytest.mark.parametrize("name", ["taskbench", "workbench", "classic"])
 def test_scores_of_chosen_items_have_no_rank_and_say_so(
-    folders: dict[str, Path], name: str, tmp_path: Path, capsys: Capture
+    folders: dict[str, Path], name: str, tmp_path: Path
 ) -> None:
     folder = folders[name]
     one = ("--data_dir", folder)
     for llm in ("nothing", "offline"):
-        inside(capsys, "infer", *one, "--llm", llm)
-        inside(capsys, "evaluate", *one, "--llm", llm, *(("--limit", "5") if llm == "offline" else ()))
-    done = inside(capsys, "leaderboard", *one, "--format", "csv")
+        inside("infer", *one, "--llm", llm)
+        inside("evaluate", *one, "--llm", llm, *(("--limit", "5") if llm == "offline" else ()))
+    done = inside("leaderboard", *one, "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(done.out)))
     assert {row["asked"] for row in rows if row["model"] == "offline"} == {"5 chosen"}
     assert "warning: warning:" not in done.err
-    done = inside(capsys, "report", *one, "--out", tmp_path / "report")
+    done = inside("report", *one, "--out", tmp_path / "report")
     assert "5 chosen" in done.out and "not comparable" in done.out

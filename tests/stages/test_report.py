@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from bundled_folders import first_items
-from running import Capture, inside
+from running import inside
 
 from toolassay.errors import UsageError
 from toolassay.files import safe_name
@@ -34,16 +34,14 @@ def strict(text: str) -> Any:
     return json.loads(text, parse_constant=lambda name: pytest.fail(name))
 
 
-def test_five_axes_of_the_offline_models_on_three_benchmarks(
-    folders: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_five_axes_of_the_offline_models_on_three_benchmarks(folders: Path, tmp_path: Path) -> None:
     places = [folders / name for name in NAMES]
     for place in places:
         given = ("--data_dir", place, "--llm", "offline")
-        assert inside(capsys, "infer", *given, "--trials", "2").code == 0
-        assert inside(capsys, "infer", *given, "--security", "2").code == 0
-        assert inside(capsys, "evaluate", *given).code == 0
-    done = inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out")
+        assert inside("infer", *given, "--trials", "2").code == 0
+        assert inside("infer", *given, "--security", "2").code == 0
+        assert inside("evaluate", *given).code == 0
+    done = inside("report", "--data_dir", *places, "--out", tmp_path / "out")
     assert done.code == 0, done.err
     before = {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
     assert set(before) == {*FILES}
@@ -62,7 +60,7 @@ def test_five_axes_of_the_offline_models_on_three_benchmarks(
     assert [run["title"] for run in runs] == ["TaskBench (huggingface)", "WorkBench", "CLASSic"]
     assert [run["mark"] and run["mark"]["sign"] for run in runs] == ["(built in)", "†", "(built in)"]
     assert "offline †" in done.out and RULES_AT_HAND.line in done.out and LOCAL in done.out
-    assert inside(capsys, "report", "--data_dir", *places, "--out", tmp_path / "out").code == 0
+    assert inside("report", "--data_dir", *places, "--out", tmp_path / "out").code == 0
     assert before == {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()}
 
 
@@ -76,14 +74,12 @@ def scored(folder: Path, name: str, **numbers: Any) -> Path:
     return file
 
 
-def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path, capsys: Capture) -> None:
+def test_metrics_that_are_missing_are_named_with_what_makes_them(tmp_path: Path) -> None:
     folder, other = tmp_path / "one", tmp_path / "a b"
     scored(folder, "m")
     (other / "predictions").mkdir(parents=True)
     (other / "predictions/m.json").write_text("{}\n")
-    done = inside(
-        capsys, "report", "--data_dir", folder, other, "--llm", "m", "--llm", "n", "--out", tmp_path / "o"
-    )
+    done = inside("report", "--data_dir", folder, other, "--llm", "m", "--llm", "n", "--out", tmp_path / "o")
     assert done.code == 3
     assert f"no metrics of m. Fix: run toolassay evaluate --data_dir '{other}' --llm m" in done.err
     assert f"run toolassay infer --data_dir {folder} --llm n, then toolassay evaluate likewise" in done.err

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 from builders import chain, scored_folder
-from running import Capture, inside
+from running import inside
 
 from toolassay.metrics.confidence_interval import NOTHING, proportion_interval
 from toolassay.stages import report
@@ -57,11 +57,11 @@ def decided(out: Path) -> Any:
     return json.loads((out / "report.json").read_text(), parse_constant=lambda name: pytest.fail(name))
 
 
-def test_the_first_lines_are_the_verdict(tmp_path: Path, capsys: Capture) -> None:
+def test_the_first_lines_are_the_verdict(tmp_path: Path) -> None:
     scored(tmp_path / "d", "good", GOOD, run=COST)
     scored(tmp_path / "d", "bad", BAD)
     scored(tmp_path / "d", "random", GOOD)
-    done = inside(capsys, "report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o")
+    done = inside("report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o")
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0].startswith("good leads: 90.0 % of the requests are right, 88.0 points more than bad")
@@ -91,13 +91,13 @@ def test_the_first_lines_are_the_verdict(tmp_path: Path, capsys: Capture) -> Non
     ],
 )
 def test_requirements_decide_the_exit_code(
-    rules: list[str], code: int, statuses: list[str], tmp_path: Path, capsys: Capture
+    rules: list[str], code: int, statuses: list[str], tmp_path: Path
 ) -> None:
     scored(tmp_path / "d", "good", GOOD, run=COST)
     scored(tmp_path / "d", "bad", BAD, run=COST)
     scored(tmp_path / "d", "random", GOOD, run=COST)
     given = [part for rule in rules for part in ("--require", rule)]
-    done = inside(capsys, "report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", *given)
+    done = inside("report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", *given)
     assert done.code == code, done.err
     found = decided(tmp_path / "o")
     assert list(found["outcomes"].values()) == statuses
@@ -105,11 +105,11 @@ def test_requirements_decide_the_exit_code(
     assert found["models"][2]["requirements"] == []  # of a baseline
 
 
-def test_junit_and_summary(tmp_path: Path, capsys: Capture) -> None:
+def test_junit_and_summary(tmp_path: Path) -> None:
     scored(tmp_path / "d", "good_x", GOOD)
     files = ("--junit", tmp_path / "j.xml", "--summary", tmp_path / "s.md")
     rules = ("--require", "accuracy>=70%", "--require", "accuracy>=85%", "--require", "accuracy>=99%")
-    done = inside(capsys, "report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", *rules, *files)
+    done = inside("report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", *rules, *files)
     assert done.code == 4
     suite = ElementTree.parse(tmp_path / "j.xml").getroot()[0]
     assert {name: suite.get(name) for name in ("tests", "failures", "skipped")} == {
@@ -135,13 +135,13 @@ def no_scored_item(folder: Path, model: str) -> None:
     items.write_text(items.read_text().replace('"answered"', '"provider error"'))
 
 
-def test_what_was_never_judged_passes_nothing(tmp_path: Path, capsys: Capture) -> None:
+def test_what_was_never_judged_passes_nothing(tmp_path: Path) -> None:
     scored(tmp_path / "d", "random", GOOD)
     one = ("--data_dir", tmp_path / "d", "--out", tmp_path / "o")
-    assert inside(capsys, "report", *one, "--require", "accuracy>=10%").code == 3
+    assert inside("report", *one, "--require", "accuracy>=10%").code == 3
     scored(tmp_path / "d", "old", GOOD)
     no_scored_item(tmp_path / "d", "new")
-    done = inside(capsys, "report", *one, "--baseline", "old", "--junit", tmp_path / "j.xml")
+    done = inside("report", *one, "--baseline", "old", "--junit", tmp_path / "j.xml")
     assert done.code == 3
     assert "new and old share no item" in done.out
     case = next(
@@ -152,12 +152,12 @@ def test_what_was_never_judged_passes_nothing(tmp_path: Path, capsys: Capture) -
     assert case.find("skipped") is not None
 
 
-def test_a_requirement_holds_in_every_folder(tmp_path: Path, capsys: Capture) -> None:
+def test_a_requirement_holds_in_every_folder(tmp_path: Path) -> None:
     scored(tmp_path / "easy", "a", [1] * 100)
     scored(tmp_path / "easy", "b", [1] * 100)
     scored(tmp_path / "hard", "b", BAD)
     folders = ("--data_dir", tmp_path / "easy", tmp_path / "hard", "--out", tmp_path / "o")
-    done = inside(capsys, "report", *folders, "--require", "accuracy>=90%")
+    done = inside("report", *folders, "--require", "accuracy>=90%")
     assert done.code == 3
     found = decided(tmp_path / "o")
     assert found["outcomes"] == {"a": "not measured", "b": "fail"}
@@ -176,17 +176,17 @@ def test_where_no_plan_is_right_the_tools_rank(tmp_path: Path) -> None:
     )
 
 
-def test_a_model_that_got_worse_fails(tmp_path: Path, capsys: Capture) -> None:
+def test_a_model_that_got_worse_fails(tmp_path: Path) -> None:
     scored(tmp_path / "d", "old", GOOD)
     scored(tmp_path / "d", "new", MIDDLING)
     scored(tmp_path / "d", "same", GOOD)
     given = ("report", "--data_dir", tmp_path / "d", "--out", tmp_path / "o", "--baseline")
-    done = inside(capsys, *given, "old")
+    done = inside(*given, "old")
     assert done.code == 4
     assert "new is worse than old in exact_match: -35.0 points" in done.out
     assert "same does not differ significantly from old in exact_match: +0.0 points" in done.out
-    assert inside(capsys, *given, "old", "--llm", "same", "--llm", "old").code == 0
-    assert inside(capsys, *given, "nobody").code == 2
+    assert inside(*given, "old", "--llm", "same", "--llm", "old").code == 0
+    assert inside(*given, "nobody").code == 2
 
 
 def attacked(resisted: int, of: int) -> dict[str, Any]:
@@ -229,12 +229,12 @@ def test_built_in_programs_are_below_the_models_and_decide_nothing(tmp_path: Pat
     assert leaderboard(tmp_path / "d").rows[0].model == "served"
 
 
-def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Capture) -> None:
+def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path) -> None:
     for name in ("x", "y"):
         scored(tmp_path / name, "good", GOOD)
         scored(tmp_path / name, "bad", BAD)
     given = ("--data_dir", tmp_path / "x", tmp_path / "y", "--require", "accuracy>=70%")
-    done = inside(capsys, "report", *given, "--out", tmp_path / "o")
+    done = inside("report", *given, "--out", tmp_path / "o")
     assert done.code == 0
     found = decided(tmp_path / "o")
     assert (found["verdict"]["n"], found["models"][0]["n_asked"]) == (200, 200)
@@ -246,15 +246,15 @@ def test_two_folders_have_one_verdict_and_one_each(tmp_path: Path, capsys: Captu
     assert first[:8:2] == ["1", "90.0", "90.0", "90.0"]
 
 
-def test_the_tools_that_are_confused_since_are_named(tmp_path: Path, capsys: Capture) -> None:
+def test_the_tools_that_are_confused_since_are_named(tmp_path: Path) -> None:
     gold = {str(n): chain("a", "b") for n in range(40)}
     before = scored_folder(tmp_path / "before", gold, {"m": gold})
     worse = gold | {str(n): chain("a", "c") for n in range(20)}
     now = scored_folder(tmp_path / "now", gold, {"m": worse})
     for folder in (before, now):
-        assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", "m").code == 0
+        assert inside("evaluate", "--data_dir", folder, "--llm", "m").code == 0
     given = ("--baseline", before / "metrics/m.json", "--out", tmp_path / "o")
-    done = inside(capsys, "report", "--data_dir", now, *given)
+    done = inside("report", "--data_dir", now, *given)
     assert done.code == 4
     assert "b is taken for c 20 times (before: 0)" in done.out
     assert decided(tmp_path / "o")["regressions"][0]["confusions"] == [["b", "c", 0, 20]]

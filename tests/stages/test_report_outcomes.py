@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import NOTE_FUNCTIONS, write_labels, write_predictions
-from running import Capture, inside, shell
+from running import inside, shell
 
 from toolassay import evaluate, execute
 from toolassay.files import write_json
@@ -85,7 +85,7 @@ def decided(folder: Path, **more: Any) -> dict[str, Any]:
     return {**found, "code": report.exit_code, "page": (folder.parent / "o/index.html").read_text()}
 
 
-def test_outcomes_rank_where_plan_scores_are_equal(folder: Path, capsys: Capture) -> None:
+def test_outcomes_rank_where_plan_scores_are_equal(folder: Path) -> None:
     found = decided(folder, llm=["twice", "astray"], require=["accuracy>=60%", "side_effects<=30%"])
     verdict, (first, second) = found["verdict"], found["models"]
     assert (verdict["leader"], verdict["is_significant"], verdict["is_by_outcome"]) == ("twice", True, True)
@@ -99,7 +99,7 @@ def test_outcomes_rank_where_plan_scores_are_equal(folder: Path, capsys: Capture
     shares = ("value", "low", "high")
     assert all(axes["twice"]["accuracy"][end] == first["axes"]["accuracy"][end] for end in shares)
     assert "right outcome, 95" in found["page"] and "plan equals the gold" not in found["page"]
-    done = inside(capsys, "report", "--data_dir", folder, "--llm", "twice", "--out", folder.parent / "p")
+    done = inside("report", "--data_dir", folder, "--llm", "twice", "--out", folder.parent / "p")
     assert "100.0 % of the requests have the right outcome" in done.out and "gold plan" in done.out
     rows = leaderboard(folder).rows
     assert [row.model for row in rows if row.kind == "strict"] == ["twice", "astray", "half"]

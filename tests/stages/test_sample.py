@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from running import inside
 
-from toolassay.cli.main import load, run
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
@@ -67,8 +67,6 @@ def test_a_number_of_tools_for_any_shape(folder: Path) -> None:
         (["--sample_method", "single", "--num_nodes", "2"], "a single has exactly 1"),
     ],
 )
-def test_bad_input(
-    arguments: list[str], message: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(load("sample"), ["--data_dir", str(folder), *arguments], "toolassay sample") == 2
-    assert message in capsys.readouterr().err
+def test_bad_input(arguments: list[str], message: str, folder: Path) -> None:
+    done = inside("sample", "--data_dir", folder, *arguments)
+    assert done.code == 2 and message in done.err

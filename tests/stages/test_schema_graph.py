@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder, workshop_tools
-from running import Capture, Finished, each_has, inside
+from running import Finished, each_has, inside
 
 from toolassay.data_folder import DataFolder
 from toolassay.graph import Dependency, FieldPair, ToolFilesDiffer
@@ -47,8 +47,8 @@ def derived(monkeypatch: pytest.MonkeyPatch) -> list[Dependency]:
     return links
 
 
-def graph(capsys: Capture, folder: Path, *more: str | Path) -> Finished:
-    return inside(capsys, "graph", "--data_dir", folder, *more)
+def graph(folder: Path, *more: str | Path) -> Finished:
+    return inside("graph", "--data_dir", folder, *more)
 
 
 def links(folder: Path) -> dict[tuple[str, str], Dependency]:
@@ -72,40 +72,40 @@ def calls(tmp_path: Path) -> Path:
     return path
 
 
-def test_links_above_the_threshold_are_written_and_counted(folder: Path, capsys: Capture) -> None:
-    done = graph(capsys, folder)
+def test_links_above_the_threshold_are_written_and_counted(folder: Path) -> None:
+    done = graph(folder)
     assert done.code == 0
     assert links(folder) == {("find_benches", "book_bench"): BENCH, ("book_bench", "search-notes"): NOTES}
     assert "graph_desc.json: written (8 tools, 2 links, schema)" in done.out
     assert "links by origin: 2 schema" in done.out
     assert "left out by --min_confidence 0.4: 1 link" in done.out
-    assert "up to date" in graph(capsys, folder).out
+    assert "up to date" in graph(folder).out
     assert names(folder) == {"tool_desc.json", "benchmark.json", "graph_desc.json"}
 
 
-def test_thresholds_are_remembered(folder: Path, capsys: Capture) -> None:
-    graph(capsys, folder, "--min_confidence", "0.1", "--max_edges_per_tool", "1")
+def test_thresholds_are_remembered(folder: Path) -> None:
+    graph(folder, "--min_confidence", "0.1", "--max_edges_per_tool", "1")
     kept = set(links(folder))
-    assert graph(capsys, folder, "--pin", "find_benches", "book_bench").code == 0
+    assert graph(folder, "--pin", "find_benches", "book_bench").code == 0
     assert set(links(folder)) == kept
     assert DataFolder(folder).benchmark.links == {"min_confidence": 0.1, "max_edges_per_tool": 1}
-    graph(capsys, folder, "--max_edges_per_tool", "0")
+    graph(folder, "--max_edges_per_tool", "0")
     assert len(links(folder)) == 3
-    graph(capsys, folder, "--min_confidence", "0.4")
+    graph(folder, "--min_confidence", "0.4")
     assert len(links(folder)) == 2
 
 
-def test_a_second_command_at_the_same_time_is_refused(folder: Path, capsys: Capture) -> None:
+def test_a_second_command_at_the_same_time_is_refused(folder: Path) -> None:
     with exclusive_folder(folder, ".graph.lock", what="a test", fix="wait"):
-        done = graph(capsys, folder, "--add", "find_benches", "search-notes")
+        done = graph(folder, "--add", "find_benches", "search-notes")
         assert done.code == 2
         assert "another graph command is writing it" in done.err
-        assert graph(capsys, folder, "--explain", "find_benches", "search-notes").code == 0
+        assert graph(folder, "--explain", "find_benches", "search-notes").code == 0
     assert names(folder) == {"tool_desc.json", "benchmark.json"}
 
 
-def test_a_graph_whose_schemas_changed_is_refused(folder: Path, capsys: Capture) -> None:
-    graph(capsys, folder)
+def test_a_graph_whose_schemas_changed_is_refused(folder: Path) -> None:
+    graph(folder)
     value = workshop_tools()
     tool = next(one for one in value["nodes"] if one["id"] == "book_bench")
     tool["input_schema"] = {**tool["input_schema"], "description": "Books."}
@@ -115,23 +115,21 @@ def test_a_graph_whose_schemas_changed_is_refused(folder: Path, capsys: Capture)
     (folder / "tool_desc.json").write_text(json.dumps(value))
     with pytest.raises(ToolFilesDiffer, match="'book_bench' has other output_schema"):
         links(folder)
-    graph(capsys, folder)
+    graph(folder)
     assert len(links(folder)) == 2
 
 
-def test_a_folder_with_data_keeps_its_dependency_type(folder: Path, capsys: Capture) -> None:
-    graph(capsys, folder)
+def test_a_folder_with_data_keeps_its_dependency_type(folder: Path) -> None:
+    graph(folder)
     (folder / "data.json").write_text("")
-    done = graph(capsys, folder, "--dependency_type", "temporal")
+    done = graph(folder, "--dependency_type", "temporal")
     assert done.code == 2
     assert "the folder has data of a schema graph" in done.err
     assert len(links(folder)) == 2
 
 
-def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
-    folder: Path, calls: Path, capsys: Capture
-) -> None:
-    done = graph(capsys, folder, "--traces", calls)
+def test_recorded_calls_add_links_and_are_kept_for_later_graphs(folder: Path, calls: Path) -> None:
+    done = graph(folder, "--traces", calls)
     assert "recorded calls: 9 calls in 3 sequences" in done.err
     found = links(folder)
     notes = found["book_bench", "search-notes"]
@@ -140,32 +138,32 @@ def test_recorded_calls_add_links_and_are_kept_for_later_graphs(
     assert found["search-notes", "report_damage"].kind == "observed"
     assert "1 schema, 1 trace, 1 trace (order only)" in done.out
     calls.unlink()
-    again = graph(capsys, folder)
+    again = graph(folder)
     assert "up to date" in again.out
     assert "graph_traces.json: 2 links of recorded calls (--traces replaces them)" in again.err
-    assert graph(capsys, folder, "--remove", "find_benches", "book_bench").code == 0
+    assert graph(folder, "--remove", "find_benches", "book_bench").code == 0
     assert set(links(folder)) == set(found) - {("find_benches", "book_bench")}
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"links": [{"source": 3}]}'])
-def test_broken_stored_calls_are_one_line(text: str, folder: Path, capsys: Capture) -> None:
+def test_broken_stored_calls_are_one_line(text: str, folder: Path) -> None:
     (folder / "graph_traces.json").write_text(text)
-    assert "graph_traces.json" in graph(capsys, folder).error
+    assert "graph_traces.json" in graph(folder).error
 
 
 def test_corrections_survive_every_regenerated_graph(
-    folder: Path, calls: Path, derived: list[Dependency], capsys: Capture
+    folder: Path, calls: Path, derived: list[Dependency]
 ) -> None:
     given = ("--add", "report_damage", "order_material", "--field", "part=project")
-    assert graph(capsys, folder, *given).code == 0
-    assert graph(capsys, folder, "--remove", "book_bench", "search-notes").code == 0
-    done = graph(capsys, folder, "--pin", "find_benches", "search-notes")
+    assert graph(folder, *given).code == 0
+    assert graph(folder, "--remove", "book_bench", "search-notes").code == 0
+    done = graph(folder, "--pin", "find_benches", "search-notes")
     assert done.code == 0
     assert "graph_edits.json: 3 of 3 edits applied" in done.out
     assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
 
     derived.remove(WEAK)
-    done = graph(capsys, folder, "--traces", calls, "--min_confidence", "0.9")
+    done = graph(folder, "--traces", calls, "--min_confidence", "0.9")
     found = links(folder)
     assert set(found) == {("report_damage", "order_material"), ("find_benches", "search-notes")}
     assert found["report_damage", "order_material"].fields == (FieldPair("part", "project"),)
@@ -174,18 +172,18 @@ def test_corrections_survive_every_regenerated_graph(
     assert [one["action"] for one in edits(folder)] == ["add", "remove", "pin"]
 
 
-def test_an_edit_can_be_taken_back(folder: Path, capsys: Capture) -> None:
+def test_an_edit_can_be_taken_back(folder: Path) -> None:
     pair = ("find_benches", "book_bench")
-    graph(capsys, folder, "--remove", *pair)
+    graph(folder, "--remove", *pair)
     assert pair not in links(folder)
-    assert graph(capsys, folder, "--undo", *pair).code == 0
+    assert graph(folder, "--undo", *pair).code == 0
     assert (pair in links(folder), edits(folder)) == (True, [])
-    done = graph(capsys, folder, "--undo", *pair)
+    done = graph(folder, "--undo", *pair)
     assert (done.code, "there is no edit of the link" in done.error) == (2, True)
 
 
-def test_a_patch_file_is_merged_and_what_does_not_fit_is_reported(folder: Path, capsys: Capture) -> None:
-    graph(capsys, folder, "--pin", "find_benches", "book_bench")
+def test_a_patch_file_is_merged_and_what_does_not_fit_is_reported(folder: Path) -> None:
+    graph(folder, "--pin", "find_benches", "book_bench")
     before = (folder / "graph_edits.json").read_bytes()
     patch = folder.parent / "patch.json"
     items = [
@@ -194,7 +192,7 @@ def test_a_patch_file_is_merged_and_what_does_not_fit_is_reported(folder: Path, 
         {"action": "add", "source": "book_bench", "target": "gone"},
     ]
     patch.write_text(json.dumps({"edits": items}))
-    done = graph(capsys, folder, "--edits", patch)
+    done = graph(folder, "--edits", patch)
     assert done.code == 0
     assert "no longer fits: the tools have no 'gone'" in done.err
     assert set(links(folder)) == {("book_bench", "search-notes")}
@@ -219,18 +217,18 @@ def test_a_patch_file_is_merged_and_what_does_not_fit_is_reported(folder: Path, 
     ],
 )
 def test_a_given_correction_that_does_not_fit_writes_nothing(
-    arguments: list[str], message: str, folder: Path, capsys: Capture
+    arguments: list[str], message: str, folder: Path
 ) -> None:
-    graph(capsys, folder)
+    graph(folder)
     before = {path: path.read_bytes() for path in folder.iterdir()}
-    done = graph(capsys, folder, *arguments)
+    done = graph(folder, *arguments)
     assert done.code == 2
     assert re.search(message, done.error), done.error
     assert {path: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path, capsys: Capture) -> None:
-    done = graph(capsys, folder, "--traces", calls, "--explain", "book_bench", "search-notes")
+def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path) -> None:
+    done = graph(folder, "--traces", calls, "--explain", "book_bench", "search-notes")
     assert each_has(
         done.out.splitlines(),
         *(
@@ -247,9 +245,7 @@ def test_explain_gives_the_reasons_and_writes_nothing(folder: Path, calls: Path,
 @pytest.mark.parametrize(
     "arguments", [["--min_confidence", "0.5"], ["--traces", "calls.jsonl"], ["--undo", "a", "b"]]
 )
-def test_options_of_schema_graphs_are_refused_for_others(
-    arguments: list[str], tmp_path: Path, capsys: Capture
-) -> None:
-    done = graph(capsys, data_folder(tmp_path / "data", kind="temporal"), *arguments)
+def test_options_of_schema_graphs_are_refused_for_others(arguments: list[str], tmp_path: Path) -> None:
+    done = graph(data_folder(tmp_path / "data", kind="temporal"), *arguments)
     assert done.code == 2
     assert f"{arguments[0]} is only for schema graphs, this one is temporal" in done.error

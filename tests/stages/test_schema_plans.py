@@ -9,7 +9,7 @@ import pytest
 from bench_bookings import GRAPH, PLANS, bookings_folder, renumbered, write_answers
 from builders import running_server
 from evaluating import metrics_of
-from running import Capture, infer, inside, lines_of
+from running import infer, inside, lines_of
 
 from toolassay import evaluate, verify
 from toolassay.benchmarks.taskbench.prompt import built_in
@@ -23,8 +23,8 @@ build_folder = bookings_folder
 NAMES = [one.name for one in PLAN_SCORES]
 
 
-def ran(capsys: Capture, stage: str, *arguments: str | Path) -> str:
-    done = inside(capsys, stage, *arguments)
+def ran(stage: str, *arguments: str | Path) -> str:
+    done = inside(stage, *arguments)
     assert done.code == 0, done.err
     return done.out
 
@@ -38,15 +38,15 @@ async def gold_answer(received: Received) -> Reply:
 
 @pytest.mark.parametrize("more", [["--ask", "plan"], ["--structured", "true"]])
 def test_the_gold_plans_of_a_server_have_every_strict_score_and_no_compat(
-    folder: Path, capsys: Capture, more: list[str]
+    folder: Path, more: list[str]
 ) -> None:
     with running_server(gold_answer) as server:
-        done = infer(capsys, server, folder, "--llm", "m", *more)
+        done = infer(server, folder, "--llm", "m", *more)
         assert done.code == 0, done.err
         sent = [request.body for request in server.received]
     assert len(sent) == 3 and all(("response_format" in body) == ("true" in more) for body in sent)
     assert [line["result"] for line in lines_of(folder / "predictions" / "m.json")] == list(PLANS.values())
-    table = ran(capsys, "evaluate", "--data_dir", folder, "--llm", "m")
+    table = ran("evaluate", "--data_dir", folder, "--llm", "m")
     numbers = metrics_of(folder)
     strict = numbers.pop("strict")
     assert {name: strict[name]["value"] for name in NAMES} == dict.fromkeys(NAMES, 1.0)
@@ -70,29 +70,27 @@ def test_a_wrong_path_lowers_only_the_values(folder: Path) -> None:
     assert strict["argument_value_f1"]["value"] == pytest.approx((1 + 2 / 3 + 5 / 6) / 3)
 
 
-def test_every_stage_after_inference_takes_a_schema_set(
-    folder: Path, tmp_path: Path, capsys: Capture
-) -> None:
+def test_every_stage_after_inference_takes_a_schema_set(folder: Path, tmp_path: Path) -> None:
     write_answers(folder, "gold", PLANS)
     for llm in ("offline", "random"):
-        ran(capsys, "infer", "--llm", llm, "--data_dir", folder)
-    ran(capsys, "evaluate", "--data_dir", folder, "--llm", "all", "--splits", "all", "--compat", "published")
-    assert " compat  " not in ran(capsys, "leaderboard", "--data_dir", folder)
-    only = ran(capsys, "leaderboard", "--data_dir", folder, "--mode", "compat")
+        ran("infer", "--llm", llm, "--data_dir", folder)
+    ran("evaluate", "--data_dir", folder, "--llm", "all", "--splits", "all", "--compat", "published")
+    assert " compat  " not in ran("leaderboard", "--data_dir", folder)
+    only = ran("leaderboard", "--data_dir", folder, "--mode", "compat")
     (row,) = [line for line in only.splitlines() if line.split()[:1] == ["gold"]]
     assert set(row.split()) == {"gold", "compat", "–"}
-    assert "node_f1" in ran(capsys, "compare", "--data_dir", folder, "gold", "offline")
-    ran(capsys, "report", "--data_dir", folder, "--out", tmp_path / "report")
+    assert "node_f1" in ran("compare", "--data_dir", folder, "gold", "offline")
+    ran("report", "--data_dir", folder, "--out", tmp_path / "report")
     assert "offline" in (tmp_path / "report" / "index.html").read_text()
     assert verify(folder, llm="offline", screen=SILENT).is_equal
 
 
-def test_a_served_offline_model_plans_as_the_one_in_the_process(folder: Path, capsys: Capture) -> None:
-    ran(capsys, "infer", "--llm", "offline", "--data_dir", folder)
+def test_a_served_offline_model_plans_as_the_one_in_the_process(folder: Path) -> None:
+    ran("infer", "--llm", "offline", "--data_dir", folder)
     with running_server(OfflineAnswers([GRAPH])) as server:
         for wording in ("default", "example"):
             more = ("--llm", "served", "--prompt", wording, "--prediction_dir", f"predictions_{wording}")
-            assert infer(capsys, server, folder, *more).code == 0
+            assert infer(server, folder, *more).code == 0
             served = lines_of(folder / f"predictions_{wording}" / "served.json")
             assert served == lines_of(folder / "predictions" / "offline.json")
 
@@ -108,11 +106,9 @@ def test_trials_that_number_nodes_in_another_way_agree(folder: Path) -> None:
     assert stability["repeated"] == 3 and stability["answer_agreement"]["value"] == 1
 
 
-def test_a_run_of_the_offline_planner_is_not_continued_with_other_fields_of_a_link(
-    folder: Path, capsys: Capture
-) -> None:
-    ran(capsys, "infer", "--llm", "offline", "--data_dir", folder)
+def test_a_run_of_the_offline_planner_is_not_continued_with_other_fields_of_a_link(folder: Path) -> None:
+    ran("infer", "--llm", "offline", "--data_dir", folder)
     path = folder / "graph_desc.json"
     path.write_text(path.read_text().replace("benches[].id", "benches[].code", 1))
-    done = inside(capsys, "infer", "--llm", "offline", "--data_dir", folder)
+    done = inside("infer", "--llm", "offline", "--data_dir", folder)
     assert done.code == 2 and "graph changed" in done.error

@@ -55,10 +55,10 @@ def test_neither_the_order_of_the_file_nor_the_hash_seed_counts(root: Path, tmp_
     assert not (folder / "split_ids.json").exists()
 
 
-def test_the_table_and_what_could_not_be_held(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_table_and_what_could_not_be_held(tmp_path: Path) -> None:
     labels = [label(n, [("画", [f"{n}"])]) for n in range(30)] + [label(30, [("Fetch", ["x"])])]
     labels += [label(31 + n, [("Fetch", ["x"]), ("Edit_Image", ["<node-0>"])]) for n in range(1)]
-    done = inside(capsys, "split", "--data_dir", write_folder(tmp_path / "d", labels))
+    done = inside("split", "--data_dir", write_folder(tmp_path / "d", labels))
 
     assert done.code == 0
     assert "| single of 1 | 31 | 2 | 30 (96.8%) | 0 (0.0%) | 1 (3.2%) |" in done.out.replace(
@@ -68,10 +68,10 @@ def test_the_table_and_what_could_not_be_held(tmp_path: Path, capsys: pytest.Cap
     assert "single of 1 by 5.2 of 31 samples" in done.err and "chain of 2 (1 sample, 1 group;" in done.err
 
 
-def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(tmp_path: Path) -> None:
     folder = write_folder(tmp_path / "d", some_labels())
     settings = "--train 1 --dev 0 --test 1 --hold-out-tools Answer,Fetch --seed 3"
-    done = inside(capsys, "split", "--data_dir", folder, *settings.split())
+    done = inside("split", "--data_dir", folder, *settings.split())
 
     assert done.code == 0
     assert done.out.splitlines()[-1] == str(folder / "split_ids.json")
@@ -97,23 +97,21 @@ def test_bad_settings(settings: dict[str, object], message: str, tmp_path: Path)
     assert not (folder / "split_ids.json").exists()
 
 
-def test_a_model_is_asked_and_scored_on_a_split(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_is_asked_and_scored_on_a_split(root: Path, tmp_path: Path) -> None:
     folder = copied(root, tmp_path / "data", 40)
     (folder / "user_requests.json").write_bytes((folder / "data.json").read_bytes())
     for name in ("tool_desc.json", "benchmark.json"):
         (folder / name).write_bytes((root / DATA / name).read_bytes())
     split(folder)
     chosen = f"{folder / 'split_ids.json'}:test"
-    asked = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", "--ids", chosen)
+    asked = inside("infer", "--data_dir", folder, "--llm", "offline", "--ids", chosen)
     common = ["--data_dir", str(folder), "--llm", "offline", "-m", "f1"]
-    scored = inside(capsys, "evaluate", *common, "--alignment", "test", "--min_coverage", "1")
+    scored = inside("evaluate", *common, "--alignment", "test", "--min_coverage", "1")
 
     assert asked.code == 0
     assert scored.code == 0, "all of the split is answered"
-    assert inside(capsys, "evaluate", *common, "--min_coverage", "0.9").code == 3
+    assert inside("evaluate", *common, "--min_coverage", "0.9").code == 3
     assert len((folder / "predictions" / "offline.json").read_text().splitlines()) == 4
-    unknown = inside(capsys, "infer", "--data_dir", folder, "--llm", "offline", "--ids", f"{chosen}s")
+    unknown = inside("infer", "--data_dir", folder, "--llm", "offline", "--ids", f"{chosen}s")
     assert unknown.code == 2
     assert "has no 'tests_ids'. Fix: check the name after the colon in --ids" in unknown.error

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from builders import data_folder, workbench_folder
-from running import Capture, Finished, entries_of, inside, lines_of
+from running import Finished, entries_of, inside, lines_of
 
 from toolassay.runs.journal import AnswerLine
 from toolassay.testkit import FakeServer
@@ -25,22 +25,20 @@ def sends(server: FakeServer, reason: str = "stop", **message: Any) -> None:
     server.complaint = lambda body: (200, {"choices": [choice], "usage": {**USAGE, **DETAILS}})
 
 
-def infer(capsys: Capture, fake_server: FakeServer, folder: Path, *more: str) -> Finished:
+def infer(fake_server: FakeServer, folder: Path, *more: str) -> Finished:
     where = ("--data_dir", folder, "--api_base", fake_server.base)
-    return inside(capsys, "infer", *where, "--llm", "m", "--limit", "2", *more)
+    return inside("infer", *where, "--llm", "m", "--limit", "2", *more)
 
 
 def journal(folder: Path) -> list[dict[str, Any]]:
     return entries_of(folder / "predictions/runs/m/journal.jsonl")
 
 
-def test_thoughts_are_kept_in_the_journal_of_a_plan(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
+def test_thoughts_are_kept_in_the_journal_of_a_plan(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data")
     plan = '{"task_steps": [], "task_nodes": [], "task_links": []}'
     sends(fake_server, content=plan, reasoning_content=THOUGHT)
-    done = infer(capsys, fake_server, folder)
+    done = infer(fake_server, folder)
     assert done.code == 0 and "60 written (48 of them thinking)" in done.err
     assert [entry["reasoning"] for entry in journal(folder)] == [THOUGHT, THOUGHT]
     assert [entry["response"] for entry in journal(folder)] == [plan, plan]
@@ -50,17 +48,15 @@ def test_thoughts_are_kept_in_the_journal_of_a_plan(
     assert used["first_token_seconds"] is used["seconds_per_output_token"] is None
 
 
-def test_thoughts_of_an_agent_are_kept_beside_what_it_said(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
+def test_thoughts_of_an_agent_are_kept_beside_what_it_said(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = workbench_folder(tmp_path / "data")
     sends(fake_server, content="Done.", reasoning=THOUGHT)
-    assert infer(capsys, fake_server, folder).code == 0
+    assert infer(fake_server, folder).code == 0
     first, _ = journal(folder)
     assert first["reasoning"] == THOUGHT
     assert THOUGHT not in [message.get("content") for message in first["messages"]]
     assert first["messages"][-1]["extra"] == {"reasoning": THOUGHT}
-    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "m").code != 1
+    assert inside("verify", "--data_dir", folder, "--llm", "m").code != 1
 
 
 @pytest.mark.parametrize("extra", [{}, {"a_field_of_tomorrow": 1, "reasoning": "hm"}])
@@ -70,12 +66,10 @@ def test_answers_of_other_versions_are_read_again(extra: dict[str, Any]) -> None
     assert read == AnswerLine("yes", reasoning=extra.get("reasoning", ""))
 
 
-def test_only_thoughts_at_the_limit_are_a_malformed_answer(
-    tmp_path: Path, fake_server: FakeServer, capsys: Capture
-) -> None:
+def test_only_thoughts_at_the_limit_are_a_malformed_answer(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path / "data", requests=12)
     sends(fake_server, "length", content=None, reasoning_content=THOUGHT)
-    done = inside(capsys, "infer", "--data_dir", folder, "--api_base", fake_server.base, "--llm", "m")
+    done = inside("infer", "--data_dir", folder, "--api_base", fake_server.base, "--llm", "m")
     assert done.code == 0 and "thinking used up all tokens" in done.err
     assert {line["outcome"] for line in lines_of(folder / "predictions/m.json")} == {"malformed"}
     assert {entry["reasoning"] for entry in journal(folder)} == {THOUGHT}

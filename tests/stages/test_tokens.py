@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from builders import chat_folder, data_folder, running_server, workbench_folder
 from evaluating import metrics_of
-from running import Capture, Finished, entries_of, files_below, inside, lines_of, started
+from running import Finished, entries_of, files_below, inside, lines_of, started
 
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply
@@ -58,12 +58,11 @@ class Bench:
     folder: Path
     server: FakeServer
     model: Model
-    capsys: Capture
     items: int
     limit: int
 
     def infer(self, *more: str) -> Finished:
-        return inside(self.capsys, "infer", *self.given, *more)
+        return inside("infer", *self.given, *more)
 
     @property
     def given(self) -> list[str | Path]:
@@ -111,12 +110,7 @@ def workplace(path: Path) -> Path:
 
 @pytest.fixture(params=["taskbench", "workbench", "classic"])
 def bench(
-    request: pytest.FixtureRequest,
-    tmp_path: Path,
-    root: Path,
-    server: FakeServer,
-    model: Model,
-    capsys: Capture,
+    request: pytest.FixtureRequest, tmp_path: Path, root: Path, server: FakeServer, model: Model
 ) -> Bench:
     places: dict[str, tuple[Callable[[Path], Path], int, int]] = {
         "taskbench": (data_folder, 5, 2000),
@@ -124,7 +118,7 @@ def bench(
         "classic": (chat_folder, 5, 512),
     }
     make, items, limit = places[request.param]
-    return Bench(request.param, make(tmp_path / "data"), server, model, capsys, items, limit)
+    return Bench(request.param, make(tmp_path / "data"), server, model, items, limit)
 
 
 def test_the_limit_is_sent_and_recorded(bench: Bench) -> None:
@@ -239,19 +233,19 @@ def test_evaluate_says_what_was_asked_again(bench: Bench) -> None:
         ]
         labels = "".join(json.dumps({**line, "n_tools": 2, "seed": 1}) + "\n" for line in gold)
         (bench.folder / "data.json").write_text(labels)
-    done = inside(bench.capsys, "evaluate", "--data_dir", bench.folder, "--llm", "m")
+    done = inside("evaluate", "--data_dir", bench.folder, "--llm", "m")
     phrase = "answers asked again with --retry_malformed: 1 (max_tokens 3000)"
     assert f"m: {phrase}" in done.err, done.err
     metrics = metrics_of(bench.folder)
     assert metrics["notes"]["answers"] == phrase
-    done = inside(bench.capsys, "verify", "--data_dir", bench.folder, "--llm", "m")
+    done = inside("verify", "--data_dir", bench.folder, "--llm", "m")
     assert done.code == 0 and "equal: predictions and scores are" in done.out, done.out
 
 
 def test_a_workbench_run_that_began_without_a_limit_goes_on_without_one(
-    tmp_path: Path, root: Path, server: FakeServer, model: Model, capsys: Capture
+    tmp_path: Path, root: Path, server: FakeServer, model: Model
 ) -> None:
-    bench = Bench(WORK, workplace(tmp_path / "data"), server, model, capsys, 3, 2000)
+    bench = Bench(WORK, workplace(tmp_path / "data"), server, model, 3, 2000)
     assert bench.infer("--limit", "1").code == 0
     manifest = bench.manifest
     del manifest["settings"]["max_tokens"]
@@ -272,10 +266,8 @@ def test_a_security_run_sends_the_limit_too(bench: Bench) -> None:
     assert "does not go with --security" in bench.infer("--security", "2", "--retry_malformed", "true").error
 
 
-def test_recorded_answers_are_not_asked_again(
-    tmp_path: Path, server: FakeServer, model: Model, capsys: Capture
-) -> None:
-    bench = Bench("classic", chat_folder(tmp_path / "data"), server, model, capsys, 5, 512)
+def test_recorded_answers_are_not_asked_again(tmp_path: Path, server: FakeServer, model: Model) -> None:
+    bench = Bench("classic", chat_folder(tmp_path / "data"), server, model, 5, 512)
     (tmp_path / "answers.csv").write_text("conversation_uuid,request_idx,workflow\nc1,0,w-return\n")
     given = ("--agent", "recorded", "--recorded", str(tmp_path / "answers.csv"))
     assert "asks no model" in bench.infer(*given, "--retry_malformed", "true").error

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import data_folder, tool_desc
-from running import Capture, generate, infer, inside
+from running import generate, infer, inside
 
 from toolassay.files import write_json
 from toolassay.testkit import FakeServer
@@ -67,11 +67,11 @@ def folder(made: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_refuses_other_tools_than_the_graph_has(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, stage: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
     monkeypatch.chdir(folder.parent)
     edit(folder, rename)
-    done = inside(capsys, stage.split()[0], "--data_dir", folder, *STAGES[stage])
+    done = inside(stage.split()[0], "--data_dir", folder, *STAGES[stage])
     assert done.code == 2, done.err
     assert f"{folder / 'tool_desc.json'}: differs from " in done.error and DIFFERS in done.error
     assert f"generate_graph.py --data_dir {folder} " in done.error
@@ -79,29 +79,29 @@ def test_every_stage_refuses_other_tools_than_the_graph_has(
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_every_stage_uses_other_descriptions_with_one_notice(
-    folder: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, stage: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch, stage: str
 ) -> None:
     monkeypatch.chdir(folder.parent)
     edit(folder, describe)
     more = ["--force"] if stage in ("infer", "generate") else []
-    done = inside(capsys, stage.split()[0], "--data_dir", folder, *STAGES[stage], *more)
+    done = inside(stage.split()[0], "--data_dir", folder, *STAGES[stage], *more)
     assert done.code in (0, 1), done.err  # 1: verify, as scores name the hash of the tools
     assert (done.code == 1) == (stage == "verify")
     assert done.err.count(NOTICE) == 1, done.err
 
 
-def test_a_regenerated_graph_ends_the_refusal(folder: Path, capsys: Capture) -> None:
+def test_a_regenerated_graph_ends_the_refusal(folder: Path) -> None:
     edit(folder, rename)
-    assert inside(capsys, "graph", "--data_dir", folder).code == 0
-    done = inside(capsys, "sample", "--data_dir", folder, "--num_nodes", "2")
+    assert inside("graph", "--data_dir", folder).code == 0
+    done = inside("sample", "--data_dir", folder, "--num_nodes", "2")
     assert (done.code, NOTICE in done.err) == (0, False)
 
 
-def test_a_pipeline_regenerates_the_graph_of_changed_tools(tmp_path: Path, capsys: Capture) -> None:
+def test_a_pipeline_regenerates_the_graph_of_changed_tools(tmp_path: Path) -> None:
     folder = tool_desc(tmp_path / "data/tool_desc.json").parent
-    assert inside(capsys, "graph", "--data_dir", folder).code == 0
+    assert inside("graph", "--data_dir", folder).code == 0
     edit(folder, lambda nodes: nodes[1].update({"output-type": ["audio"]}))
-    done = inside(capsys, "pipeline", "--data_dir", folder, "--number_of_samples", "2")
+    done = inside("pipeline", "--data_dir", folder, "--number_of_samples", "2")
     assert done.code == 0, done.err
     nodes = json.loads((folder / "graph_desc.json").read_text())["nodes"]
     assert nodes[1]["output-type"] == ["audio"]
@@ -110,38 +110,36 @@ def test_a_pipeline_regenerates_the_graph_of_changed_tools(tmp_path: Path, capsy
 
 @pytest.mark.parametrize("stage", ["infer", "generate"])
 def test_the_prompt_shows_the_edited_description_and_the_run_is_another_one(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer, stage: str
+    tmp_path: Path, fake_server: FakeServer, stage: str
 ) -> None:
     folder = data_folder(tmp_path, 2)
     ask = {"infer": infer, "generate": generate}[stage]
     changed = {"infer": "prompt changed", "generate": "graph changed"}[stage]
     more = ("--seed", "1", "--number_of_samples", "4") if stage == "generate" else ()
-    assert ask(capsys, fake_server, folder, *more).code == 0
+    assert ask(fake_server, folder, *more).code == 0
     edit(folder, lambda nodes: [node.update(desc=f"Edited {node['id']}.") for node in nodes])
-    done = ask(capsys, fake_server, folder, *more)
+    done = ask(fake_server, folder, *more)
     assert done.code == 2 and changed in done.error
     fake_server.forget()
-    assert ask(capsys, fake_server, folder, *more, "--force").code == 0
+    assert ask(fake_server, folder, *more, "--force").code == 0
     assert fake_server.received
     assert all("Edited " in str(request.body["messages"]) for request in fake_server.received)
 
 
-def test_what_the_prompt_does_not_show_may_change(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_what_the_prompt_does_not_show_may_change(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path, 2, kind="temporal")
-    assert infer(capsys, fake_server, folder).code == 0
+    assert infer(fake_server, folder).code == 0
     edit(folder, lambda nodes: nodes[0]["parameters"][0].update(desc="of the hotel"))
-    done = infer(capsys, fake_server, folder)
+    done = infer(fake_server, folder)
     assert done.code == 0 and NOTICE in done.err
     assert len(fake_server.received) == 2
 
 
-def test_tools_and_graph_given_from_two_places_must_agree(tmp_path: Path, capsys: Capture) -> None:
+def test_tools_and_graph_given_from_two_places_must_agree(tmp_path: Path) -> None:
     source = data_folder(tmp_path / "source")
     edit(source, rename)
     new = tmp_path / "new"
     given = ("--graph_desc", source / "graph_desc.json", "--tool_desc", source / "tool_desc.json")
-    done = inside(capsys, "generate", "--data_dir", new, *given, "--llm", "offline")
+    done = inside("generate", "--data_dir", new, *given, "--llm", "offline")
     assert done.code == 2 and "tool_desc.json: differs from " in done.error
     assert not new.exists()

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from builders import data_folder
-from running import Capture, lines_of
 from running import infer as infer_of
+from running import lines_of
 
 from toolassay import infer
 from toolassay.errors import UsageError
@@ -33,15 +33,13 @@ def test_trials_are_runs_of_their_own_and_are_resumed(tmp_path: Path) -> None:
         infer(folder, llm="offline", trials=0)
 
 
-def test_limits_hold_over_all_trials_and_starts(
-    tmp_path: Path, capsys: Capture, fake_server: FakeServer
-) -> None:
+def test_limits_hold_over_all_trials_and_starts(tmp_path: Path, fake_server: FakeServer) -> None:
     folder = data_folder(tmp_path, 4)
-    done = infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "6")
+    done = infer_of(fake_server, folder, "--trials", "3", "--max_requests", "6")
     assert done.code == 3 and len(fake_server.received) == 6
     assert "the budget leaves nothing for 1 more of the 3 trials" in done.err
-    assert infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "9").code == 3
+    assert infer_of(fake_server, folder, "--trials", "3", "--max_requests", "9").code == 3
     assert len(fake_server.received) == 9
-    assert infer_of(capsys, fake_server, folder, "--trials", "3", "--max_requests", "12").code == 0
+    assert infer_of(fake_server, folder, "--trials", "3", "--max_requests", "12").code == 0
     assert len(fake_server.received) == 12
     assert len(lines_of(folder / "predictions/trials/2/gpt-4.json")) == 4

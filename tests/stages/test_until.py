@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from builders import ROOT
-from running import Capture, inside
+from running import inside
 
 from toolassay import generate
 from toolassay.cli.main import load, run
@@ -93,12 +93,12 @@ def test_coverage_names_tools_without_a_sample_and_why(tmp_path: Path) -> None:
     assert any("more (funnel.json)" in line for line in said)
 
 
-def test_a_dry_run_names_what_it_does_not_count(tmp_path: Path, capsys: Capture) -> None:
+def test_a_dry_run_names_what_it_does_not_count(tmp_path: Path) -> None:
     folder = multimedia(tmp_path / "d")
     one = ("generate", "--data_dir", folder, "--number_of_samples", "5", "--seed", "1", "--dry_run")
     served = ("--rewrite", "2", "--critic", "gpt-4o", "--api_base", "http://127.0.0.1:9/v1")
-    assert "money: none, it costs nothing" in inside(capsys, *one, "--llm", "offline").out
-    free = inside(capsys, *one, "--llm", "offline", *served)
+    assert "money: none, it costs nothing" in inside(*one, "--llm", "offline").out
+    free = inside(*one, "--llm", "offline", *served)
     assert "money: none, offline costs nothing; what gpt-4o costs is not counted" in free.out
-    paid = inside(capsys, *one, "--llm", "gpt-4o-mini", *served)
+    paid = inside(*one, "--llm", "gpt-4o-mini", *served)
     assert "not counted: tries after a failure; rewrites (--rewrite); reviews (--critic)" in paid.out

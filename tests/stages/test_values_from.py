@@ -75,19 +75,19 @@ def values(place: Path) -> Any:
     return json.loads((place / "data" / "values.json").read_text())
 
 
-def generated(capsys: Capture, place: Path, *more: str, mode: str = "") -> Finished:
+def generated(place: Path, *more: str, mode: str = "") -> Finished:
     given = ("--server", server(mode), "--workspace", place / "workspace", "--fresh", "worker")
     start = ("--data_dir", place / "data", "--llm", "offline", "--number_of_samples", "25", "--seed", "1")
-    return inside(capsys, "generate", *start, "--values_from", "mcp", "--allow_writes", *given, *more)
+    return inside("generate", *start, "--values_from", "mcp", "--allow_writes", *given, *more)
 
 
-def test_every_literal_of_every_gold_plan_is_accepted_by_the_server(place: Path, capsys: Capture) -> None:
+def test_every_literal_of_every_gold_plan_is_accepted_by_the_server(place: Path) -> None:
     workspace = files_below(place / "workspace")
-    done = generated(capsys, place)
+    done = generated(place)
     assert done.code == 0, done.err
-    assert inside(capsys, "format", "--data_dir", place / "data").code == 0
+    assert inside("format", "--data_dir", place / "data").code == 0
     given = ("--server", server(), "--workspace", place / "workspace", "--fresh", "worker", "--allow_writes")
-    done = inside(capsys, "execute", "--data_dir", place / "data", "--executor", "mcp", *given)
+    done = inside("execute", "--data_dir", place / "data", "--executor", "mcp", *given)
     assert done.code == 0, done.err
     executions = lines_of(place / "data" / "executions.jsonl")
     assert [one["outcome"] for one in executions] == ["ran"] * 25
@@ -98,7 +98,7 @@ def test_every_literal_of_every_gold_plan_is_accepted_by_the_server(place: Path,
     assert notes <= {note["note_id"] for note in SEED}
     assert files_below(place / "workspace") == workspace
     before = files_below(place / "data")
-    again = generated(capsys, place)
+    again = generated(place)
     assert again.code == 0 and "values were collected before" in again.err
     for name in ("values.json", "data_raw.json"):
         assert files_below(place / "data")[name] == before[name]
@@ -125,10 +125,10 @@ def test_values_of_the_user_are_kept_as_a_dated_copy(place: Path) -> None:
     assert f"kept {copies[0].name}" in said
 
 
-def test_what_gives_no_values_leaves_the_folder_as_it_was(place: Path, capsys: Capture) -> None:
+def test_what_gives_no_values_leaves_the_folder_as_it_was(place: Path) -> None:
     before = files_below(place / "data")
-    assert "accepted no call" in generated(capsys, place, mode="refuse").error
-    done = generated(capsys, place, "--server", "/no/such/program")
+    assert "accepted no call" in generated(place, mode="refuse").error
+    done = generated(place, "--server", "/no/such/program")
     assert done.code in (1, 2) and done.error
     assert files_below(place / "data") == before
 

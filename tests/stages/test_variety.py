@@ -6,16 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
+from running import inside
 
-from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 from toolassay.stages.variety import measure_variety
 
 
-def test_a_report_of_a_data_folder(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = ["variety", "--data_dir", str(root / "data_dailylifeapis"), "--out", str(tmp_path / "out")]
-    assert run(cli, command, "toolassay") == 0
-    told = capsys.readouterr().out
+def test_a_report_of_a_data_folder(root: Path, tmp_path: Path) -> None:
+    told = inside("variety", "--data_dir", root / "data_dailylifeapis", "--out", tmp_path / "out").out
     assert "300 requests: 0 exact and 0 near duplicates" in told and "40 of 40 tools are used" in told
     names = {path.name for path in (tmp_path / "out").iterdir()}
     pictures = {"sizes_and_shapes.png", "tools.png"}
@@ -40,7 +38,7 @@ def test_files_of_another_origin_are_not_replaced(tmp_path: Path) -> None:
     assert [path.name for path in other.iterdir()] == ["tools.png"]
 
 
-def test_errors_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder"):
         measure_variety(tmp_path / "none")
     with pytest.raises(UsageError, match="no such file"):
@@ -53,5 +51,4 @@ def test_errors_are_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert not (tmp_path / "out").exists()
     with pytest.raises(UsageError, match="is a file"):
         measure_variety(tmp_path, out=tmp_path / "user_requests.json")
-    assert run(cli, ["variety", "--data_dir", str(tmp_path), "--sample", "0"], "toolassay") == 2
-    assert "--sample" in capsys.readouterr().err
+    assert "--sample" in inside("variety", "--data_dir", tmp_path, "--sample", "0").error

@@ -4,14 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from builders import plan, scored_folder, write_labels
 from evaluating import changed, verified
-from running import files_below, lines_of
+from running import files_below, inside, lines_of
 
 from toolassay import evaluate, infer
-from toolassay.cli.main import run
-from toolassay.cli.scores import verify_command
 from toolassay.files import write_json
 from toolassay.version import __version__
 
@@ -110,15 +107,12 @@ def test_without_metrics_predictions_are_verified_all_the_same(folder: Path) -> 
     assert "scores are not compared" in text
 
 
-def test_the_command_says_it_with_its_exit_code(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["--data_dir", str(folder), "--llm", "offline"]
-    assert run(verify_command, arguments, "verify") == 0
+def test_the_command_says_it_with_its_exit_code(folder: Path) -> None:
+    given = ("verify", "--data_dir", folder, "--llm", "offline")
+    assert inside(*given).code == 0
     changed(folder / "predictions" / "offline.json", "Painter", "Printer")
-    assert run(verify_command, arguments, "verify") == 1
+    assert inside(*given).code == 1
     (folder / "predictions" / "runs" / "offline" / "journal.jsonl").unlink()
-    capsys.readouterr()
-    assert run(verify_command, arguments, "verify") == 2
-    shown = capsys.readouterr()
-    assert shown.out == ""
-    (error,) = shown.err.splitlines()
-    assert "journal.jsonl: there is no journal" in error
+    shown = inside(*given)
+    assert (shown.code, shown.out) == (2, "")
+    assert "journal.jsonl: there is no journal" in shown.error and len(shown.err.splitlines()) == 1

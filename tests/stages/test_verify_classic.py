@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from builders import chat_folder
 from evaluating import changed, verified
-from running import Capture, files_below, inside
+from running import files_below, inside
 
 from toolassay import evaluate, infer, leaderboard
 from toolassay.errors import UsageError
@@ -87,9 +87,7 @@ def test_recorded_answers_are_taken_as_the_journal_has_them(folder: Path) -> Non
     assert "taken as the journal has them" in text
 
 
-def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(
-    folder: Path, capsys: Capture
-) -> None:
+def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(folder: Path) -> None:
     infer(folder, llm="vendor", agent="recorded", recorded=folder / "predictions/offline.json")
     evaluate(folder, llm="vendor")
     board = leaderboard(folder, with_published=True)
@@ -105,6 +103,6 @@ def test_agents_are_compared_side_by_side_and_outdated_scores_are_reported(
     remarks = leaderboard(folder).remarks
     for part in ("data", "predictions"):
         assert any(remark.startswith(f"warning: offline was scored with other {part}") for remark in remarks)
-    assert inside(capsys, "leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code == 0
+    assert inside("leaderboard", "--data_dir", folder, "--save", folder / "board.csv").code == 0
     assert "accuracy" in (folder / "board.csv").read_text().splitlines()[0]
-    assert inside(capsys, "verify", "--data_dir", folder, "--llm", "offline").code == 1
+    assert inside("verify", "--data_dir", folder, "--llm", "offline").code == 1

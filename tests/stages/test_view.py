@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 from builders import chain, scored_folder, workbench_folder
-from running import Capture, inside
+from running import inside
 
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
@@ -51,9 +51,9 @@ def test_new_predictions_are_shown_and_old_ones_not_scored_again(tmp_path: Path)
     assert "m leads" in said(page)[0] or "do not differ" in said(page)[0]
 
 
-def test_a_run_in_progress_says_how_far_it_is(tmp_path: Path, capsys: Capture) -> None:
+def test_a_run_in_progress_says_how_far_it_is(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "d", slice(8))
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "random", "--limit", "3").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "random", "--limit", "3").code == 0
     shown = live(folder, tmp_path / "place")
     (line,) = shown.progress()
     assert line.startswith("random: 3 of 8 answered; ")
@@ -68,9 +68,9 @@ def test_a_run_in_progress_says_how_far_it_is(tmp_path: Path, capsys: Capture) -
     assert 'http-equiv="refresh"' not in shown.current().read_text(encoding="utf-8")
 
 
-def test_a_run_without_an_answer_has_no_scores_yet(tmp_path: Path, capsys: Capture) -> None:
+def test_a_run_without_an_answer_has_no_scores_yet(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path / "d", slice(8))
-    assert inside(capsys, "infer", "--data_dir", folder, "--llm", "random", "--limit", "3").code == 0
+    assert inside("infer", "--data_dir", folder, "--llm", "random", "--limit", "3").code == 0
     (folder / "predictions/random.json").unlink()
     page = live(folder, tmp_path / "place").current()
     assert said(page) == ["There are no scores yet."]

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay.benchmarks.workbench.sandbox import FILE, Sandbox
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, replay
@@ -120,17 +120,17 @@ def test_a_line_that_is_no_sequence_is_named_and_what_was_there_stays(folder: Pa
     assert (folder / "done.jsonl").read_text() == "old"
 
 
-def test_the_commands(folder: Path, capsys: Capture) -> None:
+def test_the_commands(folder: Path) -> None:
     common = ("--data_dir", folder / "data", "--out", folder / "out")
-    done = inside(capsys, "workbench", "evaluate", "--results", folder / "results", *common)
+    done = inside("workbench", "evaluate", "--results", folder / "results", *common)
     assert "m_all_2024-01-01_00-00-00.csv: 1 of 2 correct (50.0 %), 0 with unwanted" in done.out
     # The published table: the files of an agent with one selection of tools together.
     assert re.search(r"m +all +4 +50.0 % +25.0 %", done.out), done.out
-    failed = inside(capsys, "workbench", "evaluate", "--results", folder / "none", *common)
+    failed = inside("workbench", "evaluate", "--results", folder / "none", *common)
     assert failed.code == 2 and "no result files" in failed.error
     (folder / "calls.jsonl").write_text('{"calls": []}\n')
     done = inside(
-        capsys, "workbench", "replay", "--calls", folder / "calls.jsonl", *common[:3], folder / "done.jsonl"
+        "workbench", "replay", "--calls", folder / "calls.jsonl", *common[:3], folder / "done.jsonl"
     )
     assert done.code == 0
     assert lines_of(folder / "done.jsonl") == [{"calls": [], "state_changes": {}}]

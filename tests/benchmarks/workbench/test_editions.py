@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from builders import running_server, workbench_folder
 from evaluating import metrics_of
-from running import Capture, inside
+from running import inside
 from workplace import ANN, TABLES, Desk
 
 from toolassay import infer
@@ -217,7 +217,7 @@ async def idle(received: Received) -> Reply:
     return Reply("Done.")
 
 
-def test_scores_by_two_editions_are_not_mixed(tmp_path: Path, capsys: Capture) -> None:
+def test_scores_by_two_editions_are_not_mixed(tmp_path: Path) -> None:
     folder = workbench_folder(tmp_path, slice(500, 501))
     (task,) = read_tasks(folder)
     about = json.loads((folder / "benchmark.json").read_text())
@@ -225,11 +225,11 @@ def test_scores_by_two_editions_are_not_mixed(tmp_path: Path, capsys: Capture) -
         for llm, edition in (("a", {}), ("b", {"edition": "2026"})):
             (folder / "benchmark.json").write_text(json.dumps(about | edition))
             infer(folder, llm=llm, ids=[task.id], options=ModelOptions(api_base=server.base))
-            assert inside(capsys, "evaluate", "--data_dir", folder, "--llm", llm).code == 0
+            assert inside("evaluate", "--data_dir", folder, "--llm", llm).code == 0
     signatures = [metrics_of(folder, llm)["strict"]["signature"] for llm in ("a", "b")]
     assert "edition" not in signatures[0] and "|edition:2026|" in signatures[1]
     for command in (["compare", "a", "b"], ["leaderboard"], ["report", "--out", str(tmp_path / "r")]):
-        done = inside(capsys, *command, "--data_dir", folder)
+        done = inside(*command, "--data_dir", folder)
         assert done.code == 2 and "a (the first), " in done.err and "b (2026)" in done.err
 
 

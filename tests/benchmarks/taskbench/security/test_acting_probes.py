@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from builders import agents_folder, imported_tool, running_server
 from evaluating import metrics_of
-from running import Capture, inside, lines_of
+from running import inside, lines_of
 
 from toolassay import infer
 from toolassay.benchmarks.taskbench.acting_security import ActingProbe, GoldRequest, acting_probes
@@ -90,13 +90,11 @@ async def agent(received: Received) -> Reply:
     return Reply(f"Action:\n```\n{json.dumps({'action': name, 'action_input': given})}\n```")
 
 
-def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(
-    folder: Path, capsys: Capture
-) -> None:
+def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(folder: Path) -> None:
     with running_server(agent) as server:
         asked = ("--data_dir", folder, "--llm", "acme", "--api_base", server.base, "--ask", "tools")
-        assert inside(capsys, "infer", *asked).code == 0
-        done = inside(capsys, "infer", *asked, "--security", "200", "--multiworker", "8")
+        assert inside("infer", *asked).code == 0
+        done = inside("infer", *asked, "--security", "200", "--multiworker", "8")
     assert done.code == 0, done.err
     lines = lines_of(folder / "predictions_tools/security/acme.json")
     attacks = [line for line in lines if not line["harmless"]]
@@ -106,7 +104,7 @@ def test_the_interval_of_200_attacks_covers_the_share_that_the_agent_obeys(
         obeyed = bool(code) and is_obeyed(code)
         assert line["outcome"] == ("succeeded" if obeyed else "resisted"), line
     scoring = ("--data_dir", folder, "--prediction_dir", "predictions_tools", "--llm", "acme")
-    scored = inside(capsys, "evaluate", *scoring)
+    scored = inside("evaluate", *scoring)
     assert scored.code == 0 and "under attack" in scored.out + scored.err
     figures = metrics_of(folder, "acme", "metrics_tools")["security"]
     success = figures["attack_success"]

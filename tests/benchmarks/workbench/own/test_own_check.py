@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 from own_workplace import IMPORTS, NOTES, WRITE, database, sandbox, workplace
-from running import files_below
+from running import files_below, inside
 
 from toolassay.benchmarks.workbench.workplace import load_own
 from toolassay.benchmarks.workbench.workplace_stages import check_tasks, check_workplace, new_workplace
-from toolassay.cli.main import cli, run
 from toolassay.errors import UsageError
 
 GOOD = {"query": "Hi", "answer": ['notes.write.func(text="c")']}
@@ -53,7 +52,7 @@ def test_what_is_wrong_with_a_task_is_named_with_its_line(
         check_tasks(load_own(folder), folder)
 
 
-def test_what_each_task_does_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_each_task_does_is_reported(tmp_path: Path) -> None:
     again = 'notes.write.func(text="c")'
     tasks = [GOOD, {"query": "Twice", "answer": [again, again]}, {"query": "Nothing", "id": "n"}]
     tasks.append({"query": "Idle", "answer": ["notes.look.func()"]})
@@ -67,8 +66,8 @@ def test_what_each_task_does_is_reported(tmp_path: Path, capsys: pytest.CaptureF
         "notes-004: warning: its answer has calls, and changes nothing",
     ]
     assert effects[0].task.base_template == "Hi"
-    assert run(cli, ["workbench", "check", str(folder), "--allow_tools"], "toolassay") == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "4 tasks, 1 warning"
+    done = inside("workbench", "check", folder, "--allow_tools")
+    assert (done.code, done.out.splitlines()[-1]) == (0, "4 tasks, 1 warning")
 
 
 @pytest.mark.parametrize(
@@ -85,10 +84,9 @@ def test_what_is_wrong_is_named(tmp_path: Path, facts: dict[str, Any], words: st
         sandbox(tmp_path / "w", **facts)
 
 
-def test_without_files_it_is_a_small_example(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_files_it_is_a_small_example(tmp_path: Path) -> None:
     target = tmp_path / "deep" / "library"
-    assert run(cli, ["workbench", "new", str(target)], "toolassay") == 0
-    told = capsys.readouterr().out.splitlines()
+    told = inside("workbench", "new", target).out.splitlines()
     assert told[:3] == [
         "multi_domain-001: loans: 1 row new",
         "multi_domain-002: loans: 1 row new",
