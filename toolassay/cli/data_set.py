@@ -37,13 +37,13 @@ from toolassay.variety.measures import SAMPLE
     type=click.FloatRange(0, 1),
     metavar="SHARE",
 )
-@options.dependency_type()
+@options.dependency_type
 @options.models(
     "critic",
     "Model that reviews each sample: one that finds a fault quarantines the sample, two reject it; 'offline' "
     "needs no server",
 )
-@options.calibration()
+@options.calibration
 @options.models(
     "solver",
     "Model that solves the requests without seeing the gold; a sample that none gets right is quarantined",
@@ -52,7 +52,7 @@ from toolassay.variety.measures import SAMPLE
     "prediction_dir",
     "Folder of the solvers' predictions, relative to the data folder [default: OUT/predictions].",
 )
-@options.server()
+@options.server
 @options.multiworker()
 @options.budget("for each model, earlier starts included")
 @options.engine()
@@ -90,7 +90,7 @@ def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings:
 @options.option("critic", "Model that answers the same questions.", required=True, metavar="LLM")
 @options.path("data_dir", "Folder of the tools [default: that of the file].")
 @options.path("out", "Output folder: calibration.json and the run.", required=True)
-@options.server()
+@options.server
 @options.multiworker()
 @options.budget()
 @options.flag("force", "Restart a run whose settings differ.")
@@ -107,7 +107,7 @@ def critic_command(calibrate: Path, **settings: Any) -> int:
 
 
 @click.command("variety")
-@options.data_dir()
+@options.data_dir
 @options.path("out", "Output folder for variety.json, variety.md and the pictures.", default="variety")
 @options.threshold()
 @options.option(
@@ -145,9 +145,9 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
     "each", "Number of --reviewers per sample; 0: all.", type=click.IntRange(0), default=0, show_default=False
 )
 @options.count("sample", "Look at so many samples, drawn by their ids.")
-@options.page()
+@options.page
 @options.path("gates", "A gates.jsonl written by toolassay check [default: the one in the folder].")
-@options.dependency_type()
+@options.dependency_type
 @options.flag("table", "Print and write the human-verification table and the agreement; opens no page.")
 @options.path("export", "Write a spreadsheet to fill in: .xlsx or .csv.")
 @click.option(
@@ -297,7 +297,7 @@ _TEXTS = (".txt", ".md")
 @options.option(
     "licence", "Licence in the data card, e.g. mit [default: the one in benchmark.json].", "--license"
 )
-@options.dependency_type()
+@options.dependency_type
 @options.flag("skip", "Exit with code 0 even if samples were refused.")
 @options.flag("force", "Replace files that no earlier export wrote; dated copies are kept.")
 def export_command(

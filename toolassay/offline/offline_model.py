@@ -21,7 +21,7 @@ from toolassay.offline.model_tasks import (
 )
 
 if TYPE_CHECKING:
-    from toolassay.offline.planner import Planner
+    from toolassay.offline.planner.planner import Planner
 
 
 _KEPT = 4  # planners in memory, one per tool graph
@@ -44,7 +44,7 @@ class OfflineModel:
             ToolassayError: the request has another task.
         """
         if isinstance(request.task, AgentTask):
-            from toolassay.offline.agent import next_turn
+            from toolassay.offline.agent.agent import next_turn
 
             return next_turn(request.task)
         if isinstance(request.task, ChoiceTask):
@@ -88,7 +88,7 @@ class OfflineModel:
 
 
 def _planner(graph: ToolGraph) -> Planner:
-    from toolassay.offline.planner import Planner
+    from toolassay.offline.planner.planner import Planner
 
     return Planner(graph)
 
