@@ -174,14 +174,7 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
 @options.path("junit", "JUnit file for the requirements.")
 @options.path("summary", "Markdown file for the decision.")
 @options.option("seed", "Random seed of intervals and tests.", type=int, default=0)
-def report_command(
-    data_dir: tuple[Path, ...],
-    more: tuple[Path, ...],
-    llm: tuple[str, ...],
-    junit: Path | None,
-    summary: Path | None,
-    **settings: Any,
-) -> int:
+def report_command(data_dir: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) -> int:
     """Decide which model may be trusted with the tools: verdict, ranking, five axes.
 
     Reads the metrics that `evaluate` wrote. A requirement passes or fails if the whole 95 % interval is on
@@ -196,14 +189,9 @@ def report_command(
     from toolassay.stages.report import write_report
     from toolassay.tables import printable
 
-    found = write_report(
-        [*data_dir, *more] or [Path(default_benchmark().about.default_folder)],
-        llm=list(llm),
-        junit_file=junit,
-        summary_file=summary,
-        screen=SCREEN,
-        **settings,
-    )
+    folders = [*data_dir, *more] or [Path(default_benchmark().about.default_folder)]
+    files = {f"{name}_file": settings.pop(name) for name in ("junit", "summary")}
+    found = write_report(folders, llm=list(settings.pop("llm")), screen=SCREEN, **files, **settings)
     for line in found.decision.verdict.sentences:
         show(printable(line))
     for table in tables(found.decision):

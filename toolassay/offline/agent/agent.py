@@ -8,14 +8,12 @@ truth.
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from toolassay.files import package_data
-from toolassay.models import ChatResponse, ToolCall
+from toolassay.models import ChatResponse
 from toolassay.offline.agent.lookups import (
     PlannedCall,
     Steps,
@@ -29,7 +27,7 @@ from toolassay.offline.agent.lookups import (
     tasks,
 )
 from toolassay.offline.agent.parsed_request import TRAFFIC_SOURCES, ParsedRequest, first_of, people_in
-from toolassay.offline.model_tasks import AgentTask, react_action
+from toolassay.offline.model_tasks import AgentTask, agent_calls, agent_end
 
 _CRM = "customer_relationship_manager"
 _CREATE_TASK, _UPDATE_TASK = "project_management.create_task", "project_management.update_task"
@@ -401,9 +399,6 @@ def _growth(metric: str, reading: ParsedRequest, first: object, last: object) ->
     return (after - before) / before if before else 0.0
 
 
-_DONE = "Done."
-
-
 def next_turn(task: AgentTask) -> ChatResponse:
     """The agent's next calls or final answer.
 
@@ -417,11 +412,11 @@ def next_turn(task: AgentTask) -> ChatResponse:
             results, observations = observations[: len(wanted)], observations[len(wanted) :]
             wanted = steps.send(results)
     except StopIteration:
-        return _final_answer(task, _DONE)
+        return agent_end(task)
     # RuntimeError: what a StopIteration inside a generator becomes (PEP 479).
     except (LookupError, ValueError, TypeError, AttributeError, RuntimeError):
-        return _final_answer(task, "I do not know how to do that.")
-    return _calls_of(task, wanted[len(observations) :])
+        return agent_end(task, "I do not know how to do that.")
+    return agent_calls(task, wanted[len(observations) :])
 
 
 def _run_rules(task: AgentTask) -> Steps[None]:
@@ -441,18 +436,3 @@ def _run_rules(task: AgentTask) -> Steps[None]:
             if made:
                 yield made
             return
-
-
-def _calls_of(task: AgentTask, made: Sequence[PlannedCall]) -> ChatResponse:
-    if task.react:
-        name, arguments = made[0]
-        return ChatResponse(react_action(name, arguments))
-    calls = [
-        ToolCall(f"call_{len(task.observations) + place}", name.replace(".", "__"), json.dumps(arguments))
-        for place, (name, arguments) in enumerate(made)
-    ]
-    return ChatResponse("", "tool_calls", tool_calls=tuple(calls))
-
-
-def _final_answer(task: AgentTask, text: str) -> ChatResponse:
-    return ChatResponse(react_action("Final Answer", text) if task.react else text)
