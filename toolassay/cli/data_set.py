@@ -37,13 +37,13 @@ from toolassay.variety.measures import SAMPLE
     type=click.FloatRange(0, 1),
     metavar="SHARE",
 )
-@options.dependency_type()
+@options.dependency_type
 @options.models(
     "critic",
     "Model that reviews each sample: one that finds a fault quarantines the sample, two reject it; 'offline' "
     "needs no server",
 )
-@options.calibration()
+@options.calibration
 @options.models(
     "solver",
     "Model that solves the requests without seeing the gold; a sample that none gets right is quarantined",
@@ -52,7 +52,7 @@ from toolassay.variety.measures import SAMPLE
     "prediction_dir",
     "Folder of the solvers' predictions, relative to the data folder [default: OUT/predictions].",
 )
-@options.server()
+@options.server
 @options.multiworker()
 @options.budget("for each model, earlier starts included")
 @options.engine()
@@ -90,7 +90,7 @@ def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings:
 @options.option("critic", "Model that answers the same questions.", required=True, metavar="LLM")
 @options.path("data_dir", "Folder of the tools [default: that of the file].")
 @options.path("out", "Output folder: calibration.json and the run.", required=True)
-@options.server()
+@options.server
 @options.multiworker()
 @options.budget()
 @options.flag("force", "Restart a run whose settings differ.")
@@ -107,7 +107,7 @@ def critic_command(calibrate: Path, **settings: Any) -> int:
 
 
 @click.command("variety")
-@options.data_dir()
+@options.data_dir
 @options.path("out", "Output folder for variety.json, variety.md and the pictures.", default="variety")
 @options.threshold()
 @options.option(
@@ -145,9 +145,9 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
     "each", "Number of --reviewers per sample; 0: all.", type=click.IntRange(0), default=0, show_default=False
 )
 @options.count("sample", "Look at so many samples, drawn by their ids.")
-@options.page()
+@options.page
 @options.path("gates", "A gates.jsonl written by toolassay check [default: the one in the folder].")
-@options.dependency_type()
+@options.dependency_type
 @options.flag("table", "Print and write the human-verification table and the agreement; opens no page.")
 @options.path("export", "Write a spreadsheet to fill in: .xlsx or .csv.")
 @click.option(
@@ -159,48 +159,37 @@ def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
 @options.flag(
     "with_passed", "With --apply, on the quarantine of a check: also include the samples that passed."
 )
-def review_command(
-    data_dir: Path,
-    reviewer: str,
-    export: Path | None,
-    import_: Path | None,
-    apply: Path | None,
-    table: bool,
-    insist: bool,
-    keep_undecided: bool,
-    with_passed: bool,
-    reviewers: str,
-    port: int,
-    open_browser: bool,
-    queue: str,
-    **settings: Any,
-) -> None:
+def review_command(data_dir: Path, reviewer: str, **settings: Any) -> None:
     """Review samples on a local page or in a spreadsheet; then show the agreement and write the reviewed set.
 
     Every decision is saved at once, in reviews/<reviewer>.jsonl of the data folder. Ctrl-C stops the page.
     """
     from toolassay.stages import review as stage
 
-    if sum([export is not None, import_ is not None, apply is not None, table]) > 1:
+    export, import_, apply, table = (settings.pop(name) for name in ("export", "import_", "apply", "table"))
+    page = {name: settings.pop(name) for name in ("queue", "port", "open_browser")}
+    applying = {name: settings.pop(name) for name in ("keep_undecided", "with_passed")}
+    insist = settings.pop("insist")
+    actions = sum(map(bool, (export, import_, apply, table)))
+    if actions > 1:
         raise UsageError("--export, --import, --apply and --table exclude one another", fix="choose one")
-    if queue != "all" and not (export is import_ is apply is None and not table):
+    if page["queue"] != "all" and actions:
         raise UsageError("--queue only applies to the page", fix="omit it, or settle conflicts on the page")
-    settings |= {"reviewers": options.names(reviewers), "reviewer": reviewer, "screen": SCREEN}
-    if export is not None:
+    names = options.names(settings.pop("reviewers"))
+    settings |= {"reviewers": names, "reviewer": reviewer, "screen": SCREEN}
+    if export:
         stage.export_reviews(data_dir, export, **settings)
-    elif import_ is not None:
+    elif import_:
         if not reviewer:
             raise UsageError("--import needs the name of the reviewer", fix="add --reviewer NAME")
         stage.import_reviews(data_dir, import_, reviewer=reviewer, insist=insist, screen=SCREEN)
-    elif apply is not None:
-        stage.apply_review(
-            data_dir, apply, keep_undecided=keep_undecided, with_passed=with_passed, screen=SCREEN
-        )
+    elif apply:
+        stage.apply_review(data_dir, apply, screen=SCREEN, **applying)
     elif table:
         stage.review_summary(data_dir, screen=SCREEN)
     else:
         try:
-            stage.start_review(data_dir, queue=queue, port=port, open_browser=open_browser, **settings)
+            stage.start_review(data_dir, **page, **settings)
         except KeyboardInterrupt as stop:
             raise KeyboardInterrupt("stopped; every decision is saved") from stop
 
@@ -297,42 +286,24 @@ _TEXTS = (".txt", ".md")
 @options.option(
     "licence", "Licence in the data card, e.g. mit [default: the one in benchmark.json].", "--license"
 )
-@options.dependency_type()
+@options.dependency_type
 @options.flag("skip", "Exit with code 0 even if samples were refused.")
 @options.flag("force", "Replace files that no earlier export wrote; dated copies are kept.")
-def export_command(
-    data_dir: Path,
-    tools: str | None,
-    system: str | None,
-    closing: str | None,
-    skip: bool,
-    predictions: str | None,
-    prediction_dir: str,
-    **settings: Any,
-) -> int:
+def export_command(data_dir: Path, skip: bool, predictions: str | None, **settings: Any) -> int:
     """Write the gold plans of a data folder, or the conversations of an agent, for training or publishing."""
     from toolassay.stages.export import AUTO, export, export_trajectories
 
     if (settings["to"] == "trajectories") != (predictions is not None):
         raise UsageError("--to trajectories and --predictions LLM go together", fix="give both or neither")
+    place = settings.pop("prediction_dir")
     if predictions is not None:
-        export_trajectories(
-            data_dir,
-            predictions=predictions,
-            prediction_dir=prediction_dir,
-            out=settings["out"],
-            force=settings["force"],
-            screen=SCREEN,
-        )
+        shared = {name: settings[name] for name in ("out", "force")}
+        export_trajectories(data_dir, predictions=predictions, prediction_dir=place, screen=SCREEN, **shared)
         return 0
-    result = export(
-        data_dir,
-        tools=_tools(tools),
-        system=_text(system),
-        closing=AUTO if closing is None else None if closing == "none" else closing,
-        screen=SCREEN,
-        **settings,
-    )
+    tools, closing = _tools(settings.pop("tools")), settings["closing"]
+    settings["system"] = _text(settings["system"])
+    settings["closing"] = AUTO if closing is None else None if closing == "none" else closing
+    result = export(data_dir, tools=tools, screen=SCREEN, **settings)
     return 3 if result.refused and not skip else 0
 
 

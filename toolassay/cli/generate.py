@@ -27,24 +27,24 @@ from toolassay.errors import UsageError
 @options.multiworker()
 @options.engine()
 @options.budget()
-@options.dry_run()
-@options.batch()
-@options.dependency_type()
+@options.dry_run
+@options.batch
+@options.dependency_type
 @options.flag("check", "Also request the model's review of its own sample, in the same answer.")
 @options.count(
     "number_of_samples",
     "Total number of samples, existing ones included [default: the published 5000; the estimated cost "
     "is shown first].",
 )
-@options.seed()
+@options.seed
 @options.flag("use_async", "Ignored; kept for the published script. Requests are always concurrent.")
 @options.flag("save_figure", "Draw each new sample into task_graphs/.")
 @options.choice("method", ["single", "chain", "dag"], "Sample only this shape.")
 @options.count("tool_number", "Sample only subgraphs with this many tools.")
-@options.sampler_weights()
-@options.by_score()
-@options.cover()
-@options.until()
+@options.sampler_weights
+@options.by_score
+@options.cover
+@options.until
 @options.option(
     "rewrite",
     "How often an answer that does not pass the gates goes back to the model with what they found "
@@ -59,7 +59,7 @@ from toolassay.errors import UsageError
     "tools, else strict].",
 )
 @options.models("critic", "With --rewrite: model that reviews what the gates let pass")
-@options.prompt()
+@options.prompt
 @options.path("prompt_template", "Text file with your own prompt template.")
 @options.choice(
     "values_from",
@@ -104,8 +104,8 @@ def generate_command(
 
 
 @click.command("format")
-@options.data_dir()
-@options.dependency_type()
+@options.data_dir
+@options.dependency_type
 @options.flag(
     "force",
     "Replace a data set that this command did not write, or change the dependency type; dated copies are "
@@ -121,8 +121,8 @@ def format_command(data_dir: Path, **settings: Any) -> None:
 @click.command("release")
 @options.path("data_dir", "The data folder, with data_raw.json.", required=True)
 @options.models("critic", "Model that reviews each sample, as for `check`")
-@options.calibration()
-@options.server()
+@options.calibration
+@options.server
 @options.multiworker()
 @options.budget("for each critic, earlier starts included")
 @options.engine()
@@ -144,7 +144,7 @@ def release_command(data_dir: Path, **settings: Any) -> int:
 @click.command("pipeline")
 @options.path("data_dir", "The data folder; created if missing.", required=True)
 @options.path("tool_desc", "Tool file [default: DATA_DIR/tool_desc.json].")
-@options.dependency_type()
+@options.dependency_type
 @options.models(
     "llm", "Model to test; with --values_from or --server: the one that writes", default=("offline",)
 )
@@ -156,15 +156,15 @@ def release_command(data_dir: Path, **settings: Any) -> int:
     "[default: 2; with --server as for `generate`].",
     type=click.IntRange(0, 10),
 )
-@options.server()
+@options.server
 @options.count("number_of_samples", "Number of requests [default: 300, or as --cover and --until say].")
-@options.cover()
-@options.until()
+@options.cover
+@options.until
 @options.option("seed", "Random seed.", type=click.IntRange(0), default=0)
-@options.by_score()
+@options.by_score
 @options.multiworker()
 @options.budget("for each run: the generation, and the inference of each model")
-@options.calibration()
+@options.calibration
 @options.choice(
     "values_from",
     NAMES,

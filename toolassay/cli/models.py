@@ -49,7 +49,7 @@ class Attacks(click.ParamType[bool | int | str]):
 @click.command("infer", cls=SectionedCommand)
 @options.section(
     "Data",
-    options.data_dir(),
+    options.data_dir,
     options.count("limit", "Run only the first N items.", metavar="N"),
     options.path(
         "ids", "Run only the ids in this file: one per line, a JSON list, or split_ids.json:test for a split."
@@ -84,8 +84,8 @@ class Attacks(click.ParamType[bool | int | str]):
     options.multiworker(),
     options.engine(),
     options.budget(),
-    options.dry_run(),
-    options.batch(),
+    options.dry_run,
+    options.batch,
 )
 @options.section(
     "Security",

@@ -189,24 +189,19 @@ def section(title: str, *decorators: Callable[[Any], Any]) -> Callable[[Function
     return decorate
 
 
-def prediction_dir() -> Callable[[Function], Function]:
-    """`--prediction_dir` of commands that read predictions."""
-    return path(
-        "prediction_dir",
-        "Prediction folder, in the data folder or else relative to the current one; if there is no folder "
-        "predictions, the default is that of another way of asking, e.g. predictions_tools.",
-        default="predictions",
-    )
+# `--prediction_dir` of commands that read predictions.
+prediction_dir = path(
+    "prediction_dir",
+    "Prediction folder, in the data folder or else relative to the current one; if there is no folder "
+    "predictions, the default is that of another way of asking, e.g. predictions_tools.",
+    default="predictions",
+)
 
-
-def page() -> Callable[[Function], Function]:
-    """`--port` and `--open` of a page on loopback."""
-    return together(
-        option(
-            "port", "Port of the page on 127.0.0.1; 0: any free.", type=click.IntRange(0, 65535), default=0
-        ),
-        flag("open_browser", "Open the page in the browser.", "--open"),
-    )
+# `--port` and `--open` of a page on loopback.
+page = together(
+    option("port", "Port of the page on 127.0.0.1; 0: any free.", type=click.IntRange(0, 65535), default=0),
+    flag("open_browser", "Open the page in the browser.", "--open"),
+)
 
 
 def threshold(default: float | None = 0.6) -> Callable[[Function], Function]:
@@ -215,25 +210,21 @@ def threshold(default: float | None = 0.6) -> Callable[[Function], Function]:
     return option("threshold", text, type=float, default=default, show_default=False)
 
 
-def metrics_dir() -> Callable[[Function], Function]:
-    """`--metrics_dir` of commands that read scores."""
-    return path("metrics_dir", "Metrics folder [default: as --prediction_dir, with metrics for predictions].")
+# `--metrics_dir` of commands that read scores.
+metrics_dir = path(
+    "metrics_dir", "Metrics folder [default: as --prediction_dir, with metrics for predictions]."
+)
 
+# `--data_dir`, by default the folder of the default benchmark.
+data_dir = path("data_dir", "Data folder.", default=default_benchmark().about.default_folder)
 
-def data_dir() -> Callable[[Function], Function]:
-    """`--data_dir`, by default the folder of the default benchmark."""
-    return path("data_dir", "Data folder.", default=default_benchmark().about.default_folder)
-
-
-def dependency_type() -> Callable[[Function], Function]:
-    """`--dependency_type`."""
-    return option(
-        "dependency_type",
-        "What a link means. resource: an output type of one tool is an input type of the other; "
-        "temporal: any order; schema: a result of one tool can fill an argument of the other "
-        "[default: the one in benchmark.json, else by what the tools declare].",
-        metavar="resource|temporal|schema",
-    )
+dependency_type = option(
+    "dependency_type",
+    "What a link means. resource: an output type of one tool is an input type of the other; "
+    "temporal: any order; schema: a result of one tool can fill an argument of the other "
+    "[default: the one in benchmark.json, else by what the tools declare].",
+    metavar="resource|temporal|schema",
+)
 
 
 def engine() -> Callable[[Function], Function]:
@@ -255,115 +246,95 @@ def engine() -> Callable[[Function], Function]:
     )
 
 
-def prompt() -> Callable[[Function], Function]:
-    """`--prompt`."""
-    return choice(
-        "prompt",
-        ["default", "example"],
-        "Built-in prompt. 'example' shows a short worked example instead of placeholders, for small models.",
-        default="default",
-    )
+prompt = choice(
+    "prompt",
+    ["default", "example"],
+    "Built-in prompt. 'example' shows a short worked example instead of placeholders, for small models.",
+    default="default",
+)
 
+seed = option("seed", "Random seed; -1 draws one, prints it and records it.", type=int, default=-1)
 
-def seed() -> Callable[[Function], Function]:
-    """`--seed`."""
-    return option("seed", "Random seed; -1 draws one, prints it and records it.", type=int, default=-1)
+sampler_weights = together(
+    option("shape_weights", "Relative frequency of each shape [default: single=3,chain=7,dag=8]."),
+    option("size_weights", "Relative frequency of each number of tools, e.g. 2=0.1,3=0.2,4=0.3."),
+)
 
+by_score = flag(
+    "by_score",
+    "In a schema graph, draw links in proportion to their scores; false: all links are equally likely.",
+    default=True,
+)
 
-def sampler_weights() -> Callable[[Function], Function]:
-    """`--shape_weights` and `--size_weights`."""
-    return together(
-        option("shape_weights", "Relative frequency of each shape [default: single=3,chain=7,dag=8]."),
-        option("size_weights", "Relative frequency of each number of tools, e.g. 2=0.1,3=0.2,4=0.3."),
-    )
+cover = together(
+    choice(
+        "cover",
+        ["tools", "edges"],
+        "Steer the sampling so that every tool, or every edge, occurs in samples where possible; "
+        "sets the default number of samples.",
+    ),
+    count("at_least", "With --cover: in how many samples [default: 1].", default=1),
+)
 
+# `--until`, followed by "passed" or not.
+until = together(
+    count(
+        "until",
+        "Go on until N samples pass the gates, within the limits; with --cover until passing "
+        "samples have each tool or edge.",
+        metavar="N passed",
+    ),
+    click.argument("passed", nargs=-1, type=click.Choice(["passed"]), metavar="", expose_value=False),
+)
 
-def by_score() -> Callable[[Function], Function]:
-    """`--by_score`."""
-    return flag(
-        "by_score",
-        "In a schema graph, draw links in proportion to their scores; false: all links are equally likely.",
-        default=True,
-    )
-
-
-def cover() -> Callable[[Function], Function]:
-    """`--cover` and `--at_least`."""
-    return together(
-        choice(
-            "cover",
-            ["tools", "edges"],
-            "Steer the sampling so that every tool, or every edge, occurs in samples where possible; "
-            "sets the default number of samples.",
-        ),
-        count("at_least", "With --cover: in how many samples [default: 1].", default=1),
-    )
-
-
-def until() -> Callable[[Function], Function]:
-    """`--until`, followed by "passed" or not."""
-    return together(
-        count(
-            "until",
-            "Go on until N samples pass the gates, within the limits; with --cover until passing "
-            "samples have each tool or edge.",
-            metavar="N passed",
-        ),
-        click.argument("passed", nargs=-1, type=click.Choice(["passed"]), metavar="", expose_value=False),
-    )
-
-
-def server() -> Callable[[Function], Function]:
-    """Address, credentials, client and time-outs of the server that answers for served models."""
-    return together(
-        option("api_addr", "Host of an OpenAI-compatible server [default: localhost]."),
-        option("api_port", "Port of the server [default: 4000].", type=click.IntRange(1, 65535)),
-        option(
-            "api_base",
-            "Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. "
-            "[default: OPENAI_BASE_URL].",
-        ),
-        option(
-            "api_key", "API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file."
-        ),
-        choice(
-            "api",
-            ["chat", "responses", "messages"],
-            "API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose "
-            "key is ANTHROPIC_API_KEY [default: by the address, else chat].",
-        ),
-        path(
-            "extra_body",
-            "JSON file with additional fields of the request body; null omits a parameter that would be "
-            'sent by default, e.g. {"presence_penalty": null}.',
-        ),
-        path("extra_headers", "JSON file with additional HTTP headers."),
-        choice(
-            "client",
-            ["aiohttp", "openai"],
-            "HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).",
-            default="aiohttp",
-        ),
-        flag("stream", "Stream answers token by token; also measures the time to the first token."),
-        count(
-            "max_tries",
-            "Maximum attempts per request. The count restarts after a 429 while the server answers "
-            "other requests.",
-            default=8,
-        ),
-        option(
-            "timeout",
-            "Seconds without a byte from the server after which an attempt ends.",
-            type=FloatRange(0, min_open=True),
-            default=600.0,
-        ),
-        option(
-            "total_timeout",
-            "Maximum seconds of one attempt.",
-            type=FloatRange(0, min_open=True),
-            default=3600.0,
-        ),
-    )
+# Address, credentials, client and time-outs of the server that answers for served models.
+server = together(
+    option("api_addr", "Host of an OpenAI-compatible server [default: localhost]."),
+    option("api_port", "Port of the server [default: 4000].", type=click.IntRange(1, 65535)),
+    option(
+        "api_base",
+        "Base URL of the server, e.g. https://host/v1; replaces --api_addr and --api_port. "
+        "[default: OPENAI_BASE_URL].",
+    ),
+    option("api_key", "API key. Never stored. Prefer OPENAI_API_KEY, in the environment or in a .env file."),
+    choice(
+        "api",
+        ["chat", "responses", "messages"],
+        "API of the server: OpenAI's Chat Completions or Responses, or Anthropic's Messages, whose "
+        "key is ANTHROPIC_API_KEY [default: by the address, else chat].",
+    ),
+    path(
+        "extra_body",
+        "JSON file with additional fields of the request body; null omits a parameter that would be "
+        'sent by default, e.g. {"presence_penalty": null}.',
+    ),
+    path("extra_headers", "JSON file with additional HTTP headers."),
+    choice(
+        "client",
+        ["aiohttp", "openai"],
+        "HTTP client. 'openai' is OpenAI's SDK, for proxies and Azure (AZURE_OPENAI_ENDPOINT).",
+        default="aiohttp",
+    ),
+    flag("stream", "Stream answers token by token; also measures the time to the first token."),
+    count(
+        "max_tries",
+        "Maximum attempts per request. The count restarts after a 429 while the server answers "
+        "other requests.",
+        default=8,
+    ),
+    option(
+        "timeout",
+        "Seconds without a byte from the server after which an attempt ends.",
+        type=FloatRange(0, min_open=True),
+        default=600.0,
+    ),
+    option(
+        "total_timeout",
+        "Maximum seconds of one attempt.",
+        type=FloatRange(0, min_open=True),
+        default=3600.0,
+    ),
+)
 
 
 def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]:
@@ -375,26 +346,24 @@ def model(*, temperature: float, top_p: float) -> Callable[[Function], Function]
             "baselines nothing and random.",
             default=LLM,
         ),
-        server(),
+        server,
         option("temperature", f"Sampling temperature, 0 or more [default: {temperature}].", type=float),
         option("top_p", f"Nucleus sampling probability, 0 to 1 [default: {top_p}].", type=float),
     )
 
 
-def batch() -> Callable[[Function], Function]:
-    """`--batch` and `--batch_cancel`."""
-    return together(
-        choice(
-            "batch",
-            ["openai", "vllm"],
-            "Send all requests as a batch. openai: by the server's Batch API, at half the price, within "
-            "a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.",
-        ),
-        flag(
-            "batch_cancel",
-            "With --batch: cancel the open batches of the run, keep what they have answered, submit nothing.",
-        ),
-    )
+batch = together(
+    choice(
+        "batch",
+        ["openai", "vllm"],
+        "Send all requests as a batch. openai: by the server's Batch API, at half the price, within "
+        "a day; vllm: a file for vLLM's run_batch, which you run; then repeat the command.",
+    ),
+    flag(
+        "batch_cancel",
+        "With --batch: cancel the open batches of the run, keep what they have answered, submit nothing.",
+    ),
+)
 
 
 def max_tokens(default: str) -> Callable[[Function], Function]:
@@ -415,9 +384,7 @@ def multiworker(*more: str) -> Callable[[Function], Function]:
     )
 
 
-def dry_run() -> Callable[[Function], Function]:
-    """`--dry_run`."""
-    return flag("dry_run", "Show what would be sent and its estimated cost. Sends and writes nothing.")
+dry_run = flag("dry_run", "Show what would be sent and its estimated cost. Sends and writes nothing.")
 
 
 def structured(default: Structured | None, text: str) -> Decorator[Any]:
@@ -451,13 +418,12 @@ def typed() -> tuple[str, ...]:
     return command
 
 
-def calibration() -> Callable[[Function], Function]:
-    """Files that say how far critics agree with people (`--calibration`)."""
-    return path(
-        "calibration",
-        "calibration.json of `toolassay critic --calibrate` for a critic; stated beside the result.",
-        multiple=True,
-    )
+# Files that say how far critics agree with people (`--calibration`).
+calibration = path(
+    "calibration",
+    "calibration.json of `toolassay critic --calibrate` for a critic; stated beside the result.",
+    multiple=True,
+)
 
 
 def budget(over_all: str = "for the whole run, earlier starts included") -> Callable[[Function], Function]:

@@ -15,8 +15,8 @@ from toolassay.screen import WARNING
 
 
 @click.command("evaluate")
-@options.data_dir()
-@options.prediction_dir()
+@options.data_dir
+@options.prediction_dir
 @options.path("save_dir", "Output folder [default: metrics, with the suffix of the prediction folder].")
 @options.models("llm", "Model to score, or all: every one with predictions", default=(options.LLM,))
 @options.count("limit", "Score only the items that infer --limit N runs.")
@@ -62,8 +62,8 @@ def evaluate_command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, 
 
 @click.command("compare")
 @click.argument("models", nargs=-1, required=True, metavar="A B [C …]")
-@options.data_dir()
-@options.prediction_dir()
+@options.data_dir
+@options.prediction_dir
 @options.option("metric", "Strict metric, e.g. node_f1; may be repeated [default: all].", "-m", multiple=True)
 @options.option("split", "Shape of the gold plan: overall, single, chain, dag.", "-s", default="overall")
 @options.option("n_tools", "Number of tools of the gold plan: overall, 1 to 10.", "-n", default="overall")
@@ -84,10 +84,10 @@ def compare_command(models: tuple[str, ...], metric: tuple[str, ...], **settings
 
 
 @click.command("verify")
-@options.data_dir()
+@options.data_dir
 @options.option("llm", "Model whose run is verified.", required=True)
-@options.prediction_dir()
-@options.metrics_dir()
+@options.prediction_dir
+@options.metrics_dir
 @verify_options()
 def verify_command(data_dir: Path, **settings: Any) -> int:
     """Recompute predictions and scores from a run's raw answers and report every difference.
@@ -101,9 +101,9 @@ def verify_command(data_dir: Path, **settings: Any) -> int:
 
 
 @click.command("leaderboard")
-@options.data_dir()
-@options.prediction_dir()
-@options.metrics_dir()
+@options.data_dir
+@options.prediction_dir
+@options.metrics_dir
 @options.option("group", "Group of samples in the metrics, e.g. chain_overall.", default="overall_overall")
 @options.choice("mode", ["both", "strict", "compat"], "Scoring modes to show for each model.", default="both")
 @options.option(
@@ -155,8 +155,8 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
 )
 @click.argument("more", nargs=-1, type=options.PATH, metavar="[DATA_DIR]...")
 @options.models("llm", "Model to include, or all: every one found", default=("all",))
-@options.prediction_dir()
-@options.metrics_dir()
+@options.prediction_dir
+@options.metrics_dir
 @options.path("out", "Output folder.", default="report")
 @options.option(
     "require",
@@ -174,14 +174,7 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
 @options.path("junit", "JUnit file for the requirements.")
 @options.path("summary", "Markdown file for the decision.")
 @options.option("seed", "Random seed of intervals and tests.", type=int, default=0)
-def report_command(
-    data_dir: tuple[Path, ...],
-    more: tuple[Path, ...],
-    llm: tuple[str, ...],
-    junit: Path | None,
-    summary: Path | None,
-    **settings: Any,
-) -> int:
+def report_command(data_dir: tuple[Path, ...], more: tuple[Path, ...], **settings: Any) -> int:
     """Decide which model may be trusted with the tools: verdict, ranking, five axes.
 
     Reads the metrics that `evaluate` wrote. A requirement passes or fails if the whole 95 % interval is on
@@ -196,14 +189,9 @@ def report_command(
     from toolassay.stages.report import write_report
     from toolassay.tables import printable
 
-    found = write_report(
-        [*data_dir, *more] or [Path(default_benchmark().about.default_folder)],
-        llm=list(llm),
-        junit_file=junit,
-        summary_file=summary,
-        screen=SCREEN,
-        **settings,
-    )
+    folders = [*data_dir, *more] or [Path(default_benchmark().about.default_folder)]
+    files = {f"{name}_file": settings.pop(name) for name in ("junit", "summary")}
+    found = write_report(folders, llm=list(settings.pop("llm")), screen=SCREEN, **files, **settings)
     for line in found.decision.verdict.sentences:
         show(printable(line))
     for table in tables(found.decision):
@@ -226,8 +214,8 @@ def report_command(
 @click.command("view")
 @click.argument("data_dir", type=options.PATH)
 @options.models("llm", "Model to include, or all: every one with predictions", default=("all",))
-@options.prediction_dir()
-@options.page()
+@options.prediction_dir
+@options.page
 def view_command(data_dir: Path, llm: tuple[str, ...], **settings: Any) -> int:
     """Show the report's page of DATA_DIR in the browser, up to date while models run.
 

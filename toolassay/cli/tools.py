@@ -27,7 +27,7 @@ def proposals() -> options.Decorator[Any]:
             "request per tool. Proposals are kept in DATA_DIR/graph_proposals and applied to later graphs.",
             metavar="LLM",
         ),
-        options.server(),
+        options.server,
         options.multiworker(),
         options.budget("for the proposals, earlier starts included"),
         options.flag("force", "Restart a run whose settings differ; the old one is kept."),
@@ -102,7 +102,7 @@ def import_command() -> None:
 
 
 @click.command("export-tools")
-@options.data_dir()
+@options.data_dir
 @options.choice("to", TOOL_FORMS, "Form of the tools.", required=True)
 @options.path("out", "File to write.", required=True)
 @options.flag("force", "Replace OUT if it has other content.")
@@ -124,7 +124,7 @@ def _pairs(name: str, text: str) -> Any:
 @click.command("graph", cls=options.SectionedCommand)
 @options.path("data_dir", "The data folder; graph_desc.json is written there.")
 @options.path("tool_desc", "Tool file [default: DATA_DIR/tool_desc.json].")
-@options.dependency_type()
+@options.dependency_type
 @options.option(
     "max_links",
     "Do not write links that follow from the types if there are more than this [default: 2000000].",
@@ -219,7 +219,7 @@ def _with_changes(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 @click.command("visualize")
-@options.data_dir()
+@options.data_dir
 @options.path("graph_desc", "Graph file [default: DATA_DIR/graph_desc.json].")
 def visualize_command(data_dir: Path, graph_desc: Path | None) -> None:
     """Draw the tool graph: graph_desc.png, graph_desc.pdf and graph_desc.html."""
@@ -229,20 +229,20 @@ def visualize_command(data_dir: Path, graph_desc: Path | None) -> None:
 
 
 @click.command("sample")
-@options.data_dir()
+@options.data_dir
 @options.path("graph_desc", "Graph file [default: DATA_DIR/graph_desc.json].", "--file_name")
 @options.choice(
     "sample_method", ["single", "chain", "dag", "any"], "Shape of the subgraphs.", default="chain"
 )
 @options.count("num_nodes", "Number of tools of a subgraph [default: 3; drawn by --size_weights for 'any'].")
 @options.count("number_of_samples", "Number of subgraphs.", default=1)
-@options.seed()
-@options.sampler_weights()
-@options.by_score()
+@options.seed
+@options.sampler_weights
+@options.by_score
 @options.choice(
     "cover", ["tools", "edges"], "Each sample has another tool, or another edge [needs --sample_method any]."
 )
-@options.dependency_type()
+@options.dependency_type
 @options.flag("save_figure", "Draw each sample into DATA_DIR/task_graphs/.")
 def sample_command(data_dir: Path, sample_method: str, num_nodes: int | None, **settings: Any) -> None:
     """Sample subgraphs of a tool graph and show them."""

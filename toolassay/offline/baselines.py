@@ -10,20 +10,19 @@ from typing import Any
 
 from toolassay.argument_values.places import ValuePlace, filled_arguments
 from toolassay.errors import ToolassayError
-from toolassay.models import ChatRequest, ChatResponse, ModelOptions, ToolCall
+from toolassay.models import ChatRequest, ChatResponse, ModelOptions
 from toolassay.offline.model_tasks import (
     AgentTask,
-    CallableTool,
     ChoiceTask,
     PlanTask,
+    agent_calls,
+    agent_end,
     choice_answer,
-    react_action,
 )
 from toolassay.tools import Tool
 
 MOST_TOOLS = 5
 """The most tools of a random plan and calls of a random agent; each number from 1 on is equally likely."""
-_DONE = "Done."
 # "menu.jpg" and "5pm", but not a dash between blanks.
 _WORD = re.compile(r"\w[^\s,;:!?\"'()]*")
 _LONGEST_REQUEST = 10_000  # characters that words are drawn from
@@ -123,20 +122,14 @@ def _arguments(
 
 def _turn(task: AgentTask, dice: Random | None) -> ChatResponse:
     """The next of the calls that the agent drew at its start, whatever the earlier ones returned."""
-    calls = list[tuple[CallableTool, dict[str, Any]]]()
+    calls = list[tuple[str, dict[str, Any]]]()
     if dice is not None and task.tools:
         words = _words(task.request)
         for _ in range(dice.randint(1, MOST_TOOLS)):
             tool = dice.choice(task.tools)
-            calls.append((tool, _values(tool.parameters, words, dice)))
-    number = len(task.observations)
-    if number >= len(calls):
-        return ChatResponse(react_action("Final Answer", _DONE) if task.react else _DONE)
-    tool, values = calls[number]
-    if task.react:
-        return ChatResponse(react_action(tool.name, values))
-    call = ToolCall(f"call_{number}", tool.function_name, json.dumps(values, ensure_ascii=False))
-    return ChatResponse("", "tool_calls", tool_calls=(call,))
+            calls.append((tool.name, _values(tool.parameters, words, dice)))
+    left = calls[len(task.observations) :]
+    return agent_calls(task, left[:1]) if left else agent_end(task)
 
 
 def _values(schema: Mapping[str, Any], words: Sequence[str], dice: Random) -> dict[str, Any]:

@@ -76,11 +76,6 @@ class CallableTool(Protocol):
         ...
 
     @property
-    def function_name(self) -> str:
-        """Its name in the APIs of models, which allow fewer characters."""
-        ...
-
-    @property
     def parameters(self) -> Mapping[str, Any]:
         """The JSON Schema of its arguments."""
         ...
@@ -131,3 +126,19 @@ def react_action(name: str, action_input: object) -> str:
     """An action in the text form of ReAct agents; the name "Final Answer" ends the task."""
     action = json.dumps({"action": name, "action_input": action_input}, ensure_ascii=False)
     return f"Action:\n```\n{action}\n```"
+
+
+def agent_calls(task: AgentTask, calls: Sequence[tuple[str, Mapping[str, Any]]]) -> ChatResponse:
+    """The answer of an agent that makes calls, each a tool and its arguments; as text only the first."""
+    if task.react:
+        return ChatResponse(react_action(*calls[0]))
+    texts = ((name.replace(".", "__"), json.dumps(given, ensure_ascii=False)) for name, given in calls)
+    made = (
+        ToolCall(f"call_{number}", *one) for number, one in enumerate(texts, start=len(task.observations))
+    )
+    return ChatResponse("", "tool_calls", tool_calls=tuple(made))
+
+
+def agent_end(task: AgentTask, text: str = "Done.") -> ChatResponse:
+    """The answer of an agent that ends a task."""
+    return ChatResponse(react_action("Final Answer", text) if task.react else text)

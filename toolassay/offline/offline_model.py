@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
@@ -21,7 +21,7 @@ from toolassay.offline.model_tasks import (
 )
 
 if TYPE_CHECKING:
-    from toolassay.offline.planner import Planner
+    from toolassay.offline.planner.planner import Planner
 
 
 _KEPT = 4  # planners in memory, one per tool graph
@@ -43,36 +43,35 @@ class OfflineModel:
         Raises:
             ToolassayError: the request has another task.
         """
-        if isinstance(request.task, AgentTask):
-            from toolassay.offline.agent import next_turn
+        task = request.task
+        if isinstance(task, AgentTask):
+            from toolassay.offline.agent.agent import next_turn
 
-            return next_turn(request.task)
-        if isinstance(request.task, ChoiceTask):
+            return next_turn(task)
+        if isinstance(task, ChoiceTask):
             from toolassay.offline.chooser import choose
 
-            return choose(request.task)
-        if isinstance(request.task, BackInstructTask):
+            return choose(task)
+        if isinstance(task, BackInstructTask):
             try:
-                return ChatResponse(self._back_instruct(request.task))
+                return ChatResponse(self._back_instruct(task))
             except ToolassayError as error:  # no valid arguments: refused rather than an invalid gold plan
                 return ChatResponse(str(error), "content_filter", refused=True)
-        return ChatResponse(self._answer(request.task))
-
-    async def close(self) -> None:
-        """Do nothing: there is no connection."""
-
-    def _answer(self, task: Any) -> str:
         if isinstance(task, PlanTask):
-            return json.dumps(self._planner_of(task.graph).plan(task.request).to_json(), ensure_ascii=False)
+            plan = self._planner_of(task.graph).plan(task.request).to_json()
+            return ChatResponse(json.dumps(plan, ensure_ascii=False))
         if isinstance(task, CritiqueTask):
-            return answer(task)
+            return ChatResponse(answer(task))
         if isinstance(task, ReformatTask):
-            return task.text
+            return ChatResponse(task.text)
         if isinstance(task, OfflineTask):
-            return task.offline_answer()
+            return ChatResponse(task.offline_answer())
         raise ToolassayError(
             f"the offline model cannot do {type(task).__name__}", fix="name a served model with --llm"
         )
+
+    async def close(self) -> None:
+        """Do nothing: there is no connection."""
 
     def _back_instruct(self, task: BackInstructTask) -> str:
         from toolassay.offline.writer.instruction import write_instruction
@@ -88,7 +87,7 @@ class OfflineModel:
 
 
 def _planner(graph: ToolGraph) -> Planner:
-    from toolassay.offline.planner import Planner
+    from toolassay.offline.planner.planner import Planner
 
     return Planner(graph)
 

@@ -172,13 +172,8 @@ _LABELS = {
     "security": "security: resisted, %",
 }
 _MODEL, _BASELINE, _RULE = "#0072B2", "#7f7f7f", "#d7dbe2"  # of Okabe and Ito; baselines are hollow, too
-_NAMES, _PANEL, _BOARD_ROW, _REST, _NOTE = (
-    2.4,
-    2.6,
-    0.32,
-    0.9,
-    0.16,
-)  # inches; `_PANEL` of a picture of all axes
+# In inches; `_PANEL` of a picture of all axes.
+_NAMES, _PANEL, _BOARD_ROW, _REST, _NOTE = 2.4, 2.6, 0.32, 0.9, 0.16
 
 
 def draw_scoreboard(

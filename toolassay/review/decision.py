@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -371,8 +372,7 @@ class ReviewStore:
             UsageError: the name cannot be used, or a line of the file is not a record.
             ToolassayError: the disk is full or the folder cannot be written; the file is then unchanged.
         """
-        lines = AppendOnlyLines(self.path(reviewer), what=_WHAT, wait=True)
-        try:
+        with closing(AppendOnlyLines(self.path(reviewer), what=_WHAT, wait=True)) as lines:
             log = _played(lines)
             # Another reviewer may have created the file since `path` looked.
             _check_owner(lines.path, log.reviewer, checked_name(reviewer))
@@ -382,8 +382,6 @@ class ReviewStore:
                 whole = msgspec.to_builtins(records)
                 lines.append(whole[0] if len(whole) == 1 else {"batch": whole})
                 lines.force()
-        finally:
-            lines.close()
         return records
 
     def _log(self, path: Path) -> Log:
@@ -394,11 +392,8 @@ class ReviewStore:
         stamp = state.st_size, state.st_mtime_ns
         known = self._seen.get(path)
         if known is None or known[0] != stamp:
-            lines = AppendOnlyLines(path, what=_WHAT, read_only=True)
-            try:
+            with closing(AppendOnlyLines(path, what=_WHAT, read_only=True)) as lines:
                 known = self._seen[path] = stamp, _played(lines)
-            finally:
-                lines.close()
         return known[1]
 
 

@@ -22,7 +22,6 @@ from aiohttp import web
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.review.decision import (
     ChangedSample,
-    EditProblems,
     RejectedEdit,
     RequestedDecision,
     RequestedEdit,
@@ -83,7 +82,9 @@ class ReviewServer(Loopback):
         found = self._answer(lambda asked: {"numbers": session.search(asked.query.get("text", ""))})
         router.add_get("/api/search", found)
         router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
-        router.add_post("/api/check", self._posted(lambda body: _checked(session, body)))
+        router.add_post(
+            "/api/check", self._posted(lambda body: session.check(_converted(body, RequestedEdit)))
+        )
         router.add_post(
             "/api/decide",
             self._posted(lambda body: session.decide(*_who(body), _converted(body, RequestedDecision))),
@@ -161,11 +162,6 @@ class ReviewServer(Loopback):
                 return web.json_response({"error": str(error)}, status=400)
             except (ToolassayError, OSError) as error:
                 return web.json_response({"error": str(error)}, status=500)
-
-
-def _checked(session: Session, body: object) -> EditProblems:
-    wanted = _converted(body, RequestedEdit)
-    return session.check(wanted.number, wanted.parts)
 
 
 def _resource(package: str, path: str) -> str:

@@ -32,6 +32,7 @@ from toolassay.review.decision import (
     Log,
     Record,
     RequestedDecision,
+    RequestedEdit,
     ReviewStore,
     Role,
     changed_parts,
@@ -411,10 +412,10 @@ class Session:
             edited=self._drawn(edited(sample.gold, fix)) if fix else None,
         )
 
-    def check(self, number: int, parts: Parts) -> EditProblems:
+    def check(self, wanted: RequestedEdit) -> EditProblems:
         """Check an edit without saving it: its changed parts, faults and findings."""
-        sample = self._sample(number)
-        changed = changed_parts(sample.gold, parts)
+        sample = self._sample(wanted.number)
+        changed = changed_parts(sample.gold, wanted.parts)
         problems = check(edited(sample.gold, changed), self.gates)
         return msgspec.structs.replace(problems, changed=tuple(changed))
 

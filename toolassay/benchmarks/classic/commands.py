@@ -347,7 +347,7 @@ def evaluate(
 @options.option("run_uuid", "Folder of the run in the output folder.", default="", show_default=False)
 @options.flag("is_debug", "Only the first 10 messages.")
 @options.budget()
-@options.dry_run()
+@options.dry_run
 @_with_published
 @options.flag(
     "force",

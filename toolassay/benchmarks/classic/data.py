@@ -15,8 +15,6 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import sha256_of
 
-# A message may quote a long log; the default limit of a cell is 131,072 characters.
-
 
 @dataclass(frozen=True)
 class Workflow:
@@ -95,10 +93,8 @@ class Example:
         return workflow in self.labels if workflow is not None else not self.labels
 
 
-MESSAGES, WORKFLOWS, DOMAINS, PROMPTS = (
-    *("messages.csv", "workflows.csv", "domains.csv"),
-    "jailbreak_prompts.csv",
-)
+MESSAGES, WORKFLOWS, DOMAINS = "messages.csv", "workflows.csv", "domains.csv"
+PROMPTS = "jailbreak_prompts.csv"
 _TABLES_FIX = "see docs/classic.md for the tables of a data folder"
 _UNIQUE = "write a unique id"
 _LABEL_COLUMNS = ("true_workflow_uuid", "true_workflow_uuid_2")

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.records import State, difference, state_changes, state_of
@@ -170,19 +171,18 @@ class Replay:
             changes: by domain in the published form, or by table (`gone`, `new`, `changed`) in a user-defined
             workplace.
         """
-        sandbox = self._original.fork()
         done: list[dict[str, Any]] = []
-        for text in calls:
-            try:
-                done.append({"call": text, "ret": run_text(sandbox, text)})
-            except ToolFailure as failure:
-                cause = failure.__cause__ or failure
-                done.append({"call": text, "exc": type(cause).__name__, "msg": str(failure)})
         changes: dict[str, Any] = {}
-        if sandbox.image() is not self._original.image() and self._original.toolset is None:
-            changes = state_changes(self._before, state_of(sandbox))
-        elif self._original.toolset is not None:
-            found = difference(self._original, sandbox)
-            changes = {name: table.to_json() for name, table in found.items()}
-        sandbox.close()
+        with closing(self._original.fork()) as sandbox:
+            for text in calls:
+                try:
+                    done.append({"call": text, "ret": run_text(sandbox, text)})
+                except ToolFailure as failure:
+                    cause = failure.__cause__ or failure
+                    done.append({"call": text, "exc": type(cause).__name__, "msg": str(failure)})
+            if self._original.toolset is not None:
+                found = difference(self._original, sandbox)
+                changes = {name: table.to_json() for name, table in found.items()}
+            elif sandbox.image() is not self._original.image():
+                changes = state_changes(self._before, state_of(sandbox))
         return done, changes

@@ -10,6 +10,7 @@ import sys
 import traceback
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -104,8 +105,7 @@ def load_own(folder: Path) -> OwnSandbox:
     image = read_database(folder / FILE)
     toolset = load_tools(tools)
     place = OwnWorkplace(facts.now, facts.user, toolset, (), facts.customs)
-    probe = OwnSandbox(image, place)
-    try:
+    with closing(OwnSandbox(image, place)) as probe:
         judged = layouts_of(
             probe.connection,
             file=folder / FILE,
@@ -113,8 +113,6 @@ def load_own(folder: Path) -> OwnSandbox:
             ignore=facts.ignore,
             verbatim=facts.verbatim,
         )
-    finally:
-        probe.close()
     return OwnSandbox(image, replace(place, judged=judged))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,11 +48,8 @@ class OpenWorkplace(OpenExecutor):
     @asynccontextmanager
     async def environment(self, tools: Sequence[Tool] = ()) -> AsyncIterator[Environment]:
         """A fork of the sandbox."""
-        sandbox = self._original.fork()
-        try:
+        with closing(self._original.fork()) as sandbox:
             yield _WorkplaceEnvironment(sandbox, self._toolset, self._context)
-        finally:
-            sandbox.close()
 
     def is_read_only(self, tool: Tool) -> bool:
         """Whether the workplace says that the tool changes nothing."""

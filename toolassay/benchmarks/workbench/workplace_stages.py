@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,10 +17,12 @@ import msgspec
 
 from toolassay.benchmarks.workbench.calls import Replay, parse_call, run_text
 from toolassay.benchmarks.workbench.generate.company import draw_tables
-from toolassay.benchmarks.workbench.generate.data_folder import check_replaceable, sandbox_of, write_folder
 from toolassay.benchmarks.workbench.generate.generated_tasks import (
+    check_replaceable,
     draw_tasks,
     prove_task,
+    sandbox_of,
+    write_folder,
 )
 from toolassay.benchmarks.workbench.judge.error_classes import error_rules
 from toolassay.benchmarks.workbench.judge.evaluation import (
@@ -123,19 +126,17 @@ def _effect(sandbox: OwnSandbox, placed: PlacedTask) -> Effect:
 
 
 def _changes(sandbox: OwnSandbox, placed: PlacedTask) -> Counter[StateChange]:
-    copy = sandbox.fork()
     try:
-        for text in placed.task.answer:
-            try:
-                run_text(copy, text)
-            except ToolFailure as failure:
-                problem = f"the ground truth fails: {text[:200]}: {failure}"
-                raise placed.error(problem, "correct the call or the tool") from failure
-        return Counter(changes_between(sandbox, copy))
+        with closing(sandbox.fork()) as copy:
+            for text in placed.task.answer:
+                try:
+                    run_text(copy, text)
+                except ToolFailure as failure:
+                    problem = f"the ground truth fails: {text[:200]}: {failure}"
+                    raise placed.error(problem, "correct the call or the tool") from failure
+            return Counter(changes_between(sandbox, copy))
     except sqlite3.Error as error:
         raise placed.error(f"the state cannot be compared: {error}", "correct the database") from None
-    finally:
-        copy.close()
 
 
 _EXAMPLE = Path(__file__).parent / "own" / "example"
@@ -177,10 +178,9 @@ def make_workplace(
             copied = {TOOLS: tools or _EXAMPLE / "first_tools.py", TASKS: tasks}
             if sandbox is None:
                 copied = {name: _EXAMPLE / name for name in (TOOLS, TASKS, _FACTS)}
-                library = sqlite3.connect(":memory:")
-                library.executescript((_EXAMPLE / "library.sql").read_text(encoding="utf-8"))
-                (draft / SANDBOX).write_bytes(library.serialize())
-                library.close()
+                with closing(sqlite3.connect(":memory:")) as library:
+                    library.executescript((_EXAMPLE / "library.sql").read_text(encoding="utf-8"))
+                    (draft / SANDBOX).write_bytes(library.serialize())
             else:
                 now = f"{datetime.now():%Y-%m-%d %H:%M:%S}"
                 about = {"benchmark": "workbench", "tools": TOOLS, "now": now, "user": "the user"}

@@ -14,7 +14,6 @@ import pytest
 from toolassay.benchmarks.workbench.calls import WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.generate import generated_tasks as drawing
 from toolassay.benchmarks.workbench.generate.company import daily, draw_tables, texts
-from toolassay.benchmarks.workbench.generate.data_folder import sandbox_of, stable_image, write_folder
 from toolassay.benchmarks.workbench.generate.draft import (
     SOURCES,
     TEMPLATES,
@@ -28,6 +27,9 @@ from toolassay.benchmarks.workbench.generate.generated_tasks import (
     draw_tasks,
     has_our_wordings,
     prove_task,
+    sandbox_of,
+    stable_image,
+    write_folder,
 )
 from toolassay.benchmarks.workbench.records import difference
 from toolassay.benchmarks.workbench.sandbox import JUDGED, Sandbox

@@ -7,6 +7,7 @@ import time
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -430,7 +431,7 @@ class WorkbenchTasks(ItemWork[Task]):
             "role": "system",
             "content": system_prompt(sandbox, settings.agent, tools, act=settings.act_without_confirmation),
         }
-        try:
+        with closing(executor):
             made = await episode(
                 [system, {"role": "user", "content": item.query}],
                 tools,
@@ -443,8 +444,6 @@ class WorkbenchTasks(ItemWork[Task]):
                 task=task,
             )
             return AgentEntry.of(made, executor.calls)
-        finally:
-            executor.close()
 
 
 _FIX = "write the file with inference.py, or remove the line"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -94,11 +95,9 @@ class CompatJudge:
 
     def _left_by(self, calls: tuple[str, ...]) -> tuple[State, bool]:
         """The tables that the calls may have changed, by domain, and whether a call counts as failed."""
-        sandbox = self._sandbox.fork(overwrites=True)
-        domains, failed = replay_changes(sandbox, calls)
-        left = {name: table_state(sandbox, _LAYOUTS[name]) for name in domains}
-        sandbox.close()
-        return left, failed
+        with closing(self._sandbox.fork(overwrites=True)) as sandbox:
+            domains, failed = replay_changes(sandbox, calls)
+            return {name: table_state(sandbox, _LAYOUTS[name]) for name in domains}, failed
 
 
 def _contents(table: TableState) -> tuple[tuple[str, ...], Counter[Row]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -117,14 +118,12 @@ class StrictJudge:
         )
 
     def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
-        sandbox = self._sandbox.fork(overwrites=False)
-        found: Counter[StateChange] = Counter()
-        if domains := replay_changes(sandbox, calls).domains:
-            # SQL in a user's tools does not say which tables it changes.
-            judged = domains if sandbox.toolset is None else None
-            found.update(changes_between(self._sandbox, sandbox, judged))
-        sandbox.close()
-        return found
+        with closing(self._sandbox.fork(overwrites=False)) as sandbox:
+            if domains := replay_changes(sandbox, calls).domains:
+                # SQL in a user's tools does not say which tables it changes.
+                judged = domains if sandbox.toolset is None else None
+                return Counter(changes_between(self._sandbox, sandbox, judged))
+        return Counter()
 
 
 def changes_between(

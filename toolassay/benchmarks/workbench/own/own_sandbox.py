@@ -7,7 +7,7 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -45,17 +45,13 @@ def read_database(path: Path) -> bytes:
     mode = "immutable=1" if waiting and not logged else "mode=ro"
     try:
         source = sqlite3.connect(f"{path.resolve().as_uri()}?{mode}", uri=True, timeout=BUSY_SECONDS)
-        copy = sqlite3.connect(":memory:")
-        try:
+        with closing(source), closing(sqlite3.connect(":memory:")) as copy:
             # `backup` retries a locked database for ever. Reading first takes the lock, or times out.
             source.execute("BEGIN")
             source.execute("SELECT 1 FROM sqlite_master").fetchone()
             source.backup(copy)
             (verdict,) = copy.execute("PRAGMA quick_check(1)").fetchone()
             image = bytearray(copy.serialize())
-        finally:
-            source.close()
-            copy.close()
     except sqlite3.Error as error:
         raise UsageError(
             f"cannot be read as an SQLite file: {error}",
