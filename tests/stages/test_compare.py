@@ -130,7 +130,15 @@ def test_other_settings_are_a_warning(folder: Path) -> None:
 
 def test_the_command(evaluated: Path, tmp_path: Path) -> None:
     saved = tmp_path / "result.json"
-    asked = ("offline", "acme/taught", "--data_dir", evaluated, *FAST, "--save", saved)
+    asked: tuple[str | Path, ...] = (
+        "offline",
+        "acme/taught",
+        "--data_dir",
+        evaluated,
+        *FAST,
+        "--save",
+        saved,
+    )
     done = inside("compare", *asked)
     assert done.code == 0
     lines = done.out.splitlines()

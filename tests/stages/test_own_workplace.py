@@ -118,8 +118,8 @@ def test_the_documented_commands(
     }
     assert (folder / "sandbox.sqlite").read_bytes() == before
     for out in ("calls.jsonl", "library/tasks.jsonl"):
-        told = follow(f"{replay} --out {out}", server)
-        assert told.code == 2 and f"{out}: the lines would replace what is read" in told.error
+        refused = follow(f"{replay} --out {out}", server)
+        assert refused.code == 2 and f"{out}: the lines would replace what is read" in refused.error
     assert follow(f"{evaluate} --save_dir {folder}/predictions", server).code == 2
     assert lines_of(folder / "predictions/acme.json") == predictions
 
