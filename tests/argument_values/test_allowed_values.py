@@ -8,7 +8,7 @@ import pytest
 from toolassay.argument_values.drawn_values import draw_arguments
 from toolassay.argument_values.places import allowed_range, allowed_values, quoted_in
 from toolassay.offline.planner.mentions import Mentions
-from toolassay.offline.planner.planner import fill_parameters
+from toolassay.offline.planner.plan_arguments import fill_parameters
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 

@@ -18,7 +18,7 @@ from toolassay.offline.baselines import create
 from toolassay.offline.critic import review
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.offline.planner.planner import Planner
+from toolassay.offline.planner import Planner
 from toolassay.offline.work_order import unfillable
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.tools import ToolLibrary

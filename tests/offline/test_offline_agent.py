@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from toolassay.offline.agent.agent import next_turn
+from toolassay.offline.agent import next_turn
 from toolassay.offline.model_tasks import AgentTask
 
 NOW = datetime(2023, 11, 30)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolassay.dataset import TaskGraph, reference_index
 from toolassay.graph import ToolGraph
-from toolassay.offline.planner.planner import Planner
+from toolassay.offline.planner import Planner
 from toolassay.tools import Parameter, Tool, ToolLibrary
 
 MEDIA = ToolGraph.build(

@@ -13,7 +13,7 @@ import pytest
 from toolassay.dataset import read_labels
 from toolassay.graph import ToolGraph
 from toolassay.metrics.f1 import f1, multiset_counts, set_counts
-from toolassay.offline.planner.planner import Planner
+from toolassay.offline.planner import Planner
 
 
 def tools_of(nodes: list[dict[str, Any]]) -> list[str]:

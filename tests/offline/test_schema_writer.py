@@ -15,7 +15,7 @@ from toolassay.dataset import Sample, references_in
 from toolassay.graph import Dependency, FieldPair, Link, ToolGraph
 from toolassay.offline.critic import review
 from toolassay.offline.model_tasks import CritiqueTask
-from toolassay.offline.planner.planner import Planner
+from toolassay.offline.planner import Planner
 from toolassay.offline.writer.instruction import write_instruction
 from toolassay.sampling import Sampler
 from toolassay.tools import Tool, ToolLibrary

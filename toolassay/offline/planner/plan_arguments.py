@@ -1,0 +1,246 @@
+"""The arguments of planned calls.
+
+An input of a resource tool gets an earlier step's output or a literal of the request. A parameter gets the
+value of the request that fits it best.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from toolassay.argument_values.places import (
+    ABSENT,
+    FedArgument,
+    ValuePlace,
+    allowed_range,
+    allowed_values,
+    fed_argument,
+    filled_arguments,
+    is_fed,
+    places_of,
+    with_fed,
+)
+from toolassay.graph import ToolGraph
+from toolassay.graph.dependencies import fields_of
+from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
+from toolassay.offline.planner.terms import WORDS, stem, words_of
+from toolassay.tools import Parameter, Tool
+
+
+def fill_resources(
+    graph: ToolGraph, tools: Sequence[int], places: Sequence[float], mentions: Mentions
+) -> tuple[list[list[str]], list[tuple[int, int]]]:
+    """One argument for each input of each tool, in plan order, and the pairs of nodes that references link.
+
+    An input takes the first of these: the latest earlier output that fits and is unused, a literal that fits
+    and is unused, any such output, any such literal, for a text the sentence at the tool's position, and the
+    name of its type.
+
+    Args:
+        graph: the tool graph; references follow its links only.
+        tools: tool numbers in plan order.
+        places: the character position at which the request mentions each tool.
+        mentions: the values of the request.
+    """
+    arguments: list[list[str]] = []
+    references: list[tuple[int, int]] = []
+    taken_outputs: set[int] = set()
+    taken_literals: set[str] = set()
+    for node, number in enumerate(tools):
+        filled: list[str] = []
+        own: set[int] = set()
+        for slot in graph.library.tools[number].inputs:
+            outputs = [
+                earlier
+                for earlier in range(node - 1, -1, -1)
+                if earlier not in own
+                and slot in graph.library.tools[tools[earlier]].outputs
+                and graph.numbered.types(tools[earlier], number)
+            ]
+            found = [mention.text for mention in mentions.values if slot in mention.resource_types]
+            literals = [text for text in dict.fromkeys(found) if text not in filled]
+            output = next((earlier for earlier in outputs if earlier not in taken_outputs), None)
+            literal = next((text for text in literals if text not in taken_literals), None)
+            if output is None and literal is None:
+                output = next(iter(outputs), None)
+            if output is not None:
+                filled.append(f"<node-{output}>")
+                references.append((output, node))
+                own.add(output)
+                taken_outputs.add(output)
+            else:
+                sentence = mentions.sentence_at(places[node]) if slot == "text" else ""
+                fallback = slot if sentence in filled else sentence
+                value = literal or next(iter(literals), None) or fallback or slot
+                filled.append(value)
+                taken_literals.add(value)
+        arguments.append(filled)
+    return arguments, references
+
+
+def with_references(
+    graph: ToolGraph, tools: Sequence[Tool], arguments: Sequence[list[Any]]
+) -> tuple[list[list[Any]], list[tuple[int, int]]]:
+    """The arguments with references along the links of a schema graph, and the linked pairs of nodes.
+
+    An argument takes the nearest earlier result that can fill it. Where no value flows into a node, the link
+    from the node before it counts.
+
+    Args:
+        graph: the tool graph.
+        tools: the tools in plan order.
+        arguments: the arguments of each tool, without references.
+    """
+    filled: list[list[Any]] = []
+    pairs: list[tuple[int, int]] = []
+    for node, tool in enumerate(tools):
+        fed: list[FedArgument] = []
+        sources: set[int] = set()
+        for source in range(node - 1, -1, -1):
+            link = graph.dependency(tools[source].id, tool.id)
+            for pair in fields_of(link) if link is not None else ():
+                one = fed_argument(pair, source, tools[source], tool)
+                if not is_fed(one.place, fed) and not any(is_fed(other.place, [one]) for other in fed):
+                    fed.append(one)
+                    sources.add(source)
+        if node and not sources and graph.dependency(tools[node - 1].id, tool.id) is not None:
+            sources.add(node - 1)
+        filled.append(with_fed(arguments[node], fed))
+        pairs += [(source, node) for source in sorted(sources)]
+    return filled, pairs
+
+
+# Words of parameters by the kind of value they expect; a word in two rows counts for the first.
+_KIND_OF_STEM: dict[str, MentionKind] = {
+    stem(word): kind for kind, words in reversed(WORDS["kinds"]) for word in words
+}
+# Kinds that are recognised by their form: a parameter of such a kind takes no other, and no other takes it.
+_STRICT: frozenset[MentionKind] = frozenset({"email", "phone", "url", "date", "time"})
+_FREE: dict[MentionKind, float] = {"quoted": 0.5, "name": 0.4, "file": 0.1, "number": 0.0, "phrase": 0.0}
+# "e.g. red, blue" and "such as red", but not "likely".
+_EXAMPLES = re.compile(r"\b(?:e\.?g\.?|such as|for example|like)[\s:,]+([^()]{1,300})", re.IGNORECASE)
+_FAR = 150.0  # characters from the tool at which a value loses one point
+_MOST_OPTIONAL = 64  # optional arguments of an imported tool for which a value is looked for
+
+
+def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int]) -> list[dict[str, Any]]:
+    """A value for each parameter for which the request has one; of an imported tool, of its JSON type.
+
+    Args:
+        tool: the tool to call.
+        mentions: the values of the request.
+        place: the character position at which the request mentions the tool.
+        taken: start positions of values that earlier steps took; those taken here are added.
+    """
+    places = places_of(tool, _MOST_OPTIONAL)
+    texts = _texts_of(tool, [one.parameter for one in places], mentions, place, taken)
+    if tool.input_schema is None:
+        return [{"name": places[number].parameter.name, "value": texts[number]} for number in sorted(texts)]
+    numbers = {one: number for number, one in enumerate(places)}
+
+    def value(one: ValuePlace) -> Any:
+        number = numbers[one]
+        return one.typed(texts[number]) if number in texts else ABSENT
+
+    return filled_arguments(tool, _MOST_OPTIONAL, value)
+
+
+def _texts_of(
+    tool: Tool, parameters: Sequence[Parameter], mentions: Mentions, place: float, taken: set[int]
+) -> dict[int, str]:
+    """The value of each parameter that has one, by its number."""
+    examples = {
+        number: example
+        for number, parameter in enumerate(parameters)
+        if (example := _example(parameter, mentions, place)) is not None
+    }
+    # "The meeting" names what the tool is about; it is no value.
+    own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
+    offers = [
+        (score, number, mention)
+        for number, parameter in enumerate(parameters)
+        if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter)
+        for mention, score in _offers(parameter, mentions, place, taken)
+        if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
+    ]
+    values = {number: example.text for number, example in examples.items()}
+    used = list(examples.values())
+    for _, number, mention in sorted(offers, key=lambda offer: (-offer[0], offer[1], offer[2].start)):
+        if number not in values and not any(
+            mention.start < other.end and other.start < mention.end for other in used
+        ):
+            values[number] = _trimmed(mention, parameters[number])
+            used.append(mention)
+            taken.add(mention.start)
+    return values
+
+
+def _offers(
+    parameter: Parameter, mentions: Mentions, place: float, taken: set[int]
+) -> Iterator[tuple[MentionedValue, float]]:
+    """The values that may fill a parameter, with their scores."""
+    look = _expected_kind(parameter)
+    limits = allowed_range(parameter) if look not in _STRICT else None
+    about = f"{parameter.name} {parameter.description}"
+    own_words = {word.stem for word in words_of(about)}
+    spoken = {word.casefold() for word in re.findall(r"\w+", about)}
+    for mention, around in mentions.surroundings.items():
+        if limits:
+            if not limits.holds(mention.text):
+                continue
+            fit = 1.0
+        elif look in _STRICT or mention.kind in _STRICT:
+            if mention.kind != look:
+                continue
+            fit = 1.0
+        else:
+            fit = 1.0 if mention.kind == look else _FREE[mention.kind]
+        score = fit + 0.5 * min(len(own_words & around), 2) + 0.5 * (mention.lead in spoken)
+        score -= min(abs(mention.start - place) / _FAR, 2.0)
+        if mention.start in taken and mention.kind not in _STRICT:
+            score -= 1
+        if score > 0:
+            yield mention, score
+
+
+def _expected_kind(parameter: Parameter) -> MentionKind | None:
+    words = [*words_of(parameter.type), *words_of(parameter.name)]
+    return next(filter(None, (_KIND_OF_STEM.get(word.stem) for word in words)), None)
+
+
+def _is_boolean(parameter: Parameter) -> bool:
+    return parameter.type.strip().casefold() in ("bool", "boolean")
+
+
+def _example(parameter: Parameter, mentions: Mentions, place: float) -> MentionedValue | None:
+    """The allowed or example value of a parameter that the request has nearest to `place`.
+
+    For a boolean, nearest to the parameter's name, if that occurs.
+    """
+    listed = _EXAMPLES.search(parameter.description)
+    if _is_boolean(parameter):
+        texts = ["true", "false"]
+        name = re.escape(" ".join(word.plain for word in words_of(parameter.name)))
+        named = re.search(rf"\b{name}\b", mentions.text, re.IGNORECASE)
+        place = named.end() if named else place
+    else:
+        texts = allowed_values(parameter)
+    if not texts and listed:
+        texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1])]
+    found = [
+        MentionedValue(match.group(), "phrase", match.start(), match.end())
+        for text in texts
+        if text
+        for match in re.finditer(rf"(?<!\w){re.escape(text)}(?!\w)", mentions.text, re.IGNORECASE)
+    ]
+    return min(found, key=lambda mention: (abs(mention.start - place), mention.start), default=None)
+
+
+def _trimmed(mention: MentionedValue, parameter: Parameter) -> str:
+    """The text of a value. For a parameter `job` the phrase "web developer job" loses its last word."""
+    first, space, last = mention.text.rpartition(" ")
+    if mention.kind == "phrase" and space and stem(last.casefold()) == stem(parameter.name.casefold()):
+        return first
+    return mention.text
