@@ -69,7 +69,8 @@ def task_answers(
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                verdict = judge and judge.verdict(result.calls, task.answer, error=result.error)
+                error, calls = result.error, result.calls
+                verdict = None if judge is None else judge.verdict(calls, task.answer, error=error)
                 entry = journal.entry(task.id, AgentEntry)
                 made = trajectory_of(entry.messages, form)
                 gold, called = _calls(task.answer, toolset), _calls(result.calls, toolset)
