@@ -55,7 +55,7 @@ from toolassay.variety.measures import SAMPLE
 @options.server
 @options.multiworker()
 @options.budget("for each model, earlier starts included")
-@options.engine()
+@options.engine
 @options.flag(
     "force", "Restart a model's run whose settings differ, and replace files that were edited in OUT."
 )
@@ -118,7 +118,7 @@ def critic_command(calibrate: Path, **settings: Any) -> int:
     default=SAMPLE,
 )
 @options.option("seed", "Random seed of the sampled requests.", type=click.IntRange(0), default=0)
-@options.engine()
+@options.engine
 def variety_command(data_dir: Path, out: Path, **settings: Any) -> None:
     """Measure the variety of a data set: repeats, wording, tools, links, sizes and shapes."""
     from toolassay.stages.variety import measure_variety

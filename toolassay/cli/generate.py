@@ -25,7 +25,7 @@ from toolassay.errors import UsageError
     "the run ends if it does not.",
 )
 @options.multiworker()
-@options.engine()
+@options.engine
 @options.budget()
 @options.dry_run
 @options.batch
@@ -125,7 +125,7 @@ def format_command(data_dir: Path, **settings: Any) -> None:
 @options.server
 @options.multiworker()
 @options.budget("for each critic, earlier starts included")
-@options.engine()
+@options.engine
 @options.flag("force", "Replace a data set that was edited; a dated copy is kept.")
 def release_command(data_dir: Path, **settings: Any) -> int:
     """Make the generated samples that pass the gates the data set of the folder.

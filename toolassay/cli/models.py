@@ -82,7 +82,7 @@ class Attacks(click.ParamType[bool | int | str]):
 @options.section(
     "Limits and cost",
     options.multiworker(),
-    options.engine(),
+    options.engine,
     options.budget(),
     options.dry_run,
     options.batch,

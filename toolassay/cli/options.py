@@ -227,24 +227,21 @@ dependency_type = option(
 )
 
 
-def engine() -> Callable[[Function], Function]:
-    """`--engine`."""
+def _checked_engine(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
+    from toolassay.engines import check_engine
 
-    def check(context: click.Context, parameter: click.Parameter, text: str | None) -> str | None:
-        from toolassay.engines import check_engine
+    if text is not None:
+        check_engine(text)
+    return text
 
-        if text is not None:
-            check_engine(text)
-        return text
 
-    return option(
-        "engine",
-        "Where the work is done: N processes of this machine, or the workers of a Dask cluster. The "
-        "output is the same. dask://HOST:PORT?files=s3://BUCKET/FOLDER sends the data to the workers.",
-        callback=check,
-        metavar="local:N|dask://HOST:PORT",
-    )
-
+engine = option(
+    "engine",
+    "Where the work is done: N processes of this machine, or the workers of a Dask cluster. The "
+    "output is the same. dask://HOST:PORT?files=s3://BUCKET/FOLDER sends the data to the workers.",
+    callback=_checked_engine,
+    metavar="local:N|dask://HOST:PORT",
+)
 
 prompt = choice(
     "prompt",

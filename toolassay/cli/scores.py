@@ -27,7 +27,7 @@ from toolassay.screen import WARNING
     type=click.FloatRange(0, 1),
     default=0.0,
 )
-@options.engine()
+@options.engine
 @evaluate_options()
 def evaluate_command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, **settings: Any) -> int:
     """Score predictions, with strict and published metrics side by side."""

@@ -358,10 +358,8 @@ class Decision:
 
     def _models(self) -> list[dict[str, Any]]:
         """The models over several folders: places over all items; requirements and warnings by folder."""
-        places, titles = (
-            {place.name: place for place in self.verdict.places},
-            {one.data: one.title for one in self.folders},
-        )
+        places = {place.name: place for place in self.verdict.places}
+        titles = {one.data: one.title for one in self.folders}
         outcomes, found = self.outcomes(), []
         for name, reports in self.models.items():
             parts = {data: (one, one.to_json()) for data, one in reports.items()}
@@ -476,10 +474,8 @@ def summary(decision: Decision) -> str:
         for line in model.warnings
     ]
     regressions = [one.line for one in decision.regressions]
-    for heading, lines in (
-        ("Against the baseline", regressions),
-        ("Warnings", [*warnings, *decision.warnings]),
-    ):
+    sections = {"Against the baseline": regressions, "Warnings": [*warnings, *decision.warnings]}
+    for heading, lines in sections.items():
         if lines:
             parts += [f"## {heading}", "\n".join(f"- {markdown_escaped(line)}" for line in lines)]
     return "\n\n".join(parts) + "\n"

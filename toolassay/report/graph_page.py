@@ -272,10 +272,8 @@ def write_graph_page(
     if schema:
         scripts = ["graph_links.js", "graph_editor.js", *scripts]
         data |= {"edits": list(edits), "folder": shlex.quote(folder)}
-    style, script = (
-        page_resource("pages", "graph_page.css"),
-        "".join(page_resource("pages", name) for name in scripts),
-    )
+    style = page_resource("pages", "graph_page.css")
+    script = "".join(page_resource("pages", name) for name in scripts)
     library = page_resource("vendor", "cytoscape.min.js")
     page = render_page(
         "graph_page.html",

@@ -219,11 +219,8 @@ def draw_scoreboard(
                     panel.plot(
                         [value], [place], "o", color=colour, markerfacecolor=face, markersize=6, clip_on=False
                     )
-                names = (
-                    [one_line(marked(one.model, one.mark)) for one in runs]
-                    if axis == axes[0]
-                    else [""] * len(runs)
-                )
+                is_first = axis == axes[0]
+                names = [one_line(marked(one.model, one.mark)) if is_first else "" for one in runs]
                 panel.set_yticks(range(len(runs)), names)
                 panel.set_ylim(len(runs) - 0.5, -0.5)
                 panel.set_xlim(*((0, None) if axis in ("cost", "latency") else (-4, 104)))

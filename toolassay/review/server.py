@@ -30,9 +30,6 @@ from toolassay.review.decision import (
 from toolassay.review.session import Queue, Session
 from toolassay.serving.loopback import HEADERS, Handler, Loopback, json_object, refused
 
-__all__ = ["ReviewServer"]
-
-
 _HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
     "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",

@@ -35,9 +35,6 @@ from toolassay.spreadsheets import (
     write_csv,
 )
 
-__all__ = ["COLUMNS", "read_sheet", "rows_of", "take_sheet", "write_sheet"]
-
-
 READ_ONLY = ("id", "fingerprint", "request", "steps", "plan", "findings")
 EDITS: Mapping[str, Part] = {
     "edited_request": "user_request",

@@ -15,7 +15,8 @@ import msgspec
 from toolassay.benchmarks.classic.agents.inference import entry_of
 from toolassay.benchmarks.classic.benchmark import ChatScoring
 from toolassay.benchmarks.classic.data import ClassicData, data_fingerprint, read_data
-from toolassay.benchmarks.classic.published_attacks import published_file, published_score
+from toolassay.benchmarks.classic.published_attacks import FOLDER as PUBLISHED_ATTACKS
+from toolassay.benchmarks.classic.published_attacks import published_score
 from toolassay.benchmarks.classic.scoring.compat import compat_metrics, passes
 from toolassay.benchmarks.classic.scoring.prediction_rows import PredictionRow, read_rows, rows_fingerprint
 from toolassay.benchmarks.classic.scoring.strict import (
@@ -148,7 +149,6 @@ def _item(trials: Sequence[MessageOutcome]) -> ScoredItem:
 
 MODES = ("compat", "strict")
 METRICS = "metrics.json"
-_REPLACED = "the metrics would replace the predictions"
 
 
 def evaluate_chats(
@@ -183,7 +183,7 @@ def evaluate_chats(
             rows, others = ([row for row in found if row.input in known] for found in (rows, others))
         scores = score_rows(rows, data, others=others, ended=_ended(trials))
         strict, compat = scores.strict, scores.compat
-        attacks = published_file(place.predictions, name)
+        attacks = Trial(place.predictions / PUBLISHED_ATTACKS, name).output
         if attacks.is_file():
             compat[SECURITY] = published_score(attacks).to_json()
         used = usage(
@@ -251,7 +251,8 @@ def evaluate_rows(
         signature = signature_text(_signature(folder, rows), group=OVERALL_GROUP, n=n)
         metrics = {"signature": signature, **scores.strict}
     metrics = {"mode": mode, **metrics}
-    refuse_to_replace(Path(out) / METRICS, files, what=_REPLACED, flag="--out")
+    what = "the metrics would replace the predictions"
+    refuse_to_replace(Path(out) / METRICS, files, what=what, flag="--out")
     write_json(Path(out) / METRICS, metrics)
     screen.say(f"scored {scores.compat['n_rows']} rows")
     return scores

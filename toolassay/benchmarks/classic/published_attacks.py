@@ -22,7 +22,7 @@ from toolassay.benchmarks.csv_tables import read_table
 from toolassay.benchmarks.security.probe import refuse_beside_security
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, record_of, safe_name, write_json_lines
+from toolassay.files import read_json_lines, record_of, write_json_lines
 from toolassay.models import ChatRequest, ModelError
 from toolassay.prompt_templates import package_template
 from toolassay.runs import Journal
@@ -102,15 +102,6 @@ class AttackLine(msgspec.Struct, frozen=True, kw_only=True):
         if self.harmfulness is None or self.quality is None:
             return None
         return Grades(self.harmfulness, self.quality)
-
-
-def published_file(predictions: Path, llm: str) -> Path:
-    """The path of a model's graded prompts.
-
-    >>> published_file(Path("predictions"), "acme/one").as_posix()
-    'predictions/security_published/acme__one.json'
-    """
-    return predictions / FOLDER / f"{safe_name(llm)}.json"
 
 
 def published_score(path: Path) -> SecurityScore:

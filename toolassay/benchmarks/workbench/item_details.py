@@ -69,9 +69,8 @@ def task_answers(
         for task in tasks:
             if task.id in found:
                 _, result = found[task.id]
-                verdict = None
-                if judge is not None:
-                    verdict = judge.verdict(result.calls, task.answer, error=result.error)
+                error, calls = result.error, result.calls
+                verdict = None if judge is None else judge.verdict(calls, task.answer, error=error)
                 entry = journal.entry(task.id, AgentEntry)
                 made = trajectory_of(entry.messages, form)
                 gold, called = _calls(task.answer, toolset), _calls(result.calls, toolset)
@@ -82,17 +81,9 @@ def task_answers(
                     sections.append(figures.section("Calls and what came back", steps))
                 if verdict is not None and (verdict.unwanted or verdict.missing):
                     sections.append(_changes(verdict))
-                yield (
-                    task.id,
-                    ItemAnswer(
-                        *drawn_in_order(gold, called),
-                        [tool for tool, _ in called],
-                        entry.response or None,
-                        _harmful(gold, called, verdict, toolset),
-                        sections,
-                        figures,
-                    ),
-                )
+                names, harm = [tool for tool, _ in called], _harmful(gold, called, verdict, toolset)
+                drawn, raw = drawn_in_order(gold, called), entry.response or None
+                yield task.id, ItemAnswer(*drawn, names, raw, harm, sections, figures)
     if sandbox is not None:
         sandbox.close()
 

@@ -50,9 +50,6 @@ from toolassay.runs.outcomes import NOT_RUN
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 
-__all__ = ["workplace_prober"]
-
-
 Differences = Mapping[str, TableDifference]
 
 

@@ -22,9 +22,6 @@ from toolassay.errors import UsageError
 from toolassay.extras import needed
 from toolassay.files import read_json
 
-__all__ = ["Finder", "Scope", "find_with", "mask_chat", "mask_workflow"]
-
-
 _WORD = r"(?-i:\p{Lu}[\p{L}'’-]+)"
 _NAME = rf"{_WORD}(?: (?-i:\p{{Lu}}\.))?(?: {_WORD}){{0,2}}"
 

@@ -22,12 +22,9 @@ from toolassay.benchmarks.classic.data import (
 )
 from toolassay.benchmarks.csv_tables import write_table
 from toolassay.files import read_json, write_json, write_text
-from toolassay.metrics.agreement import Agreement, agreement_of, agreement_on
+from toolassay.metrics.agreement import agreement_of, agreement_on
 from toolassay.tables import Table, number
 from toolassay.text_formatting import count_of
-
-__all__ = ["Agreement", "MergedSet", "Ties", "agreement_of", "merge"]
-
 
 Ties = Literal["conflict", "first", "drop"]
 

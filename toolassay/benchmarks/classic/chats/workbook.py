@@ -13,9 +13,6 @@ from toolassay.errors import UsageError
 from toolassay.prompt_templates import template_file
 from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows, rows_error
 
-__all__ = ["read_annotations", "write_workbook"]
-
-
 NONE = "None of these"
 """The choice of no workflow; an empty cell means that no choice was made."""
 
