@@ -560,12 +560,9 @@ class Collector:
             first: The call of the source.
             item: Number of the item of the result whose value is taken.
         """
-        fed = [
-            fed_argument(pair._replace(source=pair.source.replace(EACH, f"[{item}]", 1)), 0, source, target)
-            if item
-            else fed_argument(pair, 0, source, target)
-            for pair in link.fields
-        ]
+        paths = [one.source.replace(EACH, f"[{item}]", 1) if item else one.source for one in link.fields]
+        pairs = (pair._replace(source=path) for pair, path in zip(link.fields, paths, strict=True))
+        fed = [fed_argument(pair, 0, source, target) for pair in pairs]
         rows = self._accepted[target.id]
         rng = Random(f"{self._seed} {source.id} {target.id} {item}")
         taken = rng.choice(rows) if rows else None

@@ -31,14 +31,7 @@ _DROPPED = frozenset(("discriminator", "xml", "externalDocs", "$schema", "$recur
 # They serve only references, which are resolved: `#/$defs/Name` would be looked up within another `$id`.
 _RESOLVED = {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions", "$ref"}
 _ANNOTATIONS = {
-    "description",
-    "title",
-    "default",
-    "deprecated",
-    "example",
-    "readOnly",
-    "writeOnly",
-    "summary",
+    *("description", "title", "summary", "default", "deprecated", "example", "readOnly", "writeOnly"),
 }
 _UNSENT = {
     "request": ("readOnly", Note("schema.readOnly", "read-only properties are not sent in requests")),

@@ -227,9 +227,8 @@ class _Import:
         if is_cut or bundle.cut:
             what = count_of(len(bundle.cut), "definition") if bundle.cut else "inner schemas"
             example = f", e.g. {bundle.cut[0]}" if bundle.cut else ""
-            losses[Note(field, f"schemas of more than {self._share:,} values: {what} left open{example}")] = (
-                None
-            )
+            reason = f"schemas of more than {self._share:,} values: {what} left open{example}"
+            losses[Note(field, reason)] = None
         losses.update(dict.fromkeys(sorted(piece.losses | bundle.losses)))
         if not isinstance(root, dict):
             root = {} if root is True else {"not": {}}
