@@ -185,13 +185,6 @@ class _Listing:
 # Live servers
 
 
-async def _list(config: ServerConfig, limits: ServerLimits) -> _Listing:
-    async with connect(config, limits) as connection:
-        tools = await connection.list_tools()
-        info = connection.info
-        return _Listing(tools, config.name or info.name, info.instructions or "")
-
-
 def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
@@ -231,13 +224,14 @@ async def _list_all(
     with screen.progress("listing MCP servers", len(configs)) as advance:
 
         async def one(config: ServerConfig) -> _Listing | ServerError:
-            async with free:
-                try:
-                    return await _list(config, limits)
-                except ServerError as error:
-                    return error
-                finally:
-                    advance()
+            try:
+                async with free, connect(config, limits) as connection:
+                    tools, info = await connection.list_tools(), connection.info
+                    return _Listing(tools, config.name or info.name, info.instructions or "")
+            except ServerError as error:
+                return error
+            finally:
+                advance()
 
         # Not a TaskGroup: once it cancels its tasks, it ignores a second interrupt.
         running = [asyncio.ensure_future(one(config)) for config in configs]

@@ -683,30 +683,23 @@ async def _answer(environment: Environment, tool: Tool, arguments: Arguments) ->
         return error
 
 
-class _Shared:
+class _Shared(AsyncExitStack):
     """An environment for calls that only read; it is replaced after a failure."""
 
     def __init__(self, opened: OpenExecutor) -> None:
+        super().__init__()
         self._opened = opened
-        self._stack = AsyncExitStack()
         self._environment: Environment | None = None
-
-    async def __aenter__(self) -> _Shared:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._stack.aclose()
 
     async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """Call a tool."""
         if self._environment is None:
-            self._environment = await self._stack.enter_async_context(self._opened.environment())
+            self._environment = await self.enter_async_context(self._opened.environment())
         try:
             return await call_tool(self._environment, tool, arguments)
         except EnvironmentFailure:
             self._environment = None
-            await self._stack.aclose()
-            self._stack = AsyncExitStack()
+            await self.aclose()
             raise
 
 

@@ -116,15 +116,8 @@ class Schemas:
             names = frozenset(
                 name
                 for name, item in items
-                if isinstance(item, dict)
-                and (
-                    item.get(flag) is True
-                    or (
-                        "$ref" in item
-                        and isinstance(target := self.target(Node(item, node.document)).value, dict)
-                        and target.get(flag) is True
-                    )
-                )
+                for one in (item, self.target(Node(item, node.document)).value)
+                if isinstance(one, dict) and one.get(flag) is True
             )
             self._unsent[key] = names
         return self._unsent[key]
