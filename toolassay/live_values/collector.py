@@ -30,14 +30,7 @@ from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of, words_of
-from toolassay.live_values.candidates import (
-    ArgumentPlace,
-    Known,
-    is_day,
-    is_new_text,
-    places_of,
-    writes,
-)
+from toolassay.live_values.candidates import ArgumentPlace, Known, is_day, is_new_text, places_of, writes
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.results import (
     SeenCall,

@@ -14,13 +14,7 @@ from itertools import pairwise
 from random import Random
 
 from toolassay.graph.links import NumberedLink
-from toolassay.sampling.search import (
-    FoundSubgraph,
-    Neighbours,
-    SearchBudget,
-    pick,
-    weight_at,
-)
+from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, pick, weight_at
 
 _WALKS = 12  # random walks per sample
 _WALK_UNITS = 2_000_000  # budget of the walks
