@@ -72,11 +72,8 @@ class SharedFiles:
         if path.is_file():
             return _Copy(self.url, str(path), [("", self._put(path))])
         names = sorted(one.relative_to(path) for one in path.rglob("*") if one.is_file())
-        return _Copy(
-            self.url,
-            str(path),
-            [(name.as_posix(), self._put(path / name)) for name in names if _is_read(name)],
-        )
+        files = [(name.as_posix(), self._put(path / name)) for name in names if _is_read(name)]
+        return _Copy(self.url, str(path), files)
 
     def _put(self, path: Path) -> str:
         state = path.stat()

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from string import Template
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -463,14 +463,6 @@ ROWS_OF_A_GROUP = 1_000
 """Rows of a Parquet row group, which memory holds at once."""
 
 
-class Writer(Protocol):
-    """Writes rows one by one; the file is complete after `close`."""
-
-    def write(self, row: object) -> None: ...
-
-    def close(self) -> None: ...
-
-
 class JsonLinesWriter:
     """Writes one JSON object per line in UTF-8; creates missing folders."""
 
@@ -595,7 +587,7 @@ class Rows:
 
     def __init__(self, to: Format, folder: Path, chats: Chats, form: ResultForm = "references") -> None:
         self._to, self._folder, self._chats, self._form = to, folder, chats, form
-        self._writers: dict[str, Writer] = {}
+        self._writers: dict[str, JsonLinesWriter | ParquetWriter] = {}
         self._splits: set[str] = set()
 
     @property
@@ -627,15 +619,14 @@ class Rows:
         if self._to in CHAT_FORMATS:
             line_of = chat_of if self._to == "openai" else conversation_of
             writer.write(line_of(plan, chats.offered(plan), chats.names, chats.style, results))
-        else:
-            writer.write(row_of(plan, results, form=self._form))
-        if self._to in CHAT_FORMATS:
             marking = UNSET if results is None else results.marking
             recovery = UNSET if results is None or results.refused is None else True
             line = IndexLine(plan.id, plan.links, plan.has_arguments, marking, recovery)
             self._writer(f"index/{split}.jsonl").write(line)
+        else:
+            writer.write(row_of(plan, results, form=self._form))
 
-    def _writer(self, name: str) -> Writer:
+    def _writer(self, name: str) -> JsonLinesWriter | ParquetWriter:
         if name not in self._writers:
             path = self._folder / name
             self._writers[name] = ParquetWriter(path) if path.suffix == ".parquet" else JsonLinesWriter(path)

@@ -37,31 +37,23 @@ class SelectedPlan(NamedTuple):
     results: PlanResults | None = None
 
 
-class RefusedLine(msgspec.Struct, frozen=True):
-    """A line of `refused.jsonl`."""
+class RefusedSample(msgspec.Struct, frozen=True):
+    """A sample that cannot be exported, a line of `refused.jsonl`: why, and the path in its label."""
 
     id: RequestId
     line: int
     reason: str
     where: str
 
-
-class RefusedSample(NamedTuple):
-    """A sample that cannot be exported, with the reason and the path in its label."""
-
-    gold: Gold
-    reason: str
-    where: str
-
-    @property
-    def written(self) -> RefusedLine:
-        """The line of `refused.jsonl`."""
-        return RefusedLine(self.gold.id, self.gold.line, self.reason, self.where)
+    @classmethod
+    def of(cls, gold: Gold, reason: str, where: str) -> RefusedSample:
+        """The refusal of a label."""
+        return cls(gold.id, gold.line, reason, where)
 
     @property
     def sentence(self) -> str:
         """The refusal as one line for the screen."""
-        return f"{self.gold.id} (line {self.gold.line}): {self.where} {self.reason}"
+        return f"{self.id} (line {self.line}): {self.where} {self.reason}"
 
 
 @dataclass
@@ -100,10 +92,10 @@ class SampleSelection:
             return None
         split = DEFAULT_SPLIT if self.splits is None else self.splits.split(gold.id)
         if split is None:
-            return RefusedSample(gold, "is in no split of the split file", "id")
+            return RefusedSample.of(gold, "is in no split of the split file", "id")
         try:
             plan = plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
             return SelectedPlan(plan, split, level, gold, results)
         except Unfit as error:
-            return RefusedSample(gold, *error.fault)
+            return RefusedSample.of(gold, *error.fault)

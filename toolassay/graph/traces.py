@@ -354,16 +354,15 @@ def is_distinctive(value: Any, argument: tuple[Part, ...], tool: Tool) -> bool:
         listed += more if isinstance(more := schema.get(keyword), list) else []
     if key in map(_key, listed):
         return False
-    is_identifier = identifies(argument)
     try:
         number = abs(float(key))
     except ValueError:
-        weak = len(key) < 4 or _COMMON_WORD.fullmatch(key) is not None
-        return is_identifier if weak else True
-    if number < 10 and key.isdecimal():
-        return False
-    weak = number < 1000 or number % 100 == 0 or (number.is_integer() and 1900 <= number <= 2100)
-    return is_identifier if weak else True
+        is_weak = len(key) < 4 or _COMMON_WORD.fullmatch(key) is not None
+    else:
+        if number < 10 and key.isdecimal():
+            return False
+        is_weak = number < 1000 or number % 100 == 0 or (number.is_integer() and 1900 <= number <= 2100)
+    return not is_weak or identifies(argument)
 
 
 def merge(derived: Sequence[Dependency], traced: Sequence[Dependency]) -> list[Dependency]:

@@ -50,21 +50,12 @@ def parse_document(text: str, path: Path | str) -> Any:
         if len(text) > MOST_BYTES["JSON"]:
             raise _too_large(path, "JSON")
         try:
-            return _parsed(text)
-        except RecursionError:
-            raise UsageError("is nested too deeply", file=path, fix="flatten it") from None
-        except json.JSONDecodeError as error:
-            problem = UsageError(
-                f"is not valid JSON: {error.msg}", file=path, line=error.lineno, fix="correct that line"
-            )
-        except _RepeatedKeyError as error:
-            raise UsageError(str(error), file=path, fix="rename or remove one of them") from None
-        except ValueError as error:  # a number of more than 4,300 digits
-            raise UsageError(f"is not valid JSON: {error}", file=path, fix="shorten that number") from None
-        try:  # YAML may begin with a bracket too
-            return parse_yaml(text, path)
-        except UsageError:
-            raise problem from None
+            return _parsed(text, path)
+        except UsageError as problem:
+            try:  # YAML may begin with a bracket too
+                return parse_yaml(text, path)
+            except UsageError:
+                raise problem from None
     return parse_yaml(text, path)
 
 
@@ -79,16 +70,7 @@ def read_values(path: Path) -> Iterator[Line]:
     if rest.strip() and first.strip()[:1] in ("{", "[") and is_json(first):
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
-                try:
-                    yield Line(number, _parsed(line))
-                except _RepeatedKeyError as error:
-                    raise UsageError(
-                        str(error), file=path, line=number, fix="rename or remove one of them"
-                    ) from None
-                except (ValueError, RecursionError):
-                    raise UsageError(
-                        "is not valid JSON", file=path, line=number, fix="correct or remove that line"
-                    ) from None
+                yield Line(number, _parsed(line, path, number))
         return
     yield Line(1, parse_document(text, path))
 
@@ -108,19 +90,23 @@ def too_deep(value: Any, levels: int = DEEPEST) -> bool:
     return True
 
 
-class _RepeatedKeyError(ValueError):
-    def __init__(self, key: str) -> None:
-        super().__init__(f"an object has the key {key[:80]!r} twice, of which a reader sees only the last")
-
-
-def _parsed(text: str) -> Any:
-    return json.loads(text, parse_constant=_no_number, object_pairs_hook=_object)
+def _parsed(text: str, path: Path | str, line: int | None = None) -> Any:
+    """The value of a JSON text, of which a JSON Lines file has the number of its line."""
+    try:
+        return json.loads(text, parse_constant=_no_number, object_pairs_hook=_object)
+    except RecursionError:
+        problem, fix = "is nested too deeply", "flatten it"
+    except ValueError as error:  # also of `_object`, and of a number of more than 4,300 digits
+        problem, fix = f"is not valid JSON: {getattr(error, 'msg', error)}", "correct it"
+        line = line or getattr(error, "lineno", None)
+    raise UsageError(problem, file=path, line=line, fix=fix)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise _RepeatedKeyError(Counter(key for key, _ in pairs).most_common(1)[0][0])
+        key = Counter(key for key, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"an object has the key {key[:80]!r} twice, of which a reader sees only the last")
     return value
 
 

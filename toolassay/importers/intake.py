@@ -202,11 +202,8 @@ def unique_ids(tools: Sequence[IncomingTool]) -> list[str]:
 
 
 def _candidates(tool: IncomingTool) -> Iterator[str]:
-    yield valid_id(tool.name)
     server = tool.source.get("server")
-    if isinstance(server, str) and server:
-        yield valid_id(f"{valid_id(server)}.{valid_id(tool.name)}")
-    for name in tool.further_names:
+    for name in (tool.name, *tool.further_names):
         yield valid_id(name)
         if isinstance(server, str) and server:
             yield valid_id(f"{valid_id(server)}.{valid_id(name)}")

@@ -185,13 +185,6 @@ class _Listing:
 # Live servers
 
 
-async def _list(config: ServerConfig, limits: ServerLimits) -> _Listing:
-    async with connect(config, limits) as connection:
-        tools = await connection.list_tools()
-        info = connection.info
-        return _Listing(tools, config.name or info.name, info.instructions or "")
-
-
 def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, screen: Screen) -> Incoming:
     """List the servers of a configuration file.
 
@@ -199,22 +192,20 @@ def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, s
         UsageError: None of them can be listed.
     """
     configs: dict[str, ServerConfig] = {}
-    failed: dict[str, ServerError | None] = {}  # None: is disabled
+    found: dict[str, _Listing | ServerError | None] = dict.fromkeys(servers)  # None: is disabled
     for name, entry in servers.items():
         try:
-            if isinstance(entry, dict) and entry.get("disabled") is True:
-                failed[name] = None
-            else:
+            if not (isinstance(entry, dict) and entry.get("disabled") is True):
                 configs[name] = parse_entry(name, entry)
         except ServerError as error:
-            failed[name] = error
+            found[name] = error
     results = run_coroutine(interruptible(_list_all(list(configs.values()), limits, screen)))
-    answers = dict(zip(configs, results, strict=True))
-    listings = [one for one in answers.values() if isinstance(one, _Listing)]
-    failed |= {name: one for name, one in answers.items() if isinstance(one, ServerError)}
+    found |= zip(configs, results, strict=True)
+    listings = [one for one in found.values() if isinstance(one, _Listing)]
+    failed = {name: one for name, one in found.items() if not isinstance(one, _Listing)}
     skipped = [
         Skipped(_server_name(name) or "a server", error.reason if error else "is disabled in the file")
-        for name, error in ((name, failed[name]) for name in servers if name in failed)
+        for name, error in failed.items()
     ]
     if not listings:
         first = next(filter(None, failed.values()), None)
@@ -233,13 +224,14 @@ async def _list_all(
     with screen.progress("listing MCP servers", len(configs)) as advance:
 
         async def one(config: ServerConfig) -> _Listing | ServerError:
-            async with free:
-                try:
-                    return await _list(config, limits)
-                except ServerError as error:
-                    return error
-                finally:
-                    advance()
+            try:
+                async with free, connect(config, limits) as connection:
+                    tools, info = await connection.list_tools(), connection.info
+                    return _Listing(tools, config.name or info.name, info.instructions or "")
+            except ServerError as error:
+                return error
+            finally:
+                advance()
 
         # Not a TaskGroup: once it cancels its tasks, it ignores a second interrupt.
         running = [asyncio.ensure_future(one(config)) for config in configs]

@@ -156,10 +156,8 @@ def _importable(place: _Place) -> Iterator[None]:
     importlib.invalidate_caches()
     stdin, typed_dict = sys.stdin, typing.TypedDict
     sys.stdin = io.StringIO()  # a module that asks a question fails instead of waiting for an answer
-    if sys.version_info < (
-        3,
-        12,
-    ):  # pydantic refuses the older TypedDict of `typing`, even within other types
+    # pydantic refuses the TypedDict that `typing` has before 3.12, even within other types.
+    if sys.version_info < (3, 12):
         vars(typing)["TypedDict"] = typing_extensions.TypedDict
     try:
         with contextlib.redirect_stdout(sys.stderr):

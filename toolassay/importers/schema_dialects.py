@@ -205,10 +205,8 @@ class Normaliser:
         """Properties without the mark `required` of draft 3; the names of required ones go to a list."""
         plain = dict(properties)
         for name, one in properties.items():
-            if isinstance(one, Mapping) and (mark := str(one.get("required")).casefold()) in (
-                "true",
-                "false",
-            ):
+            mark = str(one.get("required")).casefold() if isinstance(one, Mapping) else ""
+            if mark in ("true", "false"):
                 plain[name] = {key: item for key, item in one.items() if key != "required"}
                 required += [str(name)] if mark == "true" else []
                 self._warn(f"{path}.{name}.required", f"is read as {mark} for this property, as in draft 3")

@@ -66,7 +66,8 @@ class ToolListImporter(Importer):
                         raise DefinitionError("is no object")
                     if other := other_kind(entry.value, self.name):
                         others.append(other)
-                        raise DefinitionError(_of_other_form(entry.value, other))
+                        fix = f"import it with `toolassay import {other}`"
+                        raise DefinitionError(f"has the form of '{other}': {fix}")
                     definitions.add(self.tool_of(entry.value, entry.namespace), entry.where)
                 except DefinitionError as error:
                     definitions.skip(entry, str(error))
@@ -225,13 +226,6 @@ def _kinds(value: Any, level: int) -> tuple[str, ...]:
     found = ((key, _kinds(value.get(key), level + 1)) for key in _CONTAINERS)
     key, kinds = next((one for one in found if one[1]), ("", ()))
     return tuple(kind for kind in kinds if (key, kind) != ("tools", "bfcl"))  # its files have no such key
-
-
-def _of_other_form(value: Mapping[str, Any], kind: str) -> str:
-    inner = value.get("function")
-    name = value.get("name") or (inner.get("name") if isinstance(inner, dict) else None)
-    label = f"'{name}' " if isinstance(name, str) else ""
-    return f"{label}has the form of '{kind}': import it with `toolassay import {kind}`"
 
 
 def decoded(value: Any) -> Any:

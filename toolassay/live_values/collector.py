@@ -30,14 +30,7 @@ from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of, words_of
-from toolassay.live_values.candidates import (
-    ArgumentPlace,
-    Known,
-    is_day,
-    is_new_text,
-    places_of,
-    writes,
-)
+from toolassay.live_values.candidates import ArgumentPlace, Known, is_day, is_new_text, places_of, writes
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.results import (
     SeenCall,
@@ -565,12 +558,9 @@ class Collector:
             first: The call of the source.
             item: Number of the item of the result whose value is taken.
         """
-        fed = [
-            fed_argument(pair._replace(source=pair.source.replace(EACH, f"[{item}]", 1)), 0, source, target)
-            if item
-            else fed_argument(pair, 0, source, target)
-            for pair in link.fields
-        ]
+        paths = [one.source.replace(EACH, f"[{item}]", 1) if item else one.source for one in link.fields]
+        pairs = (pair._replace(source=path) for pair, path in zip(link.fields, paths, strict=True))
+        fed = [fed_argument(pair, 0, source, target) for pair in pairs]
         rows = self._accepted[target.id]
         rng = Random(f"{self._seed} {source.id} {target.id} {item}")
         taken = rng.choice(rows) if rows else None
@@ -691,30 +681,23 @@ async def _answer(environment: Environment, tool: Tool, arguments: Arguments) ->
         return error
 
 
-class _Shared:
+class _Shared(AsyncExitStack):
     """An environment for calls that only read; it is replaced after a failure."""
 
     def __init__(self, opened: OpenExecutor) -> None:
+        super().__init__()
         self._opened = opened
-        self._stack = AsyncExitStack()
         self._environment: Environment | None = None
-
-    async def __aenter__(self) -> _Shared:
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        await self._stack.aclose()
 
     async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """Call a tool."""
         if self._environment is None:
-            self._environment = await self._stack.enter_async_context(self._opened.environment())
+            self._environment = await self.enter_async_context(self._opened.environment())
         try:
             return await call_tool(self._environment, tool, arguments)
         except EnvironmentFailure:
             self._environment = None
-            await self._stack.aclose()
-            self._stack = AsyncExitStack()
+            await self.aclose()
             raise
 
 

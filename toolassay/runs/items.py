@@ -23,15 +23,7 @@ from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.concurrency import waiting
 from toolassay.runs.budget import Estimate, size_of
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.journal import (
-    ASKED,
-    TOOL,
-    AnswerLine,
-    CallLine,
-    ItemEntry,
-    Journal,
-    LineAddress,
-)
+from toolassay.runs.journal import ASKED, TOOL, AnswerLine, CallLine, ItemEntry, Journal, LineAddress
 from toolassay.runs.manifest import RetryPlan
 from toolassay.runs.runner import AT_A_LIMIT, Loop, run_items
 from toolassay.runs.wording import Wording

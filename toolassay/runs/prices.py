@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from toolassay.errors import UsageError
 from toolassay.files import read_text
@@ -35,24 +35,6 @@ _IN_BATCH = {"processing": "batch"}  # how genai-prices calls it
 # Top-level names that are reserved or customary for private networks (RFC 6761, 6762, 8375).
 _LOCAL_NAMES = ("localhost", "local", "internal", "lan", "home.arpa", "localdomain")
 _MILLION = 1_000_000
-
-
-class Tariff(Protocol):
-    """The price of a model's tokens."""
-
-    @property
-    def words(self) -> str:
-        """The price and its source, for messages and files."""
-        ...
-
-    @property
-    def local(self) -> bool:
-        """Whether nothing is charged because the server is on this machine or its network."""
-        ...
-
-    def of(self, prompt_tokens: float, completion_tokens: float, cached_tokens: int | None = None) -> float:
-        """US dollars of one call; `prompt_tokens` include `cached_tokens`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +175,10 @@ class ListedPrice:
         return float(listed.total_price) * scale * (1 if self._has_batch_price else BATCH_FACTOR)
 
 
+Tariff = Price | ListedPrice
+"""The price of a model's tokens; `of` gives US dollars, of prompt tokens that include the cached ones."""
+
+
 def prices_of(
     models: Collection[str], options: ModelOptions | None = None, path: Path | None = None
 ) -> Mapping[str, Tariff]:
@@ -220,7 +206,7 @@ def prices_of(
     prices: dict[str, Tariff] = {}
     for model in models:
         address = options.address if options is not None and is_served(model) else None
-        price: Price | ListedPrice | None = own.get(model)
+        price: Tariff | None = own.get(model)
         if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
             price = LOCAL
         if price is None:

@@ -290,10 +290,8 @@ def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]
 def _call_of(value: Any, offered: Offered) -> tuple[str, dict[str, Any]] | None:
     value = value if isinstance(value, dict) else {}
     value = inner if isinstance(inner := value.get("function"), dict) else value  # as in the model interface
-    name, arguments = (
-        offered_name(str(value.get("name", value.get("tool_name"))), offered),
-        value.get("arguments", value.get("parameters")),
-    )
+    name = offered_name(str(value.get("name", value.get("tool_name"))), offered)
+    arguments = value.get("arguments", value.get("parameters"))
     arguments = load(decoded(arguments)) if isinstance(arguments, str) else arguments
     if name not in offered or not isinstance(arguments, dict) or not value.keys() <= _KEYS:
         return None

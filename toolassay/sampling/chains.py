@@ -8,19 +8,13 @@ budget proves that there is no longer chain.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
 from random import Random
 
 from toolassay.graph.links import NumberedLink
-from toolassay.sampling.search import (
-    FoundSubgraph,
-    Neighbours,
-    SearchBudget,
-    pick,
-    weight_at,
-)
+from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, pick, weight_at
 
 _WALKS = 12  # random walks per sample
 _WALK_UNITS = 2_000_000  # budget of the walks
@@ -152,16 +146,12 @@ def cut_down(example: FoundSubgraph, size: int, rng: Random) -> FoundSubgraph:
 
 def _branches(links: Sequence[NumberedLink]) -> list[list[int]]:
     """For each tool with two or more links on one side: the tool, then the tools on that side."""
-    outward, inward = Counter(link.source for link in links), Counter(link.target for link in links)
-    forks = [
-        [tool, *(link.target for link in links if link.source == tool)]
-        for tool in outward
-        if outward[tool] > 1
-    ]
-    joins = [
-        [tool, *(link.source for link in links if link.target == tool)] for tool in inward if inward[tool] > 1
-    ]
-    return [*forks, *joins]
+    after: dict[int, list[int]] = defaultdict(list)
+    before: dict[int, list[int]] = defaultdict(list)
+    for link in links:
+        after[link.source].append(link.target)
+        before[link.target].append(link.source)
+    return [[tool, *others] for side in (after, before) for tool, others in side.items() if len(others) > 1]
 
 
 def _restricted(example: FoundSubgraph, kept: Sequence[int]) -> FoundSubgraph:

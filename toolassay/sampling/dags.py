@@ -23,14 +23,7 @@ from typing import NamedTuple
 import networkx as nx
 
 from toolassay.graph.links import NumberedLink
-from toolassay.sampling.search import (
-    FoundSubgraph,
-    Neighbours,
-    SearchBudget,
-    draw,
-    pick,
-    weight_at,
-)
+from toolassay.sampling.search import FoundSubgraph, Neighbours, SearchBudget, draw, pick, weight_at
 
 
 class GrowingDag:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from aiohttp import web
 
@@ -92,6 +92,9 @@ class StoredBatch:
         }
 
 
+Stored = TypeVar("Stored", StoredFile, StoredBatch)
+
+
 @dataclass
 class BatchService:
     """Stores files, works on batches.
@@ -159,23 +162,18 @@ class BatchService:
                 raise ValueError(f"'{fault}' is not a fault; use one of {', '.join(STEP_FAULTS)}")
             self.steps[step] = number + 1
             self.stepped()
-            if fault == "hold":
-                await self._hold()
-            if fault == "reset":
-                return abort(request)
-            if fault in ("500", "429"):
-                return error_response(f"fault {fault}", int(fault), kind="server_error")
-            response = await handler(request)
-            if fault == "hold-after":
-                await self._hold()
-            if fault == "reset-after":
-                return abort(request)
-            if fault == "500-after":
-                return error_response("fault 500-after", 500, kind="server_error")
-            if fault == "hold-middle":
+            name, _, when = fault.partition("-")
+            response = await handler(request) if when else None
+            if when == "middle":
                 assert isinstance(response, web.Response) and isinstance(response.body, bytes)
                 return await self._half(request, response.body)
-            return response
+            if name == "hold":
+                await self._hold()
+            if name == "reset":
+                return abort(request)
+            if name in ("500", "429"):
+                return error_response(f"fault {fault}", int(name), kind="server_error")
+            return await handler(request) if response is None else response
 
         return handle
 
@@ -211,13 +209,8 @@ class BatchService:
         return _page(request, [one.facts for one in self.files if purpose in (None, one.facts["purpose"])])
 
     async def _content(self, request: web.Request) -> web.StreamResponse:
-        found = self._file_of(request.match_info["id"])
-        if found is None:
-            return _no_such("file", request)
+        found = _found("file", self.files, request)
         return web.Response(body=found.content, content_type="application/octet-stream")
-
-    def _file_of(self, file_id: str) -> StoredFile | None:
-        return next((one for one in self.files if one.id == file_id), None)
 
     def _store(self, name: str, purpose: str, content: bytes) -> StoredFile:
         facts = {
@@ -237,7 +230,7 @@ class BatchService:
 
     async def _create(self, request: web.Request) -> web.StreamResponse:
         body = await json_object(request)
-        file = self._file_of(str(body.get("input_file_id")))
+        file = next((one for one in self.files if one.id == body.get("input_file_id")), None)
         if file is None:
             return error_response(f"no file {body.get('input_file_id')}", 400, code="invalid_file")
         if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
@@ -245,11 +238,8 @@ class BatchService:
         if body.get("endpoint") != URL or body.get("completion_window") != "24h":
             return error_response(f"'endpoint' is not {URL}, or 'completion_window' is not 24h")
         number = len(self.batches)
-        facts = {
-            "input_file_id": file.id,
-            "created_at": int(time.time()),
-            "metadata": body.get("metadata"),
-        }
+        metadata = body.get("metadata")
+        facts = {"input_file_id": file.id, "created_at": int(time.time()), "metadata": metadata}
         batch = StoredBatch(f"batch_{number + 1}", [], facts)
         self.batches.append(batch)
         headers = dict(request.headers)
@@ -261,21 +251,15 @@ class BatchService:
         return _page(request, [one.to_json() for one in shown])
 
     async def _retrieve(self, request: web.Request) -> web.StreamResponse:
-        batch = self._batch_of(request)
-        return _no_such("batch", request) if batch is None else web.json_response(batch.to_json())
+        return web.json_response(_found("batch", self.batches, request).to_json())
 
     async def _cancel(self, request: web.Request) -> web.StreamResponse:
-        batch = self._batch_of(request)
-        if batch is None:
-            return _no_such("batch", request)
+        batch = _found("batch", self.batches, request)
         if batch.status in OVER:
             return error_response(f"a batch that is {batch.status} cannot be cancelled", 409)
         batch.status, batch.is_cancelled = "cancelling", True
         self.working.set()
         return web.json_response(batch.to_json())
-
-    def _batch_of(self, request: web.Request) -> StoredBatch | None:
-        return next((one for one in self.batches if one.id == request.match_info["id"]), None)
 
     async def _work(
         self, batch: StoredBatch, file: StoredFile, ending: str, headers: Mapping[str, str]
@@ -372,5 +356,13 @@ def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Res
     return web.json_response({"object": "list", "data": page, "has_more": stop < len(found), **ends})
 
 
-def _no_such(what: str, request: web.Request) -> web.Response:
-    return error_response(f"No {what} found with id '{request.match_info['id']}'.", 404)
+def _found(what: str, objects: Iterable[Stored], request: web.Request) -> Stored:
+    """The object that the address of a request names.
+
+    Raises:
+        HTTPNotFound: There is none.
+    """
+    for one in objects:
+        if one.id == request.match_info["id"]:
+            return one
+    raise web.HTTPNotFound(reason=f"No {what} found with id {request.match_info['id']!r}.")

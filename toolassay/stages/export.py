@@ -336,7 +336,7 @@ def _write(
         for found in _samples(selection, rows):
             if isinstance(found, RefusedSample):
                 count += 1
-                refused.write(found.written)
+                refused.write(found)
                 if count <= _SHOWN:
                     screen.say(f"{WARNING}refused {found.sentence}")
             elif found is not None:
@@ -356,7 +356,7 @@ def _checked(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | RefusedSample:
     try:
         rows.check(chosen.plan.calls if results is None else results.calls)
     except Unfit as error:
-        return RefusedSample(chosen.gold, *error.fault)
+        return RefusedSample.of(chosen.gold, *error.fault)
     if results is None or results.refused is None:
         return chosen
     try:

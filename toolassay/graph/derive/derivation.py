@@ -52,10 +52,6 @@ _FOLLOWS = 0.5  # score of an order of tools that work on one thing, before thei
 Progress = Callable[[int, int], None]
 
 
-def _silent(done: int, total: int) -> None:
-    pass
-
-
 class _Demand(NamedTuple):
     """An argument as several tools take it alike, and those tools."""
 
@@ -71,7 +67,7 @@ class Derivation:
         progress: Called with the work done and its total.
     """
 
-    def __init__(self, library: ToolLibrary, *, progress: Progress = _silent) -> None:
+    def __init__(self, library: ToolLibrary, *, progress: Progress = lambda *_: None) -> None:
         self.library = library
         self._progress = progress
         routes = [route_of(tool) for tool in library]
@@ -354,7 +350,7 @@ def _chosen(matches: dict[str, Match], target: ToolFields) -> list[Match]:
 _MOST_NAMED = 12
 
 
-def derive_dependencies(library: ToolLibrary, *, progress: Progress = _silent) -> list[Dependency]:
+def derive_dependencies(library: ToolLibrary, *, progress: Progress = lambda *_: None) -> list[Dependency]:
     """The dependencies of a library, by source, then target, in library order.
 
     Args:

@@ -349,9 +349,7 @@ def reasons(
     source: ToolFields, target: ToolFields, matches: Sequence[Match], common: Sequence[FieldPair]
 ) -> list[str]:
     """Why there is a link, one clause each, the most important first."""
-    found = []
-    for one in matches:
-        found.append(_names(source, one))
+    found = [_names(source, one) for one in matches]
     best = matches[0]
     if best.given.kinds & best.taken.kinds and not best.given.is_described:
         kinds = " or ".join(sorted(best.given.kinds & best.taken.kinds))

@@ -212,6 +212,11 @@ class Owner(NamedTuple):
     full: Words = ()
 
 
+def owners_of(thing: Words, certainty: float, less: float, why: str) -> tuple[Owner, ...]:
+    """A thing with its certainty, and without its first words with a lower one: "gift card", then "card"."""
+    return tuple(Owner(thing[n:], less if n else certainty, why, thing) for n in range(len(thing)))
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """A field in the result of a tool that identifies or describes something.
@@ -352,7 +357,7 @@ def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
         return tuple(found)
     phrase = noun_phrase(tool)
     thing = meaning_of(" ".join(phrase)).thing or phrase
-    return tuple(Owner(thing[n:], 0.8 if n else 0.85, "its name", thing) for n in range(len(thing)))
+    return owners_of(thing, 0.85, 0.8, "its name")
 
 
 def noun_phrase(tool: Tool) -> Words:

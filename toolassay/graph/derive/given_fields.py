@@ -24,6 +24,7 @@ from toolassay.graph.derive.fields import (
     meaning_of,
     meanings_said,
     name_words,
+    owners_of,
     same_thing,
     thing_of,
     things_of_tool,
@@ -210,10 +211,8 @@ class _Result:
         found: dict[Words, Owner] = {}
         for name in names:
             if 0 < len(thing := thing_of(name)) <= 4:
-                found.setdefault(thing, Owner(thing, 1.0, f"its schema is `{name}`"))
-                for start in range(1, len(thing)):
-                    part = Owner(thing[start:], 0.75, f"its schema is `{name}`", thing)
-                    found.setdefault(part.thing, part)
+                for owner in owners_of(thing, 1.0, 0.75, f"its schema is `{name}`"):
+                    found.setdefault(owner.thing, owner)
         for owner in others:
             if owner.thing not in found or found[owner.thing].certainty < owner.certainty:
                 found[owner.thing] = owner
@@ -245,11 +244,7 @@ class _Result:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
             listed = is_list and not self.is_single and self._is_envelope(place.schema)
             own = own or listed or not self._identifies(place.schema)
-        why = f"it is in `{name}`"
-        others = [
-            Owner(thing, BY_CONTAINER, why),
-            *(Owner(thing[n:], 0.8, why, thing) for n in range(1, len(thing))),
-        ]
+        others = [*owners_of(thing, BY_CONTAINER, 0.8, f"it is in `{name}`")]
         if (
             place.depth == 0
             and place.own
@@ -321,10 +316,7 @@ class _Result:
             attribute = said.attribute  # a list of stock symbols
         found: dict[str, tuple[Owner, ...]] = {}
         if thing:
-            found[attribute] = tuple(
-                Owner(thing[n:], 0.85 if n else 1.0, f"its name is `{name}`", thing)
-                for n in range(len(thing))
-            )
+            found[attribute] = owners_of(thing, 1.0, 0.85, f"its name is `{name}`")
             # `movie_id` in a movie is its own id, in a review that of another thing.
             # Whatever the schema is called, `bike_id` in the result of `list_bikes` is that of a bike.
             own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.8)
@@ -332,10 +324,7 @@ class _Result:
             found[attribute] = place.owners
         if said and (said.attribute or not thing):
             key = said.attribute or attribute
-            found[key] = found.get(key, ()) + tuple(
-                Owner(said.thing[n:], 0.8 if n else 0.9, "its description", said.thing)
-                for n in range(len(said.thing))
-            )
+            found[key] = found.get(key, ()) + owners_of(said.thing, 0.9, 0.8, "its description")
         values = allowed_values(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
         form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
         for attribute, owners in found.items():

@@ -37,6 +37,11 @@ class Operation(NamedTuple):
         return value.strip() if isinstance(value, str) else ""
 
     @property
+    def is_deprecated(self) -> bool:
+        """Whether the document says so."""
+        return self.node.value.get("deprecated") is True
+
+    @property
     def tags(self) -> list[str]:
         """The tags that are texts."""
         tags = self.node.value.get("tags")

@@ -337,12 +337,8 @@ def fetch(address: str, *, trusted_host: str | None, most_bytes: int, seconds: f
     """
     import aiohttp
 
-    async def bounded() -> tuple[bytes, str]:
-        async with asyncio.timeout(seconds):
-            return await _fetch(address, trusted_host, most_bytes)
-
     try:
-        return run_coroutine(bounded())
+        return run_coroutine(asyncio.wait_for(_fetch(address, trusted_host, most_bytes), seconds))
     except (aiohttp.ClientError, OSError, ValueError) as error:
         if isinstance(error, TimeoutError) and not isinstance(error, aiohttp.ClientError):
             raise UnresolvedError(f"remote document: no complete answer within {seconds:.0f} s") from None

@@ -31,14 +31,7 @@ _DROPPED = frozenset(("discriminator", "xml", "externalDocs", "$schema", "$recur
 # They serve only references, which are resolved: `#/$defs/Name` would be looked up within another `$id`.
 _RESOLVED = {"$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$defs", "definitions", "$ref"}
 _ANNOTATIONS = {
-    "description",
-    "title",
-    "default",
-    "deprecated",
-    "example",
-    "readOnly",
-    "writeOnly",
-    "summary",
+    *("description", "title", "summary", "default", "deprecated", "example", "readOnly", "writeOnly"),
 }
 _UNSENT = {
     "request": ("readOnly", Note("schema.readOnly", "read-only properties are not sent in requests")),
@@ -123,15 +116,8 @@ class Schemas:
             names = frozenset(
                 name
                 for name, item in items
-                if isinstance(item, dict)
-                and (
-                    item.get(flag) is True
-                    or (
-                        "$ref" in item
-                        and isinstance(target := self.target(Node(item, node.document)).value, dict)
-                        and target.get(flag) is True
-                    )
-                )
+                for one in (item, self.target(Node(item, node.document)).value)
+                if isinstance(one, dict) and one.get(flag) is True
             )
             self._unsent[key] = names
         return self._unsent[key]

@@ -21,14 +21,7 @@ from toolassay.importers.openapi.operations import (
     hashed_name,
 )
 from toolassay.importers.openapi.references import Document, Node, SchemaReferences, without_secrets
-from toolassay.importers.openapi.schemas import (
-    Direction,
-    Piece,
-    Schemas,
-    loosened,
-    measured,
-    read_response,
-)
+from toolassay.importers.openapi.schemas import Direction, Piece, Schemas, loosened, measured, read_response
 from toolassay.importers.tool_lists import other_kind
 from toolassay.screen import Screen
 from toolassay.text_formatting import count_of
@@ -115,27 +108,20 @@ class _Import:
 
     def _chosen(self, operations: Operations, options: Any) -> list[Operation]:
         """The operations that the options leave."""
-        selection = OperationSelection(options.only)
-        chosen = []
-        total = deprecated = 0
-        for operation in operations:
-            total += 1
-            if options.without_deprecated and operation.node.value.get("deprecated") is True:
-                deprecated += 1
-            elif selection.matches(operation):
-                chosen.append(operation)
+        found = list(operations)
+        kept = [one for one in found if not (options.without_deprecated and one.is_deprecated)]
+        chosen = [*filter(OperationSelection(options.only).matches, kept)]
         self._skipped += operations.skipped
-        if deprecated:
+        if deprecated := len(found) - len(kept):
             reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
             self._notes[Note("paths", reason)] = None
-        if options.only and total > deprecated and not chosen:
+        if options.only and kept and not chosen:
             raise UsageError(
-                f"--only matches none of {count_of(total - deprecated, 'operation')}",
+                f"--only matches none of {count_of(len(kept), 'operation')}",
                 file=self._references.shown,
                 fix="use a tag, or a pattern of operationId or 'METHOD /path'",
             )
-        unwanted = total - deprecated - len(chosen)
-        if options.only and unwanted:
+        if options.only and (unwanted := len(kept) - len(chosen)):
             self._notes[Note("paths", f"{count_of(unwanted, 'operation')} not matched by --only")] = None
         return chosen
 
@@ -199,7 +185,7 @@ class _Import:
         source |= arguments.source
         if draft.response:
             source["response"] = draft.response
-        if operation.node.value.get("deprecated") is True:
+        if operation.is_deprecated:
             source["deprecated"] = True
         return IncomingTool(
             name=name,
@@ -227,9 +213,8 @@ class _Import:
         if is_cut or bundle.cut:
             what = count_of(len(bundle.cut), "definition") if bundle.cut else "inner schemas"
             example = f", e.g. {bundle.cut[0]}" if bundle.cut else ""
-            losses[Note(field, f"schemas of more than {self._share:,} values: {what} left open{example}")] = (
-                None
-            )
+            reason = f"schemas of more than {self._share:,} values: {what} left open{example}"
+            losses[Note(field, reason)] = None
         losses.update(dict.fromkeys(sorted(piece.losses | bundle.losses)))
         if not isinstance(root, dict):
             root = {} if root is True else {"not": {}}

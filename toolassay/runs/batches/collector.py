@@ -266,10 +266,8 @@ class Batches:
         """Book a failure that is not handed over."""
         batch, error = self._state.owner(custom_id), self._failure(custom_id)
         if error is not None:
-            one, tokens = (
-                batch.requests[custom_id].outstanding,
-                (error.prompt_tokens, error.completion_tokens),
-            )
+            one = batch.requests[custom_id].outstanding
+            tokens = error.prompt_tokens, error.completion_tokens
             _DELIVERED.set(custom_id)
             self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
 
