@@ -182,17 +182,18 @@ def test_prompts_that_were_not_measured_are_like_the_others() -> None:
 
 
 def test_a_price_that_rises_with_the_prompt_is_taken_request_by_request() -> None:
-    class Steps:
-        words, local = "steps", False
+    class Steps(Price):
+        def of(
+            self, prompt_tokens: float, completion_tokens: float, cached_tokens: int | None = None
+        ) -> float:
+            return prompt_tokens * (1.0 if prompt_tokens <= 100 else 2.0)
 
-        def of(self, prompt: float, completion: float, cached: int | None = None) -> float:
-            return prompt * (1.0 if prompt <= 100 else 2.0)
-
+    steps = Steps(0.0, 0.0, "")
     estimate = Estimate(limit=10)
     for _ in range(5):
         estimate.add(400)
-    assert estimate.cost(Steps(), most=True) == 500
-    assert estimate.expected(Steps()).cost == 500
+    assert estimate.cost(steps, most=True) == 500
+    assert estimate.expected(steps).cost == 500
 
 
 def test_an_agent_repeats_the_conversation_in_each_request() -> None:
