@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import json
 from array import array
 from pathlib import Path
@@ -11,9 +12,10 @@ from msgspec.structs import replace
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
-from toolassay.runs.ledger import LedgerLine, Totals, booked, percentiles
+from toolassay.runs.ledger import FIRST, LedgerLine, Totals, booked, percentiles
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
+from toolassay.screen import SILENT
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
 ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)
@@ -59,6 +61,34 @@ def test_each_attempt_is_a_line_and_the_sums_are_there_again(tmp_path: Path) -> 
     assert parts["own", "reformat"]["cost_usd"] == 0
     with opened(tmp_path) as ledger:
         assert ledger.to_json() == before
+
+
+def test_a_start_with_requests_shows_what_was_used_and_asked_prices(tmp_path: Path) -> None:
+    said: list[str] = []
+    screen = dataclasses.replace(SILENT, say=said.append)
+    prices = {"paid": PRICES["paid"], "here": LOCAL}
+    for count in (2, 0):
+        with Ledger(tmp_path / "ledger.jsonl", prices=prices, screen=screen) as ledger:
+            for _ in range(count):
+                ledger.after(ANSWER)
+        assert any("requests: 2 sent" in line for line in said) == bool(count)
+        assert [line.split(":")[0].split()[-1] for line in said if "price of" in line] == ["paid"] * bool(
+            count
+        )
+        said.clear()
+
+
+def test_failures_are_not_among_the_first_answers_that_end_at_the_limit(tmp_path: Path) -> None:
+    said: list[str] = []
+    with Ledger(
+        tmp_path / "ledger.jsonl", prices=PRICES, screen=dataclasses.replace(SILENT, say=said.append)
+    ) as ledger:
+        for number in range(FIRST - 1):
+            ledger.after(replace(ANSWER, item=str(number), cut_off=True))
+        ledger.after(replace(ANSWER, outcome="HTTP 429", cut_off=False))
+        assert not said
+        ledger.after(replace(ANSWER, cut_off=True))
+        assert "--max_tokens" in said[0]
 
 
 def test_a_torn_last_line_is_cut_off_and_a_broken_one_is_named(tmp_path: Path) -> None:
