@@ -80,3 +80,19 @@ def test_a_result_with_data_or_without_an_error_is_none(value: Any) -> None:
 )
 def test_the_value_of_a_result_is_its_content(value: Any, wanted: Any) -> None:
     assert result_value(value) == wanted
+
+
+@pytest.mark.parametrize(
+    ("value", "refused"),
+    [
+        ({"result": [{"error": "no such user"}]}, True),
+        ({"result": {"isError": True, "content": [{"type": "text", "text": "no such file"}]}}, True),
+        ({"status": "fail", "message": "no such user"}, True),
+        ({"status": "failed"}, False),
+        ({"level": 2, "code": -5}, False),
+        ({"body": "Error 404 in your last invoice"}, False),
+        ({"type": "failure", "message": "Pump 3 stopped", "timestamp": "2026"}, False),
+    ],
+)
+def test_a_failure_that_a_tool_reports_is_not_its_own(value: object, refused: bool) -> None:
+    assert is_refusal(value) is refused

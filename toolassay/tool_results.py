@@ -27,8 +27,10 @@ _ERROR_TEXT = re.compile(
 )
 
 _STATUSES = {"status", "statuscode", "httpstatus", "code", "error", "errorcode", "errcode", "type"}
-# "error", "fail" (JSend), "404", "404 Not Found", "-32602" (JSON-RPC); not "1404"
-_FAILED_STATUS = re.compile(r"error|fail(?:ed|ure)?|-\d+|[45]\d\d(?:\b.*)?", re.IGNORECASE)
+# "error", "404", "404 Not Found"; not "1404"
+_FAILED_STATUS = re.compile(r"error|[45]\d\d(?:\b.*)?", re.IGNORECASE)
+# With a message: "fail" (JSend), "-32602" (JSON-RPC). Alone, a job may have failed, and a level be negative.
+_FAILED_WITH_MESSAGE = re.compile(r"fail(?:ed|ure)?|-\d+", re.IGNORECASE)
 # A status is data, such as the code of a room, beside anything but these: at least one of the first, or none.
 _MESSAGES = {"error", "errors", "errormessage", "errormsg", "errmsg", "errortype", "message", "msg", "detail"}
 _MESSAGES |= {"details", "reason", "body", "traceid"}
@@ -59,9 +61,11 @@ def is_refusal(value: Any) -> bool:
     if isinstance(value, Mapping) and _fields(value).get("iserror") is True:
         return True
     value = result_value(value)
+    if isinstance(value, Mapping) and value.keys() == {"result"}:
+        return is_refusal(value["result"])
     while isinstance(value, Mapping) and len(fields := _fields(value)) == 1:
         ((name, inner),) = fields.items()
-        is_text = isinstance(inner, str) and name not in _STATUSES
+        is_text = isinstance(inner, str) and name == "result"
         if name not in _ENVELOPES or not (is_text or isinstance(inner, dict)):
             break
         value = result_value(inner)
@@ -78,8 +82,13 @@ def is_refusal(value: Any) -> bool:
     errors = [fields.get(name) for name in _ERRORS]
     if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
         return True
-    statuses = [str(item) for name, item in fields.items() if name in _STATUSES]
-    return any(map(_FAILED_STATUS.fullmatch, statuses)) and _has_only_messages(value)
+    statuses = {name: str(item) for name, item in fields.items() if name in _STATUSES}
+    failed = any(map(_FAILED_STATUS.fullmatch, statuses.values()))
+    if fields.keys() & _MESSAGES:
+        failed = failed or any(
+            _FAILED_WITH_MESSAGE.fullmatch(statuses[name]) for name in statuses.keys() - {"type"}
+        )
+    return failed and _has_only_messages(value)
 
 
 def _has_only_messages(value: Mapping[str, Any]) -> bool:

@@ -328,7 +328,7 @@ _CHOICE = re.compile(
 )
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 # "YYYY-MM-DD" and "hh:mm"
-_DATE_FORM = re.compile(r"(?:[yY]{2,4}|[mM]{2}|[dD]{2}|[hH]{2}|[sS]{2}|[-/:. T]){2,}")
+_DATE_FORM = re.compile(r"(?:[yY]{2,4}+|[mM]{2}|[dD]{2}|[hH]{2}|[sS]{2}|[-/:. T]){2,}")
 # What stands in a sentence and in no value.
 _OF_SENTENCE = re.compile(r"[,;\"“”，。：；、？！]")
 # "'metric' or 'imperial'", but not "'metric'" alone.

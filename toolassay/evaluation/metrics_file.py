@@ -5,7 +5,6 @@ A signature is one line beside each score with its settings and data hashes (as 
 
 from __future__ import annotations
 
-from collections import UserDict
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -106,13 +105,13 @@ RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY, RETRIEVAL)
 """Keys of a group about the run, in addition to its scores."""
 
 
-class MetricsGroup(UserDict[str, Any]):
+class MetricsGroup(dict[str, Any]):
     """The metrics of one group: a mapping like the JSON object in the file, with what is read from it."""
 
     @property
     def numbers(self) -> dict[str, Any]:
         """The JSON object, with what its benchmark defines and keys that users add."""
-        return self.data
+        return self
 
     @property
     def strict(self) -> Mapping[str, Any]:

@@ -372,8 +372,10 @@ def _text(value: Any) -> str:
 
 def _arguments(value: Any) -> dict[str, Any] | None:
     """Arguments as an object, a list of `{name, value}`, or a text of either; None for others."""
-    if isinstance(value, Mapping) and value.keys() == {"input"}:  # LangSmith
-        inner = parsed_text(str(value["input"]))
+    if (
+        isinstance(value, Mapping) and value.keys() == {"input"} and isinstance(value["input"], str)
+    ):  # LangSmith
+        inner = parsed_text(value["input"])
         value = inner if isinstance(inner, dict) else value
     if isinstance(value, str):
         value = parsed_text(value) if value.strip() else {}

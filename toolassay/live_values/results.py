@@ -114,8 +114,10 @@ def is_empty(result: CallResult) -> bool:
         parts = [*values_in(value)][1:]
         rest = [one for one in parts if one not in ([], {}, "", None) and not isinstance(one, dict)]
         # Beside an empty list, a count of 0 and other numbers, such as that of a page, are nothing.
-        is_page = 0 in rest and any(one in ([], {}) for one in parts)
-        return not rest or (is_page and all(isinstance(one, int) for one in rest))
+        named = (pair for one in (value, *parts) if isinstance(one, dict) for pair in one.items())
+        counts = [one for name, one in named if re.search("count|total|size|num|hits|matches", name, re.I)]
+        is_page = 0 in counts and any(one in ([], {}) for one in parts)
+        return not rest or (is_page and all(isinstance(one, int) and one is not True for one in rest))
     if isinstance(value, str):
         return any(pattern.fullmatch(value) for pattern in (_NOTHING, _HEADING)) or not value.strip()
     return value in ([], None)

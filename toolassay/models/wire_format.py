@@ -82,7 +82,10 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         return ModelError(message, transient=True, kind=kind, **charged)
 
     choices = body.get("choices")
-    if failure := reported(body):
+    failure = reported(body)
+    if choices and (failure is body or (isinstance(failure, dict) and not any(failure.values()))):
+        failure = None  # "error_code": 0 beside an answer
+    if failure:
         error = failure_inside(failure)
         # Beside an answer no status means that the request is wrong.
         error.transient |= bool(choices) and error.outcome == "provider error"

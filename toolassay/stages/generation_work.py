@@ -8,6 +8,7 @@ import os
 import secrets
 import shlex
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property, partial
@@ -648,7 +649,8 @@ def _recorded_seed(run_folder: Path, data_raw: Path) -> int:
     """The seed of the folder's run, else a random one."""
     recorded = (recorded_settings(run_folder) or {}).get("seed")
     if recorded is None and data_raw.exists():
-        recorded = next((sample.seed for sample in read_raw(data_raw)), None)
+        with suppress(UsageError):  # `_foreign` says so, or replaces it
+            recorded = next((sample.seed for sample in read_raw(data_raw)), None)
     return recorded if isinstance(recorded, int) else secrets.randbelow(1_000_000)
 
 

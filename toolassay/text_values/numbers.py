@@ -139,8 +139,7 @@ def currency_words(code: str) -> frozenset[str]:
     """
     names = [name.rpartition(" ") for name in currency_names(code)]
     nouns = {noun for _, _, noun in names}
-    nations = {nation for nation, _, _ in names if len(nation) > 3}  # not "us", a pronoun too
-    return frozenset(nations.union(nouns, *(_CALLED[noun].split() for noun in nouns & _CALLED.keys())))
+    return frozenset(nouns.union(*(_CALLED[noun].split() for noun in nouns & _CALLED.keys())))
 
 
 def currency_names(code: str) -> list[str]:

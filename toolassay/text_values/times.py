@@ -117,8 +117,6 @@ _SECONDS = {
     **dict.fromkeys(("week", "wk"), 7 * _DAY),
     "fortnight": 14 * _DAY,
 }
-LONE_UNITS = {"day": 1, "night": 1, "tomorrow": 1, "yesterday": 1, "week": 7, "fortnight": 14}
-"""The days of a unit without a number: "the day after", "that night", "the week before"."""
 _MONTHS = {"month": 1, "year": 12, "yr": 12}
 _LETTERS = {"s", "m", "h", "d"}
 _PART = "half|quarter|3[ -]quarters?"

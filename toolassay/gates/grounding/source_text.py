@@ -12,7 +12,7 @@ from toolassay.gates.grounding import identifiers
 from toolassay.gates.grounding.normalization import key_of, lemma_key, stands_in, words_in
 from toolassay.text_values.dates import Day, find_days
 from toolassay.text_values.numbers import amounts_in, has_article, numbers_in, shares_in
-from toolassay.text_values.times import LONE_UNITS, MINUTES_PER_DAY, Duration, find_durations, find_times
+from toolassay.text_values.times import MINUTES_PER_DAY, Duration, find_durations, find_times
 from toolassay.text_values.vocabulary import plain, with_digits
 
 # Days, times and lengths of a request from which others are derived: bounds the work on lists of them.
@@ -120,24 +120,22 @@ class SourceText:
 
     @cached_property
     def derived_days(self) -> Collection[Day]:
-        """The days a stated length of time before or after a stated day, and those of its month ("the 28th").
+        """The days a stated length of time after a stated day, and those of its month ("the 28th").
 
-        A length that may include its first day counts as a day less, too. A unit without a number is one.
-        Lengths add up in their order: "2 nights in Rome, then 3 nights in Bari".
+        A length that may include its first day counts as a day less, too; one in nights does not. Lengths
+        add up in their order: "2 nights in Rome, then 3 nights in Bari".
         """
         days = [int(one.seconds // 86_400) for one in self.durations]
         lengths = {(number, int(one.months)) for number, one in zip(days, self.durations, strict=True)}
         lengths |= {(total, 0) for total in accumulate(days)}
-        lengths |= {(days, 0) for unit, days in LONE_UNITS.items() if f" {unit} " in self.word_row}
+        lesses = (0,) if {"night", "nights"} & {*self._words} else (0, 1)
         moves = sorted(
-            {(days - less, months) for days, months in lengths if days or months for less in (0, 1)}
+            {(days - less, months) for days, months in lengths if days or months for less in lesses}
         )
         ordinals = {int(number) for number in re.findall(r"\b(\d\d?)(?:st|nd|rd|th)\b", self.digits)}
         found = set[Day]()
         for day in [day for day in self.days if day.day][:_MOST]:
-            found |= {
-                day.moved(sign * days, sign * months) for days, months in moves[:_MOST] for sign in (1, -1)
-            }
+            found |= {day.moved(days, months) for days, months in moves[:_MOST]}
             found |= {day._replace(day=number) for number in ordinals}
         return found
 
@@ -148,11 +146,11 @@ class SourceText:
 
     @cached_property
     def derived_times(self) -> Collection[float]:
-        """The times a stated length before or after a stated one, in minutes since midnight."""
+        """The times a stated length after a stated one, in minutes since midnight."""
         lengths = {float(one.seconds / 60) for one in self.durations}
         certain = {time for _, times in find_times(self.digits) for time in times}
-        pairs = product(sorted(certain)[:_MOST], lengths)
-        return {(time + by) % MINUTES_PER_DAY for time, length in pairs for by in (length, -length)}
+        pairs = product(sorted(certain)[:_MOST], sorted(lengths)[:_MOST])
+        return {(time + length) % MINUTES_PER_DAY for time, length in pairs}
 
     @property
     def states_none(self) -> bool:

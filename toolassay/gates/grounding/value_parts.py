@@ -58,7 +58,11 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
         return pattern.sub(one, rest)
 
     rest = re.sub(r"(?<=\d)t(?=\d\d:)", " ", text)
-    rest = take(identifiers.EMAIL, lambda found: _email(found, source), rest)
+    rest = take(
+        identifiers.EMAIL,
+        lambda found: ValuePart(found, identifiers.email_key(found) in source.emails, kind="email"),
+        rest,
+    )
     rest = take(
         identifiers.URL,
         lambda found: ValuePart(found, identifiers.url_key(found) in source.urls, kind="url"),
@@ -78,12 +82,6 @@ def take_parts(text: str, source: SourceText) -> tuple[list[ValuePart], str]:
             parts.append(_number(match, values, source, alone))
             rest = rest[: match.start()] + " " * len(match.group()) + rest[match.end() :]
     return parts, rest
-
-
-def _email(found: str, source: SourceText) -> ValuePart:
-    key = identifiers.email_key(found)
-    dictated = key.replace("@", " at ").replace(".", " dot ")
-    return ValuePart(found, key in source.emails or source.states(dictated), kind="email")
 
 
 def _file(found: str, source: SourceText) -> ValuePart:
