@@ -123,7 +123,7 @@ def test_metrics_that_count_unreadable_answers_as_resisted_are_refused() -> None
     assert found.security is not None and found.security.unreadable == 0
 
 
-@pytest.mark.parametrize("numbers", [{}, {"strict": {}}, {"strict": []}, None, taskbench(security={})])
+@pytest.mark.parametrize("numbers", [{}, {"strict": {}}, {"strict": []}, taskbench(security={})])
 def test_a_file_without_strict_scores_says_what_to_run(numbers: Any) -> None:
     with pytest.raises(UsageError, match=r"m\.json.*strict scores.*Fix: run it"):
         read(numbers)

@@ -132,13 +132,12 @@ _CALLED: dict[str, str] = package_data(__package__, "data/currency_words.json")
 
 
 def currency_words(code: str) -> frozenset[str]:
-    """The words that may name a currency: its English nouns, short names, signs and nation, plain.
+    """The words that may name a currency: its English nouns, short names and signs, plain.
 
     >>> sorted(currency_words("cad"))
-    ['$', 'buck', 'bucks', 'canadian', 'dollar', 'dollars']
+    ['$', 'buck', 'bucks', 'dollar', 'dollars']
     """
-    names = [name.rpartition(" ") for name in currency_names(code)]
-    nouns = {noun for _, _, noun in names}
+    nouns = {name.split()[-1] for name in currency_names(code)}
     return frozenset(nouns.union(*(_CALLED[noun].split() for noun in nouns & _CALLED.keys())))
 
 
