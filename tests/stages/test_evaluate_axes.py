@@ -48,8 +48,10 @@ def test_trials_say_whether_the_same_plan_comes_again(folder: Path) -> None:
     predict(folder, 2, [right, wrong, right])
     evaluate(folder, llm="m")
     numbers = metrics_of(folder)
-    stability = numbers.pop("stability")
+    stability, strict = numbers.pop("stability"), numbers.pop("strict")
+    plain.pop("strict")
     assert {name: numbers[name] for name in plain} == plain and "cost" not in numbers
+    assert strict["exact_match"]["value"] == pytest.approx((1 + 0 + 2 / 3 + 0) / 4)
     assert stability["trials"] == 3 and stability["requests_done"] == [4, 4, 3]
     assert stability["requests_right"] == [2, 1, 2]
     assert stability["answer_agreement"]["value"] == 0.25  # the first

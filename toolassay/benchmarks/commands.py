@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from toolassay.cli.screen import show
 from toolassay.evaluation.evaluation import FolderEvaluation
-from toolassay.metrics.confidence_interval import Interval, share_interval
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.tables import percent, percent_interval
 
 
@@ -14,6 +14,6 @@ def show_accuracy(evaluations: Sequence[FolderEvaluation]) -> None:
     """Print the accuracy of each model with its 95 % interval, one line each."""
     for one in evaluations:
         for numbers in (group.numbers for group in one.evaluation.groups.values()):
-            value, low, high = share_interval(Interval.of(numbers["strict"]["accuracy"]), numbers["n"])
+            value, low, high = Interval.of(numbers["strict"]["accuracy"])
             share = [percent(value), percent_interval(low, high)]
             show(f"{one.llm}: {' '.join(filter(None, share))} of {numbers['n']} right")

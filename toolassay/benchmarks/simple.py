@@ -11,7 +11,7 @@ import hashlib
 import json
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -42,10 +42,10 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
-from toolassay.evaluation.items import ScoredItem
+from toolassay.evaluation.items import ItemTrial, ScoredItem, trial_intervals
 from toolassay.evaluation.metrics_file import ColumnScores, Standing
 from toolassay.files import read_json_lines, record_of, sha256_of, write_json_lines
-from toolassay.metrics.confidence_interval import Interval, proportion_interval, share_interval
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
@@ -53,7 +53,7 @@ from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MAX_TOKENS
-from toolassay.runs.outcomes import NOT_RUN, AskedCounts, RunOutcomes, is_scored
+from toolassay.runs.outcomes import MISSING, NOT_RUN, AskedCounts, RunOutcomes, is_scored
 from toolassay.runs.record import hashes
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.settings import RunSettings
@@ -238,14 +238,15 @@ class SimpleBenchmark(Benchmark):
         evaluations = []
         for name in names:
             trials = place.trials(name)
-            scored = [_scored(self, trial, chosen) for trial in trials]
-            numbers = {**_numbers(scored, trials), **security_beside(place.predictions, name, scoring.screen)}
+            judged = [_scored(self, trial, chosen) for trial in trials]
+            lines = [_line(runs, trials) for runs in zip(*judged, strict=True)]
+            numbers = {
+                **_numbers(judged, lines, trials),
+                **security_beside(place.predictions, name, scoring.screen),
+            }
             signature = run_signature(self.name, parts, trials)
-            items_of_first = (one.line for one in scored[0])
             done = numbers.get("stability", {}).get("requests_done", ())
-            evaluations.append(
-                place.write(name, trials, items_of_first, numbers, signature, self.about.item, done)
-            )
+            evaluations.append(place.write(name, trials, lines, numbers, signature, self.about.item, done))
         return evaluations
 
     def verify(self, recorded: RecordedRun, own: Any, comparison: LineComparison) -> Iterator[SimpleLine]:
@@ -367,11 +368,22 @@ class _JudgedItem:
     is_right: bool
 
     @property
-    def line(self) -> ScoredItem:
-        """Its line in the file of items."""
-        scores = {"accuracy": float(self.is_right) if is_scored(self.outcome) else None}
-        cluster = self.item.cluster or self.item.id
-        return ScoredItem(self.item.id, cluster, self.outcome, scores, "single", 1)
+    def cluster(self) -> str:
+        return self.item.cluster or self.item.id
+
+    @property
+    def has_run(self) -> bool:
+        return is_scored(self.outcome) and self.outcome != MISSING
+
+
+def _line(runs: Sequence[_JudgedItem], trials: Sequence[Trial]) -> ScoredItem:
+    """The line of an item in the file of items, from its runs in each trial."""
+    scored = [
+        ItemTrial(trial.number, run.outcome, {"accuracy": float(run.is_right)})
+        for trial, run in zip(trials, runs, strict=True)
+    ]
+    first = runs[0]
+    return ScoredItem.of_trials(first.item.id, first.cluster, scored, "single", 1)
 
 
 def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem]) -> list[_JudgedItem]:
@@ -390,38 +402,42 @@ def _scored(benchmark: SimpleBenchmark, trial: Trial, items: Sequence[SimpleItem
     return scored
 
 
-def _numbers(scored: Sequence[Sequence[_JudgedItem]], trials: Sequence[Trial]) -> dict[str, Any]:
-    """The metrics of the first trial, and stability over all trials."""
-    first, outcomes = scored[0], Counter(one.outcome for one in scored[0])
-    counted = [[one for one in every if is_scored(one.outcome)] for every in scored]
-    right = [sum(one.is_right for one in every) for every in counted]
-    used = usage([trial.ledger for trial in trials], tasks=[*map(len, counted)], correct=right, only=None)
+def _numbers(
+    judged: Sequence[Sequence[_JudgedItem]], items: Sequence[ScoredItem], trials: Sequence[Trial]
+) -> dict[str, Any]:
+    """The metrics over all trials.
+
+    Args:
+        judged: The items by trial.
+        items: Their lines in the file of items.
+        trials: The trials.
+    """
+    outcomes = Counter(item.outcome for item in items)
+    done = [sum(run.has_run for run in runs) for runs in judged]
+    right = [sum(run.is_right for run in runs) for runs in judged]
+    used = usage([trial.ledger for trial in trials], tasks=done, correct=right, only=None)
     stability: dict[str, Any] = {}
-    if len(scored) > 1:
-        answers = [
-            [
-                json.dumps(one.answer, sort_keys=True)
-                if one.outcome == "answered"
-                else UNANSWERED
-                if is_scored(one.outcome)
-                else NO_RUN
-                for one in every
-            ]
-            for every in scored
-        ]
-        is_right = [[one.is_right for one in every] for every in scored]
-        found = stability_metrics(answers, is_right, [one.item.cluster or one.item.id for one in first])
-        done = [len(row) - row.count(NO_RUN) for row in answers]
+    if len(trials) > 1:
+        answers = [list(map(_stable_answer, runs)) for runs in judged]
+        is_right = [[run.is_right for run in runs] for runs in judged]
+        found = stability_metrics(answers, is_right, [item.cluster for item in items])
         stability = {"stability": {"requests_done": done, **found}}
-    accuracy = proportion_interval(right[0], len(counted[0])).to_json()
-    strict = {**AskedCounts.of(outcomes).to_json(), "accuracy": accuracy}
-    return {"n": len(first), "outcomes": dict(outcomes), **used, **stability, "strict": strict}
+    accuracy = trial_intervals(items, {"accuracy": lambda run: run.scores["accuracy"]})["accuracy"]
+    strict = {**AskedCounts.of(outcomes).to_json(), "accuracy": accuracy.to_json()}
+    return {"n": len(items), "outcomes": dict(outcomes), **used, **stability, "strict": strict}
+
+
+def _stable_answer(run: _JudgedItem) -> Hashable:
+    """What is equal for equal answers, as `stability_metrics` compares them."""
+    if not run.has_run:
+        return NO_RUN
+    return json.dumps(run.answer, sort_keys=True) if run.outcome == "answered" else UNANSWERED
 
 
 def _standing(numbers: Mapping[str, Any]) -> Standing:
     strict = numbers["strict"]
-    share = share_interval(Interval.of(strict["accuracy"]), strict.get("n_scored", numbers["n"]))
-    counted = ColumnScores(numbers["n"], strict["coverage"], {"accuracy": share})
+    accuracy = {"accuracy": Interval.of(strict["accuracy"])}
+    counted = ColumnScores(numbers["n"], strict["coverage"], accuracy)
     return Standing(counted, None)
 
 

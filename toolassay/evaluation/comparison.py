@@ -145,6 +145,7 @@ class ModelComparison:
         only_baseline: Number of items that only the baseline has.
         only_model: Number of items that only the other model has.
         scores: One entry per metric.
+        basis: Why only the first trials are compared; empty if all are.
     """
 
     baseline: str
@@ -154,6 +155,7 @@ class ModelComparison:
     only_baseline: int
     only_model: int
     scores: tuple[ScoreComparison, ...]
+    basis: str = ""
 
     def __getitem__(self, metric: str) -> ScoreComparison:
         return next(score for score in self.scores if score.metric == metric)
@@ -237,11 +239,17 @@ def compare_models(
     check_editions({file.name: file.signature for file in files})
     notes: list[str] = [note for file in files for note in torn(file)]
     notes += differing_settings({file.name: file.signature for file in files})
-    base = read_table(files[0].items, group)
+    every_trial = read_table(files[0].items, group)
     compared: list[ModelComparison] = []
     for file in files[1:]:
-        table = read_table(file.items, group)
+        base, table = every_trial, read_table(file.items, group)
         pair = (files[0].name, file.name)
+        basis = ""
+        if base.is_of_first_trial != table.is_of_first_trial:
+            old, current = pair if base.is_of_first_trial else pair[::-1]
+            base, table = (read_table(one.items, group, first_trial=True) for one in (files[0], file))
+            basis = f"{old} was scored by an earlier version, on its first trial: so is {current} here"
+            notes.append(basis)
         shared = _shared_metrics(base, table, metrics, pair, notes)
         for path in dict.fromkeys((base.path, table.path)):
             if (executed := read_executed(path)) is not None and executed.problem:
@@ -265,6 +273,7 @@ def compare_models(
             base.columns(shared)[first],
             table.columns(shared)[second],
             clusters=base.clusters[first],
+            is_one_run=base.trials in (None, 1) and table.trials in (None, 1),
             resamples=resamples,
             seed=seed,
         )
@@ -273,7 +282,9 @@ def compare_models(
         )
         # Of a score that no item has, nothing was compared.
         shown = tuple(score for score in scores if metrics or score.n)
-        compared.append(ModelComparison(*pair, len(first), len(labels), len(alone[0]), len(alone[1]), shown))
+        compared.append(
+            ModelComparison(*pair, len(first), len(labels), len(alone[0]), len(alone[1]), shown, basis)
+        )
     marks = {file.name: mark for file in files if (mark := file.mark) is not None}
     of_clusters = clusters.get(files[0].signature.get("benchmark", ""), _CLUSTERS)
     return Comparison(group.key, resamples, seed, _holm_corrected(compared), notes, of_clusters, marks)

@@ -13,7 +13,7 @@ from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
-from toolassay.evaluation.metrics_file import MetricsGroup, signature_text, write_groups
+from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signature_text, write_groups
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
 from toolassay.files import refuse_to_replace, safe_name, sha256_of
 from toolassay.runs.outcomes import MISSING, tools_part
@@ -46,9 +46,15 @@ def run_signature(benchmark: str, parts: Mapping[str, str], trials: Sequence[Tri
     Raises:
         UsageError: A manifest cannot be read.
     """
-    named = {"toolassay": __version__, "benchmark": benchmark, **parts, **run_parts(trials)}
-    named["predictions"] = sha256_of(trials[0].output)[:12]
-    return {**named, **({"trials": fingerprint(trials)} if len(trials) > 1 else {})}
+    return {
+        "toolassay": __version__,
+        "benchmark": benchmark,
+        "mode": STRICT_MODE,
+        **parts,
+        **run_parts(trials),
+        "predictions": sha256_of(trials[0].output)[:12],
+        "trials": fingerprint([trial.output for trial in trials]),
+    }
 
 
 @dataclass
@@ -101,9 +107,9 @@ class FolderEvaluation(Result):
 
     @property
     def short_trials(self) -> list[tuple[int, int, int]]:
-        """Trials with fewer items than the first: (number of the trial, its items, items of the first)."""
-        done = self.runs_done
-        return [(number, ran, done[0]) for number, ran in enumerate(done) if ran < done[0]]
+        """Trials with fewer items than another: (place of the trial, its items, the most of a trial)."""
+        most = max(self.runs_done, default=0)
+        return [(number, ran, most) for number, ran in enumerate(self.runs_done) if ran < most]
 
     @property
     def counted(self) -> list[MetricsGroup]:

@@ -10,8 +10,9 @@ import hashlib
 import json
 import math
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,8 @@ from toolassay.files import (
     record_of,
     sha256_of,
 )
-from toolassay.runs.outcomes import is_scored
+from toolassay.metrics.confidence_interval import Interval, Ratio, ratio_intervals, run_table
+from toolassay.runs.outcomes import MISSING, NOT_RUN, is_scored
 from toolassay.text_formatting import some_of
 
 if TYPE_CHECKING:
@@ -74,17 +76,60 @@ class ItemCounts(msgspec.Struct, frozen=True):
     argument_values: list[int] | None = None
 
 
+class ItemTrial(msgspec.Struct, frozen=True):
+    """One run of an item that counts in its scores.
+
+    Attributes:
+        trial: Number of the trial, from 0.
+        outcome: Outcome of the run, e.g. "answered".
+        scores: Its strict scores by name; None if a score is not defined for the item.
+        unwanted: Number of its unwanted changes; None where nothing is carried out or seen.
+    """
+
+    trial: int
+    outcome: str
+    scores: Mapping[str, float | None]
+    unwanted: int | None = None
+
+
+def counted_trials(trials: Iterable[ItemTrial]) -> list[ItemTrial]:
+    """The runs that count: an infrastructure error is no run, nor is a question that a trial never asked.
+
+    An item without a line in any trial counts as wrong, once (`runs.outcomes.MISSING`).
+    """
+    scored = [one for one in trials if is_scored(one.outcome)]
+    asked = [one for one in scored if one.outcome != MISSING]
+    return asked or scored[:1]
+
+
+def mean_scores(trials: Sequence[ItemTrial]) -> dict[str, float | None]:
+    """The mean of each score over the runs that have it; None where none has.
+
+    >>> runs = [ItemTrial(0, "answered", {"correct": 1.0}), ItemTrial(1, "answered", {"correct": 0.0})]
+    >>> mean_scores(runs)
+    {'correct': 0.5}
+    """
+    if len(trials) == 1:
+        return dict(trials[0].scores)
+    means: dict[str, float | None] = {}
+    for name in dict.fromkeys(name for one in trials for name in one.scores):
+        known = [score for one in trials if (score := one.scores.get(name)) is not None]
+        means[name] = sum(known) / len(known) if known else None
+    return means
+
+
 class ScoredItem(msgspec.Struct, frozen=True):
     """One line of a file of items.
 
     Attributes:
         key: Id as it is in the data.
         cluster: Key shared by dependent items, e.g. those of one sampled subgraph.
-        outcome: Outcome of its request, e.g. "answered".
-        scores: Strict scores by name; None if a score is not defined for the item.
+        outcome: Outcome of its first run that counts, e.g. "answered"; of the first run if none does.
+        scores: Means over its runs of the strict scores by name; None if a score is not defined for the item.
         type: Shape of its gold plan.
         n_tools: Number of nodes of its gold plan.
-        counts: Counts of its parts.
+        counts: Sums over its runs of the counts of its parts.
+        trials: Its runs that count; None in files of earlier versions, which have the first trial only.
     """
 
     key: RequestId = msgspec.field(name="id")
@@ -94,6 +139,17 @@ class ScoredItem(msgspec.Struct, frozen=True):
     type: str
     n_tools: int
     counts: ItemCounts = ItemCounts()
+    trials: Sequence[ItemTrial] | None = None
+
+    @classmethod
+    def of_trials(
+        cls, key: RequestId, cluster: str, trials: Sequence[ItemTrial], type: str, n_tools: int
+    ) -> ScoredItem:
+        """The line of an item from all its runs, at least one."""
+        counted = counted_trials(trials)
+        first = counted[0] if counted else trials[0]
+        scores = mean_scores(counted) if counted else dict.fromkeys(first.scores)
+        return cls(key, cluster, first.outcome, scores, type, n_tools, trials=counted)
 
     @property
     def id(self) -> str:
@@ -103,7 +159,35 @@ class ScoredItem(msgspec.Struct, frozen=True):
     @property
     def gold(self) -> tuple[int | None, ...]:
         """Numbers of nodes, edges, argument names and argument values in the gold; None for what it lacks."""
-        return tuple(None if one is None else one[0] + one[2] for one in msgspec.structs.astuple(self.counts))
+        runs = len(self.trials or ()) or 1
+        parts = msgspec.structs.astuple(self.counts)
+        return tuple(None if part is None else (part[0] + part[2]) // runs for part in parts)
+
+    @property
+    def in_first_trial(self) -> ScoredItem:
+        """The item as its first trial alone scores it; not scored without a run in it that counts."""
+        first = next((run for run in self.trials or () if run.trial == 0), None)
+        if first is None:
+            return msgspec.structs.replace(self, outcome=NOT_RUN, scores=dict.fromkeys(self.scores))
+        return msgspec.structs.replace(self, outcome=first.outcome, scores=first.scores)
+
+
+def trial_intervals(
+    items: Sequence[ScoredItem], scores: Mapping[str, Callable[[ItemTrial], float | None]]
+) -> dict[str, Interval]:
+    """Means over items of means over their runs, with bounds that resample clusters of items.
+
+    Args:
+        items: With their runs.
+        scores: By name, the score of a run; None if it is not defined for the item.
+    """
+    counted = [(item.cluster, item.trials) for item in items if item.trials]
+    ratios = (
+        Ratio.over_runs(run_table([[score(run) for run in trials] for _, trials in counted]))
+        for score in scores.values()
+    )
+    intervals = ratio_intervals(ratios, clusters=[cluster for cluster, _ in counted])
+    return dict(zip(scores, intervals, strict=True))
 
 
 @dataclass(frozen=True)
@@ -112,24 +196,77 @@ class ExecutedPredictions:
 
     Attributes:
         executor: Name of the executor.
-        verdicts: By id, the scores `OUTCOME` and `HARMLESS`; the second is None if no state can be seen.
-        unjudged: Requests whose gold plan ran, without a prediction or without a result.
+        verdicts: By id and number of the trial, the scores `OUTCOME` and `HARMLESS`, and the number of
+            unwanted changes; the last two are None if no state can be seen.
+        unjudged: Requests whose gold plan ran, without a prediction or without a result in any trial.
         stability: How often they are right over several trials, as `stability_metrics`; None for one trial.
         problem: Why these outcomes do not rank; empty if they do.
     """
 
     executor: str
-    verdicts: Mapping[str, tuple[float, float | None]]
+    verdicts: Mapping[str, Mapping[int, tuple[float, float | None, int | None]]]
     unjudged: frozenset[str]
     problem: str = ""
     stability: Mapping[str, Any] | None = None
 
+    @property
+    def shares(self) -> list[tuple[float | None, float | None]]:
+        """`OUTCOME` and `HARMLESS` of each request with a verdict, as means over its runs."""
+        runs = [
+            [ItemTrial(number, "", {OUTCOME: one[0], HARMLESS: one[1]}) for number, one in found.items()]
+            for found in self.verdicts.values()
+        ]
+        means = map(mean_scores, runs)
+        return [(one[OUTCOME], one[HARMLESS]) for one in means]
+
+    @cached_property
+    def _trials(self) -> frozenset[int]:
+        """The trials that were executed."""
+        return frozenset(number for verdicts in self.verdicts.values() for number in verdicts)
+
     def judged(self, item: ScoredItem) -> ScoredItem:
-        """The item with its verdict; one that the model left unanswered is wrong, and does no harm."""
-        is_failed = item.id in self.unjudged and is_scored(item.outcome) and item.outcome != "answered"
-        right, harmless = self.verdicts.get(item.id, (0.0, 1.0) if is_failed else (None, None))
-        scores = {OUTCOME: right, HARMLESS: harmless, **item.scores}
-        return msgspec.structs.replace(item, scores=scores)
+        """The item with its verdicts; a run that the model left unanswered is wrong, and does no harm."""
+        verdicts = self.verdicts.get(item.id, {})
+        is_judged = item.id in self.verdicts or item.id in self.unjudged
+        runs = [ItemTrial(0, item.outcome, item.scores)] if item.trials is None else item.trials
+        trials: list[ItemTrial] = []
+        for run in runs:
+            is_failed = is_judged and run.trial in self._trials and run.outcome != "answered"
+            unknown = (0.0, 1.0, 0) if is_failed and is_scored(run.outcome) else (None, None, None)
+            right, harmless, unwanted = verdicts.get(run.trial, unknown)
+            scores = {OUTCOME: right, HARMLESS: harmless, **run.scores}
+            trials.append(msgspec.structs.replace(run, scores=scores, unwanted=unwanted))
+        own = mean_scores(trials)
+        scores = {OUTCOME: own.get(OUTCOME), HARMLESS: own.get(HARMLESS), **item.scores}
+        return msgspec.structs.replace(item, scores=scores, trials=item.trials and trials)
+
+
+class ExecutedLine(msgspec.Struct, frozen=True):
+    """What is read of a line of verdicts on outcomes.
+
+    Attributes:
+        key: Id of the request.
+        correct: Whether its first run is right.
+        state: Whether its first run leaves the right state; None if no state can be seen.
+        unwanted: Number of unwanted changes of its first run.
+        trials: Its runs with a verdict; None in files of earlier versions.
+    """
+
+    key: RequestId = msgspec.field(name="id")
+    correct: bool
+    state: bool | None
+    unwanted: int
+    trials: Sequence[ItemTrial] | None = None
+
+    @property
+    def verdicts(self) -> dict[int, tuple[float, float | None, int | None]]:
+        """The verdicts by trial, as `ExecutedPredictions` has them."""
+        if self.trials is None:
+            harmless = None if self.state is None else float(not self.unwanted)
+            return {0: (float(self.correct), harmless, None if self.state is None else self.unwanted)}
+        return {
+            run.trial: (run.scores[OUTCOME] or 0.0, run.scores[HARMLESS], run.unwanted) for run in self.trials
+        }
 
 
 def read_executed(items: Path) -> ExecutedPredictions | None:
@@ -145,13 +282,8 @@ def read_executed(items: Path) -> ExecutedPredictions | None:
     try:
         summary = read_json(path)
         parts = read_signature(summary["signature"])
-        verdicts = {
-            str(line["id"]): (
-                float(line["correct"]),
-                None if line["state"] is None else float(not line["unwanted"]),
-            )
-            for _, line in read_json_lines(items_path(path))
-        }
+        lines = (msgspec.convert(line, ExecutedLine) for _, line in read_json_lines(items_path(path)))
+        verdicts = {str(line.key): line.verdicts for line in lines}
         unjudged = frozenset(map(str, summary.get("unjudged", ())))
     except (KeyError, TypeError, ValueError):
         raise UsageError("holds no verdicts on outcomes", file=path, fix=_EXECUTE_AGAIN) from None
@@ -166,7 +298,8 @@ def _problem(parts: Mapping[str, str], metrics: Path) -> str:
     if "predictions" not in parts:
         return f"an earlier version judged its executions: {_EXECUTE_AGAIN}"
     scored = file_parts(metrics)
-    now = {name: (name, value) for name, value in scored.items() if name in ("predictions", "data")}
+    names = ("predictions", "data", "trials")
+    now = {name: (name, scored[name]) for name in names if name in scored}
     gold = next((place / FILE for place in metrics.parents[:3] if (place / FILE).is_file()), None)
     if gold is not None:
         now["gold"] = "executions of the gold plans", sha256_of(gold)
@@ -199,10 +332,12 @@ class ItemTable:
         path: File of items.
         rows: Row of each item, by id.
         metrics: Names of the columns.
-        scores: Shape (items, columns); NaN for undefined scores.
+        scores: Shape (items, columns), means over the runs of an item; NaN for undefined scores.
         clusters: Number of each item's cluster, shape (items,).
         labels: Hash of each item's label, as far as the file describes it, shape (items,).
         unscored: Outcomes, by id, of the items that were never sent or ended with a provider error.
+        trials: The largest number of runs of an item; None if the file does not say, as those of earlier
+            versions, whose scores are of the first trial.
     """
 
     path: Path
@@ -212,14 +347,25 @@ class ItemTable:
     clusters: NDArray[np.int64]
     labels: NDArray[np.int64]
     unscored: Mapping[str, str] = field(default_factory=dict)
+    trials: int | None = 1
 
     def columns(self, metrics: Sequence[str]) -> NDArray[np.float64]:
         """The scores of some metrics, shape (items, metrics)."""
         return self.scores[:, [self.metrics.index(name) for name in metrics]]
 
+    @property
+    def is_of_first_trial(self) -> bool:
+        """Whether an earlier version scored the first trial only; those of CLASSic have always been means."""
+        return self.trials is None and "agreement" not in self.metrics
 
-def read_table(path: Path, group: ScoreGroup) -> ItemTable:
+
+def read_table(path: Path, group: ScoreGroup, *, first_trial: bool = False) -> ItemTable:
     """The items of a group in a file of items.
+
+    Args:
+        path: File of items.
+        group: Group of items.
+        first_trial: Read the scores of the first trial instead of the means over all.
 
     Raises:
         UsageError: The file is missing or malformed, has an id twice, or has no item of the group.
@@ -229,10 +375,14 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
     rows: dict[str, int] = {}
     metrics: tuple[str, ...] | None = None
     unscored: dict[str, str] = {}
+    trials: int | None = None
     scores, clusters, labels = array("d"), array("q"), array("q")
-    for item in read_items(path):
-        if not group.holds(item.type, item.n_tools):
+    for whole in read_items(path):
+        if not group.holds(whole.type, whole.n_tools):
             continue
+        if whole.trials is not None:
+            trials = max(trials or 0, 1 if first_trial else len(whole.trials))
+        item = whole.in_first_trial if first_trial else whole
         if metrics is None:
             metrics = tuple(item.scores)
         if not is_scored(item.outcome):
@@ -244,7 +394,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
         own = map(item.scores.get, metrics)
         scores.extend(math.nan if score is None else score for score in own)
         clusters.append(_stable_number(item.cluster))
-        labels.append(_stable_number(repr((item.type, item.n_tools, item.cluster, item.gold))))
+        labels.append(_stable_number(repr((item.type, item.n_tools, item.cluster, whole.gold))))
     if metrics is not None and not rows:
         raise UsageError(
             f"no item of {group.key} was asked and answered",
@@ -261,6 +411,7 @@ def read_table(path: Path, group: ScoreGroup) -> ItemTable:
         np.asarray(clusters),
         np.asarray(labels),
         unscored,
+        trials,
     )
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import fsum
 from typing import Any
 
 import msgspec
 
 from toolassay.calls.execution_record import Execution
+from toolassay.dataset import RequestId
+from toolassay.evaluation.items import HARMLESS, OUTCOME, ItemTrial, mean_scores
 
 
 class OutcomeVerdict(msgspec.Struct, frozen=True):
@@ -36,6 +39,11 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
     missed: int
     extra_calls: int
     reason: str = ""
+
+    @property
+    def harmless(self) -> float | None:
+        """1 without unwanted changes, else 0; None if no state can be seen."""
+        return None if self.state is None else float(not self.unwanted)
 
 
 def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
@@ -87,8 +95,50 @@ def _text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True, default=str)
 
 
+class OutcomeLine(OutcomeVerdict, frozen=True, kw_only=True):
+    """A line of the file of verdicts; the fields of `OutcomeVerdict` are those of the first run.
+
+    Attributes:
+        id: Id of the request.
+        scores: Means over its runs of `OUTCOME` and `HARMLESS`.
+        counts: Sums over its runs of the numbers of a verdict.
+        trials: Its runs with a verdict, with `Execution.outcome`.
+    """
+
+    id: RequestId
+    scores: Mapping[str, float | None]
+    counts: Mapping[str, int]
+    trials: Sequence[ItemTrial]
+
+    @classmethod
+    def of(cls, id: RequestId, runs: Mapping[int, tuple[Execution, OutcomeVerdict]]) -> OutcomeLine:
+        """The line of a request.
+
+        Args:
+            id: Id of the request.
+            runs: By trial, what was executed and the verdict on it; at least one.
+        """
+        trials = [
+            ItemTrial(
+                number,
+                execution.outcome,
+                {OUTCOME: float(verdict.correct), HARMLESS: verdict.harmless},
+                None if verdict.state is None else verdict.unwanted,
+            )
+            for number, (execution, verdict) in runs.items()
+        ]
+        verdicts = [verdict for _, verdict in runs.values()]
+        counts = {
+            "unwanted": sum(one.unwanted for one in verdicts),
+            "missed": sum(one.missed for one in verdicts),
+            "extra_calls": sum(one.extra_calls for one in verdicts),
+        }
+        first = msgspec.structs.asdict(verdicts[0])
+        return cls(**first, id=id, scores=mean_scores(trials), counts=counts, trials=trials)
+
+
 class OutcomeSummary(msgspec.Struct, frozen=True):
-    """The verdicts on the plans of a model.
+    """The verdicts on the plans of a model. A request with several runs counts by their mean.
 
     Attributes:
         judged: Number of requests with a verdict. The others have a gold plan that did not run, no prediction
@@ -103,28 +153,37 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
 
     judged: int
     requests: int
-    correct: int
-    ran: int
-    answer: int
-    state: int | None
-    unwanted: int
+    correct: float
+    ran: float
+    answer: float
+    state: float | None
+    unwanted: float
 
     @classmethod
-    def of(cls, verdicts: Iterable[OutcomeVerdict], requests: int) -> OutcomeSummary:
+    def of(cls, verdicts: Iterable[Sequence[OutcomeVerdict]], requests: int) -> OutcomeSummary:
         """Count verdicts.
 
         Args:
-            verdicts: One for each request that could be judged.
+            verdicts: Those on the runs of each request that could be judged.
             requests: Number of requests whose gold plan ran.
         """
         every = list(verdicts)
-        seen = [one.state for one in every if one.state is not None]
+        seen = [[one for one in runs if one.state is not None] for runs in every]
         return cls(
             len(every),
             requests,
-            sum(one.correct for one in every),
-            sum(one.ran for one in every),
-            sum(one.answer for one in every),
-            sum(seen) if seen else None,
-            sum(one.unwanted > 0 for one in every),
+            _mean_count(every, lambda one: one.correct),
+            _mean_count(every, lambda one: one.ran),
+            _mean_count(every, lambda one: one.answer),
+            _mean_count(seen, lambda one: bool(one.state)) if any(seen) else None,
+            _mean_count(every, lambda one: one.unwanted > 0),
         )
+
+
+def _mean_count(
+    verdicts: Iterable[Sequence[OutcomeVerdict]], holds: Callable[[OutcomeVerdict], bool]
+) -> float:
+    """The number of requests for which something holds; of several runs their share."""
+    shares = (sum(map(holds, runs)) / len(runs) for runs in verdicts if runs)
+    count = fsum(shares)
+    return int(count) if count.is_integer() else count

@@ -78,14 +78,26 @@ def mean_intervals(
 
 
 class Ratio(NamedTuple):
-    """A ratio of two sums over items: the summands of its top and of its bottom, each of shape (items,)."""
+    """A ratio of two sums over items.
+
+    Attributes:
+        top: the summands of the upper sum, shape (items,).
+        bottom: those of the lower sum, likewise.
+        n_verdicts: the number of items, if each run of each item was right or wrong: the interval is then at
+            least as wide as Wilson's for so many independent verdicts. 0 for any other ratio.
+    """
 
     top: NDArray[np.float64]
     bottom: NDArray[np.float64]
+    n_verdicts: int = 0
 
     @classmethod
-    def mean(cls, scores: NDArray[np.float64]) -> Ratio:
+    def mean(cls, scores: NDArray[np.float64], *, are_verdicts: bool = False) -> Ratio:
         """The mean of scores as a ratio; an item with NaN adds nothing to either sum.
+
+        Args:
+            scores: one for each item, shape (items,).
+            are_verdicts: whether each is the share of an item's runs that were right (or harmful, etc.).
 
         >>> import numpy as np
         >>> Ratio.mean(np.array([0.5, np.nan])).bottom.tolist()
@@ -94,7 +106,70 @@ class Ratio(NamedTuple):
         import numpy as np
 
         known = ~np.isnan(scores)
-        return cls(np.where(known, scores, 0.0), known.astype(np.float64))
+        n_verdicts = int(known.sum()) if are_verdicts else 0
+        return cls(np.where(known, scores, 0.0), known.astype(np.float64), n_verdicts)
+
+    @classmethod
+    def share(cls, top: NDArray[np.float64], bottom: NDArray[np.float64]) -> Ratio:
+        """A share of parts of items; where each item has all of its parts or none, these are verdicts.
+
+        >>> import numpy as np
+        >>> Ratio.share(np.array([2.0, 0.0]), np.array([2.0, 0.0])).n_verdicts
+        1
+        """
+        are_verdicts = bool(((top == 0) | (top == bottom)).all())
+        return cls(top, bottom, int((bottom > 0).sum()) if are_verdicts else 0)
+
+    @classmethod
+    def over_runs(cls, runs: NDArray[np.float64]) -> Ratio:
+        """The mean over items of their means over runs: an item weighs one, however often it was run.
+
+        Args:
+            runs: scores of shape (trials, items); NaN where an item has no such run.
+
+        >>> import numpy as np
+        >>> ratio = Ratio.over_runs(np.array([[1.0, 0.0], [np.nan, 1.0]]))
+        >>> ratio.top.tolist(), ratio.n_verdicts
+        ([1.0, 0.5], 2)
+        """
+        import numpy as np
+
+        unknown = np.isnan(runs)
+        are_verdicts = bool((unknown | (runs == 0) | (runs == 1)).all())
+        return cls.mean(means_over_runs(runs), are_verdicts=are_verdicts)
+
+
+def run_table(items: Sequence[Sequence[float | None]]) -> NDArray[np.float64]:
+    """The scores of items' runs as an array of shape (runs, items); NaN for None, and for fewer runs.
+
+    >>> run_table([[1.0, 0.0], [None]]).tolist()
+    [[1.0, nan], [0.0, nan]]
+    """
+    import numpy as np
+
+    table = np.full((max(map(len, items), default=0), len(items)), np.nan)
+    for column, runs in enumerate(items):
+        table[: len(runs), column] = [np.nan if score is None else score for score in runs]
+    return table
+
+
+def means_over_runs(runs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean of each item's known runs; NaN without any.
+
+    Args:
+        runs: shape (trials, items), NaN where an item has no such run.
+
+    >>> import numpy as np
+    >>> means_over_runs(np.array([[1.0, np.nan], [0.0, np.nan]])).tolist()
+    [0.5, nan]
+    """
+    import numpy as np
+
+    known = ~np.isnan(runs)
+    counts = known.sum(axis=0)
+    means = np.full(len(counts), np.nan)
+    np.divide(np.where(known, runs, 0.0).sum(axis=0), counts, out=means, where=counts > 0)
+    return means
 
 
 def ratio_intervals(
@@ -112,6 +187,9 @@ def ratio_intervals(
 
     Args:
         ratios: the ratios; only one at a time is held in memory. One whose bottom adds up to 0 has no value.
+            One of verdicts gets bounds at least as wide as Wilson's: a bootstrap of items that all end alike
+            has no width, so that 0 harmful of 20 tasks would prove that a model does no harm. Wilson's does
+            not know that items depend on each other, which the clusters do.
         clusters: the cluster of each item, by any number or name; None if each item is its own.
         resamples: the number of draws; 0 gives no bounds.
         seed: of the draws.
@@ -129,10 +207,12 @@ def ratio_intervals(
     generator = np.random.default_rng(seed)
     units: Units | None = None
     values: list[float | None] = []
+    verdicts: list[int] = []
     columns: list[NDArray[np.float64]] = []
-    for top, bottom in ratios:
+    for top, bottom, n_verdicts in ratios:
         total = bottom.sum()
         values.append(float(top.sum() / total) if total else None)
+        verdicts.append(n_verdicts)
         if resamples and len(top):
             units = units or Units(len(top), clusters, generator)
             columns += [units.sums(top), units.sums(bottom)]
@@ -145,13 +225,18 @@ def ratio_intervals(
     resampled.sort()  # NaN last
     tail, last = (1 - level) / 2, np.maximum(drawn.sum(axis=1) - 1, 0)
     lows, highs = (_quantiles(resampled, last, share) for share in (tail, 1 - tail))
-    # If all items have one value, rounding could put it outside of its own bounds.
-    return [
-        Interval(value, None, None)
-        if value is None or math.isnan(low)
-        else Interval(value, min(low, value), max(high, value))
-        for value, low, high in zip(values, lows, highs, strict=True)
-    ]
+    found: list[Interval] = []
+    for value, low, high, n_verdicts in zip(values, lows, highs, verdicts, strict=True):
+        if value is None or math.isnan(low):
+            found.append(Interval(value, None, None))
+            continue
+        # If all items have one value, rounding could put it outside of its own bounds.
+        bounds: list[float | None] = [value, low, high]
+        if n_verdicts:
+            bounds += proportion_interval(value * n_verdicts, n_verdicts, level=level)[1:]
+        known = [bound for bound in bounds if bound is not None]
+        found.append(Interval(value, min(known), max(known)))
+    return found
 
 
 def _quantiles(rows: NDArray[np.float64], last: NDArray[np.int64], share: float) -> list[float]:
@@ -259,34 +344,13 @@ def _resampled_sums(
     return sums
 
 
-def share_interval(interval: Interval, n: int) -> Interval:
-    """The interval of a share of items that are right or wrong, at least as wide as Wilson's.
-
-    A bootstrap interval has no width if all items end alike, so 0 harmful of 20 tasks would prove that a
-    model does no harm; Wilson's does not know that items depend on each other.
-
-    Args:
-        interval: the share with its bootstrap interval.
-        n: the number of items.
-
-    >>> share_interval(Interval(1.0, 1.0, 1.0), 10)
-    Interval(value=1.0, low=0.7225, high=1.0)
-    """
-    value, low, high = interval
-    if value is None or not n:
-        return interval
-    _, *wilson = proportion_interval(round(value * n), n)
-    lows, highs = ([one for one in pair if one is not None] for pair in zip((low, high), wilson, strict=True))
-    return Interval(value, min(*lows, value), max(*highs, value))
-
-
-def proportion_interval(hits: int, trials: int, *, level: float = 0.95) -> Interval:
+def proportion_interval(hits: float, trials: int, *, level: float = 0.95) -> Interval:
     """A share with its Wilson score interval (Wilson, 1927).
 
     Unlike a bootstrap interval, it is wider than 0 if all trials end alike.
 
     Args:
-        hits: the number of trials that count.
+        hits: the number of trials that count; a fraction if a trial is a mean of several.
         trials: the number of all trials; 0 gives `NOTHING`.
         level: of confidence.
 
@@ -299,9 +363,7 @@ def proportion_interval(hits: int, trials: int, *, level: float = 0.95) -> Inter
     if not trials:
         return NOTHING
     share, z = hits / trials, NormalDist().inv_cdf((1 + level) / 2)  # scipy.stats takes a second to import
-    middle, width = (
-        share + z * z / (2 * trials),
-        z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2),
-    )
+    middle = share + z * z / (2 * trials)
+    width = z * sqrt(share * (1 - share) / trials + (z / (2 * trials)) ** 2)
     low, high = ((middle + side * width) / (1 + z * z / trials) for side in (-1, 1))
     return Interval(share, abs(round(low, 4)), round(high, 4))

@@ -8,7 +8,7 @@ from itertools import combinations
 from math import comb, nan
 from typing import TYPE_CHECKING, Any
 
-from toolassay.metrics.confidence_interval import mean_intervals
+from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -77,7 +77,8 @@ def repeat_metrics(
         for _, of in names
         for k in range(1, most + 1)
     ]
-    values = iter(interval.to_json() for interval in mean_intervals(columns, clusters=clusters))
+    ratios = (Ratio.over_runs(column[None]) for column in columns)
+    values = iter(interval.to_json() for interval in ratio_intervals(ratios, clusters=clusters))
     by_k = [str(k) for k in range(1, most + 1)]
     return {
         "trials": most if trials is None else trials,
@@ -139,7 +140,8 @@ def stability_metrics(
     whole = np.where(repeated, same == pairs, np.nan)
     successes = correct.sum(axis=0)
     steady = np.where(repeated, (successes == 0) | (successes == runs), np.nan)
-    intervals = mean_intervals((whole, pairwise, steady), clusters=clusters)
+    ratios = (Ratio.over_runs(column[None]) for column in (whole, pairwise, steady))
+    intervals = ratio_intervals(ratios, clusters=clusters)
     outcomes = [of_item[is_run].tolist() for of_item, is_run in zip(correct.T, ran.T, strict=True)]
     return {
         "trials": len(answers),

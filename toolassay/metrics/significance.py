@@ -64,19 +64,21 @@ def compare_pairs(
     other: NDArray[np.float64],
     *,
     clusters: NDArray[np.int64] | None = None,
+    is_one_run: bool = True,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> list[PairedResult]:
     """Compare two models, score by score.
 
     An item that lacks one of the two scores (NaN) is left out of that column. The p-value is of McNemar's
-    exact test if all scores are 0 or 1 and no cluster has more than one difference, since the test takes
-    differences as independent. Otherwise it is of approximate randomisation.
+    exact test if all scores are verdicts on one run (0 or 1) and no cluster has more than one difference,
+    since the test takes differences as independent. Otherwise it is of approximate randomisation.
 
     Args:
         baseline: scores of the first model, shape (items, columns).
         other: scores of the second, the same items in the same order.
         clusters: the cluster of each item, any numbers; None if each item is its own.
+        is_one_run: whether each score is that of one run, not a mean over several.
         resamples: the number of draws, for the intervals and for the p-values.
         seed: of the draws.
 
@@ -109,7 +111,8 @@ def compare_pairs(
         if clusters_of < 2:
             difference = Interval(difference.value, None, None)
         test: Test = "randomisation"
-        if np.isin([before, after], (0, 1)).all() and np.isin(own, (-1, 0, 1)).all():
+        is_verdict = is_one_run and np.isin([before, after], (0, 1)).all()
+        if is_verdict and np.isin(own, (-1, 0, 1)).all():
             p, test = mcnemar_p(int((own == 1).sum()), int((own == -1).sum())), "mcnemar"
         results.append(
             PairedResult(

@@ -17,7 +17,7 @@ from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import About, Axis
 from toolassay.evaluation.items import OUTCOMES, items_path, read_executed, read_table
 from toolassay.evaluation.metrics_file import RETRIEVAL, MetricsGroup
-from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals, share_interval
+from toolassay.metrics.confidence_interval import NOTHING, Interval, Ratio, ratio_intervals
 from toolassay.runs.outcomes import (
     BASELINE,
     CHOSEN,
@@ -389,8 +389,8 @@ def read_axes(
             data,
             model,
             axis.items,
-            accuracy=share_interval(axis.accuracy, n),
-            stability=_stability(axis.stability, axis.items, n, notes, partial=is_partial),
+            accuracy=axis.accuracy,
+            stability=_stability(axis.stability, axis.items, notes, partial=is_partial),
             cost=_cost(numbers, axis.cost, notes),
             latency=_latency(numbers, axis.latency, notes),
             security=security_of(numbers.get("security"), notes),
@@ -401,7 +401,7 @@ def read_axes(
             excluded=excluded,
             library=library,
             mark=mark,
-            harm=share_interval(axis.harm or NOTHING, n),
+            harm=axis.harm or NOTHING,
             outcomes=outcomes_of(items_path(file), ScoreGroup(OVERALL, OVERALL)) if n else None,
             recall=retrieval and (Interval.of(retrieval), retrieval["k"]),
         )
@@ -424,20 +424,21 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     executed = read_executed(path)
     if executed is None:
         return None
-    columns, clusters = np.array(list(executed.verdicts.values()), dtype=float).reshape(-1, 2), None
+    columns, clusters = np.array(executed.shares, dtype=float).reshape(-1, 2), None
     if not executed.problem and path.is_file():
         table = read_table(path, group)
         columns, clusters = table.columns(OUTCOMES), table.clusters
-    judged = [int(count) for count in (~np.isnan(columns)).sum(axis=0)]
-    found = mean_intervals([columns[:, 0], 1 - columns[:, 1]], clusters=clusters)
-    right, harm = (share_interval(one, n) for one, n in zip(found, judged, strict=True))
+    shares = (columns[:, 0], 1 - columns[:, 1])
+    judged = int((~np.isnan(shares[0])).sum())
+    ratios = (Ratio.mean(share, are_verdicts=True) for share in shares)
+    right, harm = ratio_intervals(ratios, clusters=clusters)
     requests = len(executed.verdicts) + len(executed.unjudged)
-    repeated = _stability(executed.stability, requests, judged[0], {}, partial=False)
-    return Outcomes(right, harm, judged[0], requests, executed.executor, executed.problem, repeated)
+    repeated = _stability(executed.stability, requests, {}, partial=False)
+    return Outcomes(right, harm, judged, requests, executed.executor, executed.problem, repeated)
 
 
 def _stability(
-    found: Mapping[str, Any] | None, whole: int, n: int, notes: dict[str, str], *, partial: bool
+    found: Mapping[str, Any] | None, whole: int, notes: dict[str, str], *, partial: bool
 ) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
     if found is None:
@@ -451,8 +452,7 @@ def _stability(
         return None
     if k < found["trials"]:
         notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
-    shares = found["pass^k"][str(k)], found["answer_agreement"]
-    pass_hat_k, agreement = (share_interval(Interval.of(one), n) for one in shares)
+    pass_hat_k, agreement = map(Interval.of, (found["pass^k"][str(k)], found["answer_agreement"]))
     return Stability(k, pass_hat_k, agreement, found["trials"])
 
 

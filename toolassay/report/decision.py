@@ -237,6 +237,7 @@ class Regression:
         p: p-value with Holm's correction.
         n: Number of shared items, or of attacks.
         confusions: Pairs of tools that are confused more often than before, as (gold, called, before, now).
+        basis: Why only the first trials are compared; empty if all are.
     """
 
     model: str
@@ -248,6 +249,7 @@ class Regression:
     p: float | None
     n: int
     confusions: Sequence[tuple[str, str, int, int]] = ()
+    basis: str = ""
 
     @property
     def is_worse(self) -> bool:
@@ -275,6 +277,7 @@ class Regression:
             f"; {gold} is taken for {called} {count_of(now, 'time')} (before: {before})"
             for gold, called, before, now in self.confusions
         )
+        more += f" ({self.basis})" * bool(self.basis)
         interval = f" {percent_interval(self.low, self.high)}" if self.low is not None else ""
         p = "" if self.p is None else f", p {p_value(self.p, sign=True)}"
         return (

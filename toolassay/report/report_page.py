@@ -66,7 +66,7 @@ class _ToolCounts:
     harm: int = 0
 
     def to_json(self) -> dict[str, float | int | None]:
-        """Precision, recall, F1 and the number of items with unwanted changes."""
+        """Precision, recall, F1 and the number of runs with unwanted changes."""
         called, wanted = self.right + self.extra, self.right + self.missing
         return {
             "precision": self.right / called if called else None,
@@ -88,6 +88,7 @@ class ModelItems:
         confusions: How often one tool was called in place of another.
         arguments: Wrong or missing, and all, by tool and argument.
         trajectories: Figures of the calls of an agent; empty for other answers.
+        calls: How often each tool was called.
     """
 
     rows: Mapping[str, ScoredItem]
@@ -97,15 +98,18 @@ class ModelItems:
     confusions: Counter[tuple[str, str]] = field(default_factory=Counter)
     arguments: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     trajectories: list[TrajectoryFigures] = field(default_factory=list)
+    calls: Counter[str] = field(default_factory=Counter)
 
-    def add(self, gold: ItemGold, answer: ItemAnswer) -> None:
-        """Add the answer to an item."""
-        used = self.usage.get(gold.id)
-        names = ("prompt_tokens", "completion_tokens", "dollars")
-        content = {**asdict(answer), **{name: used and getattr(used, name) for name in names}}
+    def add(self, gold: ItemGold, answer: ItemAnswer, trial: int = 0) -> None:
+        """Add the answer to an item in a trial. All are counted; the page shows that of the first trial."""
+        if trial == 0:
+            used = self.usage.get(gold.id)
+            names = ("prompt_tokens", "completion_tokens", "dollars")
+            content = {**asdict(answer), **{name: used and getattr(used, name) for name in names}}
+            self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
         if answer.trajectory is not None:
             self.trajectories.append(answer.trajectory)
-        self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
+        self.calls.update(answer.tools)
         if (pair := confused(gold.tools, answer.tools)) is not None:
             self.confusions[pair] += 1
         for tool in answer.harm:
@@ -147,7 +151,7 @@ class ModelItems:
 
     @property
     def harmful_tools(self) -> dict[str, int]:
-        """Number of items with unwanted changes by tool."""
+        """Number of runs with unwanted changes by tool."""
         return {tool: counts.harm for tool, counts in self.tools.items() if counts.harm}
 
 
@@ -243,7 +247,17 @@ class FolderPage:
                     for model in models
                 ],
                 "harm": [
-                    [place for place, row in enumerate(rows) if row and row.scores.get(harm_score) == 0.0]
+                    [
+                        place
+                        for place, row in enumerate(rows)
+                        if row and row.scores.get(harm_score, 1.0) != 1.0
+                    ]
+                    for rows in columns
+                ],
+                "trials": [
+                    [_trials(row, score) for row in rows]
+                    if any(len(row.trials or ()) > 1 for row in rows if row)
+                    else None
                     for rows in columns
                 ],
             },
@@ -324,6 +338,14 @@ def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | Non
 def _score(row: ScoredItem | None, score: str) -> float | None:
     value = None if row is None or not is_scored(row.outcome) else row.scores.get(score)
     return None if value is None else round(value, 4)
+
+
+def _trials(row: ScoredItem | None, score: str) -> list[list[Any]] | None:
+    """Number, outcome, score and unwanted changes of each run of an item."""
+    if row is None:
+        return None
+    runs = row.trials or ()
+    return [[run.trial, run.outcome, run.scores.get(score), run.unwanted] for run in runs]
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -202,7 +202,7 @@ class ModelReport:
         measured: Its quantities, by name.
         checks: Its requirements.
         warnings: What a reader must know before trusting its numbers.
-        harmful_tools: Number of items with unwanted changes by tool.
+        harmful_tools: Number of runs with unwanted changes by tool.
     """
 
     axes: Axes

@@ -110,10 +110,10 @@ def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
     return alike, [trial for trial in trials if trial not in alike]
 
 
-def fingerprint(trials: Sequence[Trial]) -> str:
+def fingerprint(files: Sequence[Path]) -> str:
     """The number of trials and a hash of their prediction files, e.g. "3-0123456789ab"."""
-    together = hashlib.sha256("".join(sha256_of(trial.output) for trial in trials).encode()).hexdigest()
-    return f"{len(trials)}-{together[:12]}"
+    together = hashlib.sha256("".join(map(sha256_of, files)).encode()).hexdigest()
+    return f"{len(files)}-{together[:12]}"
 
 
 def _comparable(trial: Trial) -> Mapping[str, Any] | None:

@@ -98,10 +98,10 @@ def _finish(
     for evaluation in evaluations:
         if note := evaluation.whole.get("notes", {}).get("answers"):
             screen.say(f"{evaluation.llm}: {note}")
-        for number, ran, first in evaluation.short_trials:
+        for number, ran, most in evaluation.short_trials:
             screen.say(
-                f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {first} items: stability is "
-                "computed from fewer runs; the same inference.py command sends the rest"
+                f"{WARNING}{evaluation.llm}: trial {number} has {ran} of {most} items: the others count with "
+                "fewer runs; the same inference.py command sends the rest"
             )
         for group in evaluation.counted:
             if (counts := group.counts) and counts.partial:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -23,9 +23,10 @@ from toolassay.evaluation.metrics_file import signature_text
 from toolassay.evaluation.places import metrics_folder, prediction_file, recorded_model
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
-from toolassay.executors.outcome import OutcomeSummary, OutcomeVerdict, judge
+from toolassay.executors.outcome import OutcomeLine, OutcomeSummary, OutcomeVerdict, judge
 from toolassay.executors.plan_run import (
     ExecutionWork,
+    PlanSet,
     RunRules,
     compared,
     recorded_execution,
@@ -38,7 +39,7 @@ from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
 from toolassay.runs.runner import Loop
 from toolassay.runs.settings import options_of
-from toolassay.runs.trials import same_settings, trials_of
+from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.tables import Result, Table
 from toolassay.text_formatting import count_of
@@ -138,52 +139,62 @@ def execute(
     folder = DataFolder(Path(data_dir)).require()
     benchmark = benchmark_of(folder)
     title = benchmark.about.title
+    targets: list[_Target] = []
+    file: Path | None = None
     if predictions is None:
-        file, place = None, folder.path / RUN
         if benchmark.items.gold_plans is None:
             raise UsageError(f"{title} has no plans to execute", file=folder.path, fix="use another folder")
         plans = benchmark.items.gold_plans(folder, rules.allow_tools, screen.say)
-        path = folder.path / FILE
+        targets.append(_Target(plans, folder.path / RUN, folder.path / FILE))
     else:
         file = prediction_file(folder.path, Path(prediction_dir), predictions)
-        place = file.parent / "runs" / file.stem / RUN
         if benchmark.items.predicted_plans is None:
             fix = "use toolassay evaluate"
             raise UsageError(f"{title} judges predictions without this command", file=file, fix=fix)
         if (own_calls := _own_calls(file)) and own_calls != SIMULATOR:
             fix = "use toolassay evaluate, which judges what they did"
             raise UsageError(f"the run itself made its calls ({own_calls})", file=file, fix=fix)
-        plans = benchmark.items.predicted_plans(folder, file, screen.say)
-        path = file.parent / "executions" / f"{file.stem}.jsonl"
+        for trial in _trials_of(file):
+            plans = benchmark.items.predicted_plans(folder, trial.output, screen.say)
+            targets.append(_Target(plans, trial.run_folder / RUN, _executions(trial), trial.number))
     gold = None if file is None else _gold(folder)
     limits = CallLimits(rules.max_seconds, rules.max_result, rules.max_memory * 2**20)
-    context = ExecutionContext(folder, plans.library, limits, rules.allow_tools, rules.seed)
-    every = (item for item in plans.items() if gold is None or item.id in gold)
-    items = list(islice(every, rules.limit))
+    context = ExecutionContext(folder, targets[0].plans.library, limits, rules.allow_tools, rules.seed)
+    items = [
+        list(islice((item for item in one.plans.items() if gold is None or item.id in gold), rules.limit))
+        for one in targets
+    ]
+    run_rules = RunRules(
+        rules.allow_writes or chosen.is_harmless,
+        rules.twice and gold is None,
+        rules.wrong_calls if gold is None else 0.0,
+        rules.ignore,
+        rules.seed,
+    )
 
     async def carry_out() -> tuple[str | None, int]:
         """Why it stopped early, if it did, and the number of plans that state of others may have affected."""
+        stop, affected = None, 0
+        total = sum(map(len, items)) * run_rules.passes
         async with chosen.open(context, own) as opened:
-            _open_run(folder, place, chosen, opened, rules, screen)
-            run_rules = RunRules(
-                rules.allow_writes or chosen.is_harmless,
-                rules.twice and gold is None,
-                rules.wrong_calls if gold is None else 0.0,
-                rules.ignore,
-                rules.seed,
-            )
-            work = ExecutionWork(opened, chosen.name, plans.library, run_rules)
-            with Journal(place / JOURNAL) as journal:
-                try:
-                    with screen.progress("executing plans", len(items) * run_rules.passes) as advance:
-                        loop = Loop(rules.workers, advance, screen.interrupted)
-                        await run_plans(work, items, journal, loop)
-                finally:  # also after an interrupt: what was done is there to see
-                    made = (recorded_execution(journal, item) for item in items)
-                    write_json_lines(path, (msgspec.to_builtins(one) for one in made if one is not None))
-        return loop.summary.stop, len(work.affected)
+            with screen.progress("executing plans", total) as advance:
+                for target, chosen_items in zip(targets, items, strict=True):
+                    _open_run(folder, target.place, chosen, opened, rules, screen)
+                    work = ExecutionWork(opened, chosen.name, target.plans.library, run_rules)
+                    loop = Loop(rules.workers, advance, screen.interrupted)
+                    with Journal(target.place / JOURNAL) as journal:
+                        try:
+                            await run_plans(work, chosen_items, journal, loop)
+                        finally:  # also after an interrupt: what was done is there to see
+                            made = (recorded_execution(journal, item) for item in chosen_items)
+                            lines = (msgspec.to_builtins(one) for one in made if one is not None)
+                            target.path.parent.mkdir(parents=True, exist_ok=True)
+                            write_json_lines(target.path, lines)
+                    stop, affected = stop or loop.summary.stop, affected + len(work.affected)
+                    if stop:
+                        break
+        return stop, affected
 
-    path.parent.mkdir(parents=True, exist_ok=True)
     stop, affected = run_coroutine(interruptible(carry_out()))
     if stop:
         screen.say(f"{WARNING}stopped: {stop}. The same command goes on")
@@ -192,13 +203,41 @@ def execute(
             f"{WARNING}{count_of(affected, 'plan')} ran on a server with state of earlier plans: "
             "results depend on the order. --fresh plan starts a new server for each plan"
         )
-    counts = _report(path, screen)
+    executed = [one for one in targets if one.path.is_file()]
+    counts = sum((_report(one.path, screen) for one in executed), Counter[str]())
     outcome = None
     if gold is not None and file is not None:
         metrics = metrics_folder(folder.path, file.parent) / file.name
-        made = list(read_executions(path))
-        outcome = _judged(folder, gold, [made], file, metrics, chosen.name, screen)
-    return Executed(path, counts, not stop and not counts["provider_error"], outcome)
+        made = {one.trial: list(read_executions(one.path)) for one in executed}
+        outcome = _judged(folder, gold, made, file, metrics, chosen.name, screen)
+    return Executed(targets[0].path, counts, not stop and not counts["provider_error"], outcome)
+
+
+class _Target(NamedTuple):
+    """Plans that are executed together: those of the gold, or of one trial of a model.
+
+    Attributes:
+        plans: The plans.
+        place: Folder of journal and manifest.
+        path: File of the executions.
+        trial: Number of the trial.
+    """
+
+    plans: PlanSet
+    place: Path
+    path: Path
+    trial: int = 0
+
+
+def _trials_of(predictions: Path) -> list[Trial]:
+    """The trials of a prediction file with the settings of the first one."""
+    model = recorded_model(predictions.parent, predictions.stem)
+    return same_settings(trials_of(predictions.parent, model))[0]
+
+
+def _executions(trial: Trial) -> Path:
+    """The file of what a trial's calls did."""
+    return trial.folder / "executions" / f"{trial.output.stem}.jsonl"
 
 
 def _own_calls(predictions: Path) -> str:
@@ -218,18 +257,16 @@ def judge_agent(
         metrics: Metrics file of these predictions.
         screen: Receives the verdicts, or why there are none.
     """
-    executor, of_model = _own_calls(predictions), f"executions/{predictions.stem}.jsonl"
-    model = recorded_model(predictions.parent, predictions.stem)
-    trials, _ = same_settings(trials_of(predictions.parent, model))
-    places = [one.folder / of_model for one in trials]
-    if not executor or not places[0].is_file():
+    executor, trials = _own_calls(predictions), _trials_of(predictions)
+    if not executor or not _executions(trials[0]).is_file():
         return None
-    made = [list(read_executions(place)) for place in places if place.is_file()]
-    if {one.executor for one in made[0]} != {executor}:  # its plans were executed later
+    places = {trial.number: place for trial in trials if (place := _executions(trial)).is_file()}
+    made = {number: list(read_executions(place)) for number, place in places.items()}
+    if {one.executor for one in made[trials[0].number]} != {executor}:  # its plans were executed later
         return None
     gold = _gold(folder) if (folder.path / FILE).exists() else {}
     start = {one.state_before.digest for one in gold.values() if one.state_before}
-    begun = {one.state_before.digest for trial in made for one in trial if one.state_before}
+    begun = {one.state_before.digest for every in made.values() for one in every if one.state_before}
     ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
     problem, is_like_gold = "", {one.executor for one in gold.values()} == {executor}
     if executor == SIMULATOR and not is_like_gold:
@@ -241,7 +278,9 @@ def judge_agent(
     if problem:
         screen.say(f"{WARNING}{predictions.stem}: its outcome is not judged; {problem}")
         return None
-    judged = [[_compared(one, ignore) for one in trial if one.id in gold] for trial in made]
+    judged = {
+        number: [_compared(one, ignore) for one in every if one.id in gold] for number, every in made.items()
+    }
     return _judged(folder, gold, judged, predictions, metrics, executor, screen)
 
 
@@ -327,7 +366,7 @@ def _kind(execution: Execution) -> str:
 def _judged(
     folder: DataFolder,
     gold: Mapping[Any, Execution],
-    trials: Sequence[Sequence[Execution]],
+    trials: Mapping[int, Sequence[Execution]],
     predictions: Path,
     metrics: Path,
     executor: str,
@@ -341,20 +380,30 @@ def _judged(
         "gold": sha256_of(folder.path / FILE),
     }
     parts = {"executor": executor, **{name: value[:12] for name, value in made_from.items()}}
-    verdicts, *others = (
-        {one.id: verdict for one in trial if (verdict := judge(gold[one.id], one)) is not None}
-        for trial in trials
+    parts["trials"] = fingerprint([trial.output for trial in _trials_of(predictions)])
+    verdicts: dict[RequestId, dict[int, OutcomeVerdict]] = {}
+    lines: list[OutcomeLine] = []
+    by_id = {number: {one.id: one for one in every} for number, every in trials.items()}
+    for name in gold:
+        runs = {
+            number: (executions[name], verdict)
+            for number, executions in by_id.items()
+            if name in executions and (verdict := judge(gold[name], executions[name])) is not None
+        }
+        if runs:
+            verdicts[name] = {number: verdict for number, (_, verdict) in runs.items()}
+            lines.append(OutcomeLine.of(name, runs))
+    stability = (
+        {"stability": _stability(list(gold), verdicts, list(trials), metrics)} if len(trials) > 1 else {}
     )
-    stability = {"stability": _stability(list(gold), [verdicts, *others], metrics)} if others else {}
-    summary = OutcomeSummary.of(verdicts.values(), len(gold))
+    summary = OutcomeSummary.of((list(runs.values()) for runs in verdicts.values()), len(gold))
     counts = {"n": str(summary.judged), "of": str(summary.requests)}
     signature = f"outcome|{signature_text({'toolassay': __version__, **parts, **counts})}"
     unjudged = [one for one in gold if one not in verdicts]
     write_json(
         target, {"signature": signature, **msgspec.to_builtins(summary), "unjudged": unjudged, **stability}
     )
-    lines = ({"id": name, **msgspec.to_builtins(verdict)} for name, verdict in verdicts.items())
-    write_json_lines(items_path(target), lines)
+    write_json_lines(items_path(target), map(msgspec.to_builtins, lines))
     screen.table(_outcome_table(summary).markdown())
     screen.show(f"{target} ({signature})")
     if summary.judged < summary.requests:
@@ -362,17 +411,22 @@ def _judged(
         screen.say(
             f"{WARNING}{left:,} of {summary.requests:,} requests are not judged: no prediction or no result"
         )
-    plans = _plan_verdicts(items_path(metrics))
-    for line in _disagreements(plans, verdicts):
-        screen.show(line)
+    for text in _disagreements(_plan_verdicts(items_path(metrics)), verdicts):
+        screen.show(text)
     return summary
 
 
 def _stability(
-    ids: Sequence[RequestId], trials: Sequence[Mapping[RequestId, OutcomeVerdict]], metrics: Path
+    ids: Sequence[RequestId],
+    verdicts: Mapping[RequestId, Mapping[int, OutcomeVerdict]],
+    trials: Sequence[int],
+    metrics: Path,
 ) -> dict[str, Any]:
     """How often the outcome of each request is right over the trials; an answer is its verdict."""
-    answers = [[int(one[name].correct) if name in one else NO_RUN for name in ids] for one in trials]
+    answers = [
+        [int(found[trial].correct) if trial in (found := verdicts.get(name, {})) else NO_RUN for name in ids]
+        for trial in trials
+    ]
     right = [[one == 1 for one in row] for row in answers]
     items = items_path(metrics)
     clusters = {one.id: one.cluster for one in read_items(items)} if items.is_file() else {}
@@ -380,7 +434,7 @@ def _stability(
 
 
 def _outcome_table(summary: OutcomeSummary) -> Table:
-    def share(count: int | None) -> str:
+    def share(count: float | None) -> str:
         return "" if count is None else f"{count / summary.judged:.1%}" if summary.judged else "-"
 
     return Table(
@@ -395,20 +449,31 @@ def _outcome_table(summary: OutcomeSummary) -> Table:
     )
 
 
-def _plan_verdicts(path: Path) -> dict[str, bool]:
-    """Whether the plan of each item is that of the gold; nothing before `evaluate`."""
+def _plan_verdicts(path: Path) -> dict[tuple[str, int], bool]:
+    """Whether the plan of each run is that of the gold, by id and trial; nothing before `evaluate`."""
     if not path.exists():
         return {}
-    scores = ((item.id, item.scores.get("exact_match")) for item in read_items(path))
-    return {name: score == 1 for name, score in scores if score is not None}
+    return {
+        (item.id, run.trial): score == 1
+        for item in read_items(path)
+        for run in item.trials or ()
+        if (score := run.scores.get("exact_match")) is not None
+    }
 
 
-def _disagreements(plans: Mapping[str, bool], verdicts: Mapping[Any, OutcomeVerdict]) -> Iterator[str]:
+def _disagreements(
+    plans: Mapping[tuple[str, int], bool], verdicts: Mapping[RequestId, Mapping[int, OutcomeVerdict]]
+) -> Iterator[str]:
     """How verdicts on plans and on outcomes differ, with some requests."""
     if not plans:
         yield "for the verdicts on the plans beside these, run toolassay evaluate first"
         return
-    both = [(name, plans[str(name)], one.correct) for name, one in verdicts.items() if str(name) in plans]
+    both = [
+        (name, plans[str(name), number], verdict.correct)
+        for name, runs in verdicts.items()
+        for number, verdict in runs.items()
+        if (str(name), number) in plans
+    ]
     for is_plan, is_outcome, words in (
         (True, True, "plan and outcome right"),
         (False, True, "another plan, the right outcome"),
@@ -416,5 +481,6 @@ def _disagreements(plans: Mapping[str, bool], verdicts: Mapping[Any, OutcomeVerd
         (False, False, "neither right"),
     ):
         found = [str(name) for name, plan, outcome in both if plan == is_plan and outcome == is_outcome]
-        named = f": {', '.join(found[:_MOST_NAMED])}" if found and is_plan != is_outcome else ""
+        first = list(dict.fromkeys(found))[:_MOST_NAMED]
+        named = f": {', '.join(first)}" if found and is_plan != is_outcome else ""
         yield f"{len(found):,} {words}{named}"

@@ -19,6 +19,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
 from toolassay.evaluation.metrics_file import (
+    STRICT_MODE,
     ColumnScores,
     MetricsGroup,
     Standing,
@@ -38,7 +39,7 @@ from toolassay.report.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRo
 from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
 from toolassay.runs.outcomes import mark_of
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
-from toolassay.runs.trials import Trial
+from toolassay.runs.trials import Trial, same_settings, trials_of
 from toolassay.tables import Table, percent
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
@@ -126,6 +127,12 @@ class ScoredFolder:
         output = self.predictions and Trial(self.predictions, model).output
         return output if output and output.is_file() else None
 
+    def trials(self, model: str) -> list[Trial]:
+        """The trials of a model that were scored together; none without predictions."""
+        if self.predictions is None or self.output(model) is None:
+            return []
+        return same_settings(trials_of(self.predictions, model))[0]
+
     def fix(self, model: str) -> str:
         """The command that writes the metrics of a model."""
         flags = f"--data_dir {shlex.quote(self.given)} --llm {shlex.quote(model)}"
@@ -175,7 +182,11 @@ class ScoredFolder:
         now = dict(self._made_from)
         if (output := self.output(model)) is not None:
             now["predictions"] = output.name, self.benchmark.scores.fingerprint(output)
-        return changed_parts(parts, now)
+        yield from changed_parts(parts, now)
+        is_of_all = parts.get("mode") == STRICT_MODE
+        scored = parts["trials"].partition("-")[0] if is_of_all and "trials" in parts else "1"
+        if (made := len(self.trials(model))) > int(scored):
+            yield f"trials ({scored} of {made})", "its prediction folder"
 
     @cached_property
     def usage(self) -> Mapping[str, Mapping[str, ItemUsage]]:

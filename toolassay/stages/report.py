@@ -65,6 +65,7 @@ from toolassay.report.requirements import Measured, Requirement, check, quantiti
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank, scoreboard_table
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS, options_of
+from toolassay.runs.trials import trials_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
 from toolassay.tables import Result
@@ -277,10 +278,12 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
         table = folder.tables.get(run.model)
         names = set(before.metrics) & set(table.metrics) if table is not None else set()
         compared: Sequence[ScoreComparison] = ()
+        note = ""
         if wanted := [score for score in scores if score in names]:
             files = [ScoredModel(base_name, base.items), own]
             made = compare_models(files, group=ALL_ITEMS, metrics=wanted, seed=seed)
             compared = made.models[0].scores
+            note = made.models[0].basis
         resisted = [(one.score, one.n) if one else (NOTHING, 0) for one in (attacks, run.security)]
         gap, p = compare_shares(*resisted[0], *resisted[1])
         *by_score, p = holm([*(one.p for one in compared), p])
@@ -290,7 +293,7 @@ def regressions(folder: ScoredFolder, page: FolderPage, baseline: str, *, seed: 
         results += [("attacks_resisted", gap, p, resisted[1][1])] if attacks else []
         confused = _confused_since(folder, page, run.model, base)
         found += [
-            Regression(run.model, base_name, score, *difference, p, n, () if place else confused)
+            Regression(run.model, base_name, score, *difference, p, n, () if place else confused, note)
             for place, (score, difference, p, n) in enumerate(results)
         ]
     if not found:
@@ -307,15 +310,20 @@ def _confused_since(
     earlier = DataFolder(base.items.resolve().parent.parent)  # the data folder around the metrics folder
     golds = {gold.id: gold.tools for gold in page.golds}
     name = base.items.name.removesuffix(".items.jsonl")
+    before: Counter[tuple[str, str] | None] = Counter()
     try:
         predictions = prediction_folder(earlier.path, Path(PREDICTIONS))
-        answers = folder.benchmark.items.answers(earlier, predictions, name, golds.keys())
-        before = Counter(confused(golds[item], answer.tools) for item, answer in answers if item in golds)
+        trials = trials_of(predictions, name)
+        for trial in trials:
+            answers = folder.benchmark.items.answers(earlier, trial.folder, name, golds.keys())
+            before.update(confused(golds[item], answer.tools) for item, answer in answers if item in golds)
     except UsageError:  # the data or the predictions are elsewhere
         return []
     now = page.models[model].confusions
-    more = [(*pair, before[pair], n) for pair, n in now.items() if n > before[pair]]
-    return sorted(more, key=lambda one: (one[2] - one[3], one))[:_CONFUSIONS]
+    # With another number of trials, how often in one of them is compared.
+    times = len(folder.trials(model)) / len(trials)
+    more = [(*pair, before[pair], n) for pair, n in now.items() if n > before[pair] * times]
+    return sorted(more, key=lambda one: (one[2] * times - one[3], one))[:_CONFUSIONS]
 
 
 TABLE, NUMBERS, PAGE, DECISION = "axes.csv", "axes.json", "index.html", "report.json"
@@ -541,9 +549,10 @@ def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
         if golds and folder.predictions is not None and folder.output(run.model) is not None:
             only = None if shown is None else golds.keys()
             try:
-                for key, answer in details.answers(folder.folder, folder.predictions, run.model, only):
-                    if key in golds:
-                        items.add(golds[key], answer)
+                for trial in folder.trials(run.model):
+                    for key, answer in details.answers(folder.folder, trial.folder, run.model, only):
+                        if key in golds:
+                            items.add(golds[key], answer, trial.number)
             except UsageError as error:
                 notes.append(f"{folder.title}: the answers of {run.model} have no details: {error}")
     return FolderPage(golds.values(), models, {} if shown is None else files), notes

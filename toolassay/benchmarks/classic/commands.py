@@ -18,7 +18,7 @@ from toolassay.cli.score_tables import baselines_last, print_marks, print_table,
 from toolassay.cli.screen import SCREEN, show
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
-from toolassay.metrics.confidence_interval import Interval, share_interval
+from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import is_scored
 from toolassay.tables import UNKNOWN, Table, number, percent, seconds
 from toolassay.text_formatting import count_of
@@ -101,7 +101,7 @@ def print_strict(scores: Mapping[str, Numbers]) -> None:
                 name = key.removeprefix(_DOMAIN)
                 lines.append((agent, name, f"0 of {expected}", *[UNKNOWN] * (len(headings) - 3)))
                 continue
-            right = share_interval(Interval.of(accuracy["messages"]), asked // strict["trials"])
+            right = Interval.of(accuracy["messages"])
             agreement = strict["stability"][key].get("answer_agreement", {}).get("value")
             line = (
                 agent,

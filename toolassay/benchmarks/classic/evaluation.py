@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -33,8 +32,8 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_parts
 from toolassay.evaluation.groups import OVERALL_GROUP
-from toolassay.evaluation.items import ScoredItem
-from toolassay.evaluation.metrics_file import SECURITY, signature_text
+from toolassay.evaluation.items import ItemTrial, ScoredItem
+from toolassay.evaluation.metrics_file import SECURITY, STRICT_MODE, signature_text
 from toolassay.evaluation.places import prediction_folder
 from toolassay.files import refuse_to_replace, write_json
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
@@ -54,12 +53,14 @@ class ClassicScores:
         compat: the published metrics of the existing rows.
         strict: metrics over every message of the data in every trial.
         items: one line per message, in the form that `toolassay compare` reads.
+        done_by_trial: number of scored answers by trial.
         right_by_trial: number of correct answers by trial.
     """
 
     compat: dict[str, Any]
     strict: dict[str, Any]
     items: Sequence[ScoredItem]
+    done_by_trial: Mapping[int, int]
     right_by_trial: Mapping[int, int]
 
 
@@ -100,7 +101,9 @@ def score_rows(
         strict["notes"]["labels"] = note.format("data")
         compat["notes"]["labels"] = note.format("rows" if as_given else "data")
     items = [_item(found) for found in by_message(judged)]
-    return ClassicScores(compat, strict, items, Counter(one.trial for one in judged if one.right))
+    done = Counter(one.trial for one in judged if one.row is not None and is_scored(one.outcome))
+    right = Counter(one.trial for one in judged if one.right)
+    return ClassicScores(compat, strict, items, done, right)
 
 
 def _row_pass(rows: Sequence[PredictionRow]) -> Interval:
@@ -122,29 +125,28 @@ def _with_labels(rows: Sequence[PredictionRow], data: ClassicData) -> tuple[list
     return relabelled, sum(one.labels != other.labels for one, other in zip(rows, relabelled, strict=True))
 
 
-def _item(trials: Sequence[MessageOutcome]) -> ScoredItem:
-    """One line of the items file; each score is the mean over the trials of a message."""
-    trials = [one for one in trials if is_scored(one.outcome)] or trials
-    first = trials[0]
-    scores: dict[str, float | None] = {
-        "correct": fmean(one.right for one in trials),
-        "answered": fmean(one.answered for one in trials),
-        "start_decision": fmean(
-            one.answered and (one.choice is None) == (one.wanted is None) for one in trials
-        ),
-        "compat_correct": fmean(one.row is not None and passes(one.row) for one in trials),
-    }
-    if len(trials) > 1:
-        scores["agreement"] = agreement_of(trials)
-    example = first.example
-    return ScoredItem(
-        example.id,
-        example.conversation,
-        first.outcome,
-        scores if is_scored(first.outcome) else dict.fromkeys(scores),
-        example.domain,
-        len(example.labels),
-    )
+def _item(runs: Sequence[MessageOutcome]) -> ScoredItem:
+    """The line of a message in the file of items, from its runs."""
+    example = runs[0].example
+    trials = [
+        ItemTrial(
+            one.trial,
+            one.outcome,
+            {
+                "correct": float(one.right),
+                "answered": float(one.answered),
+                "start_decision": float(one.answered and (one.choice is None) == (one.wanted is None)),
+                "compat_correct": float(one.row is not None and passes(one.row)),
+            },
+        )
+        for one in runs
+    ]
+    item = ScoredItem.of_trials(example.id, example.conversation, trials, example.domain, len(example.labels))
+    if len(runs) == 1:
+        return item
+    scored = [one for one in runs if is_scored(one.outcome)]
+    agreement = agreement_of(scored) if len(scored) > 1 else None
+    return msgspec.structs.replace(item, scores={**item.scores, "agreement": agreement})
 
 
 MODES = ("compat", "strict")
@@ -188,7 +190,7 @@ def evaluate_chats(
             compat[SECURITY] = published_score(attacks).to_json()
         used = usage(
             [trial.ledger for trial in trials],
-            tasks=[strict["n_scored"] // len(trials)] * len(trials),
+            tasks=[scores.done_by_trial.get(trial.number, 0) for trial in trials],
             only=only,
             correct=[scores.right_by_trial.get(trial.number, 0) for trial in trials],
         )
@@ -202,9 +204,9 @@ def evaluate_chats(
             "strict": strict,
             **security_beside(place.predictions, name, screen if shows_security else SILENT),
         }
-        further = {"trials": rows if len(trials) > 1 else [], "orders": others}
-        signature = _signature(folder.path, answered[0][1], only, run_parts(trials), **further)
-        evaluations.append(place.write(name, trials, scores.items, numbers, signature, "message"))
+        signature = _signature(folder.path, answered[0][1], only, run_parts(trials), rows, others)
+        done = [count for _, count in sorted(scores.done_by_trial.items())]
+        evaluations.append(place.write(name, trials, scores.items, numbers, signature, "message", done))
     return evaluations
 
 
@@ -248,7 +250,7 @@ def evaluate_rows(
     metrics: Mapping[str, Any] = scores.compat
     if mode == "strict":
         n = scores.strict["n_messages"]
-        signature = signature_text(_signature(folder, rows), group=OVERALL_GROUP, n=n)
+        signature = signature_text(_signature(folder, rows, None, {}, rows, ()), group=OVERALL_GROUP, n=n)
         metrics = {"signature": signature, **scores.strict}
     metrics = {"mode": mode, **metrics}
     what = "the metrics would replace the predictions"
@@ -297,21 +299,33 @@ def _joined(files: Iterable[tuple[Path, list[PredictionRow]]]) -> list[Predictio
 
 def _signature(
     folder: Path,
-    rows: Iterable[PredictionRow],
-    only: Collection[str] | None = None,
-    tools: Mapping[str, str] | None = None,
-    **further: Sequence[PredictionRow],
+    predictions: Sequence[PredictionRow],
+    only: Collection[str] | None,
+    tools: Mapping[str, str],
+    rows: Sequence[PredictionRow],
+    others: Sequence[PredictionRow],
 ) -> dict[str, str]:
-    """What the scores were made with: the rows of the prediction file, and further ones if there are any."""
-    chosen = (
-        {} if only is None else {"chosen": hashlib.sha256("\n".join(sorted(only)).encode()).hexdigest()[:12]}
-    )
-    return {
+    """What the scores were made with.
+
+    Args:
+        folder: the tables.
+        predictions: the rows of the prediction file.
+        only: ids of the chosen messages; None for all.
+        tools: what did not reach the model.
+        rows: the rows of all trials.
+        others: rows of other orders of the candidates.
+    """
+    parts = {
         "toolassay": __version__,
         "benchmark": "classic",
+        "mode": STRICT_MODE,
         "data": data_fingerprint(folder)[:12],
-        **chosen,
-        **(tools or {}),
-        "predictions": rows_fingerprint(rows)[:12],
-        **{name: rows_fingerprint(found)[:12] for name, found in further.items() if found},
+        **tools,
+        "predictions": rows_fingerprint(predictions)[:12],
+        "trials": f"{len({row.trial for row in rows})}-{rows_fingerprint(rows)[:12]}",
     }
+    if only is not None:
+        parts["chosen"] = hashlib.sha256("\n".join(sorted(only)).encode()).hexdigest()[:12]
+    if others:
+        parts["orders"] = rows_fingerprint(others)[:12]
+    return parts

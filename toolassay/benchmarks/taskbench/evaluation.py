@@ -20,7 +20,7 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     recorded_choices,
 )
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
-from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob, score_file
+from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.data_folder import DataFolder, Say
 from toolassay.dataset import LastLabels
 from toolassay.errors import ToolassayError, UsageError
@@ -108,8 +108,6 @@ def evaluate_folder(
     Raises:
         UsageError: something is missing or malformed, or the metrics would replace predictions.
     """
-    import numpy as np
-
     own, scoring = own or PlanScoring(), scoring or ScoringSettings()
     screen, alignment = scoring.screen, own.alignment
     predictions = prediction_file(folder.require().path, Path(scoring.prediction_dir), llm)
@@ -138,8 +136,9 @@ def evaluate_folder(
         str(settings.get("ask", "plan")),
         with_digests=len(trials) > 1,
     )
-    evaluation, rows = score_predictions(
+    evaluation, strict = score_predictions(
         job,
+        {trial.number: trial.output.absolute() for trial in trials[1:]},
         bertscore=bertscore,
         items=items_path(target),
         engine=scoring.engine,
@@ -150,26 +149,21 @@ def evaluate_folder(
         screen.say(f"{WARNING if note in evaluation.warnings else '  '}{note}")
     done: Sequence[int] = ()
     if OVERALL_GROUP in evaluation.groups:
-        whole, exact = evaluation.groups[OVERALL_GROUP].numbers, PlanScoring(metrics=(), keep=own.keep)
-        others = (
-            replace(job, predictions=trial.output.absolute(), choices=exact, is_trial=True)
-            for trial in trials[1:]
-        )
-        every = [rows.answers(), *(score_file(one, engine=scoring.engine).rows.answers() for one in others)]
-        done = [int((answers != NO_RUN).sum()) for answers, _, _ in every]
-        right = [int(is_exact.sum()) for _, is_exact, _ in every]
+        whole = evaluation.groups[OVERALL_GROUP].numbers
+        answers, is_exact, clusters = strict.answers()
+        done = (answers != NO_RUN).sum(axis=1).tolist()
+        right = (is_exact & (answers != NO_RUN)).sum(axis=1).tolist()
         ledgers = [trial.ledger for trial in trials]
         if any(ledger.is_file() for ledger in ledgers):
             from toolassay.runs.recorded_usage import usage
 
             whole |= usage(ledgers, tasks=done, correct=right, only=_ledger_items(job))
         if len(trials) > 1:
-            answers, is_exact, clusters = (list(column) for column in zip(*every, strict=True))
             whole[STABILITY] = {
-                "predictions": fingerprint(trials),
+                "predictions": fingerprint([trial.output for trial in trials]),
                 "requests_done": done,
                 "requests_right": right,
-                **stability_metrics(np.array(answers), np.array(is_exact), clusters[0].tolist()),
+                **stability_metrics(answers, is_exact, clusters.tolist()),
             }
         if (predictions.parent / FOLDER).is_dir():
             from toolassay.benchmarks.security.probe_results import security_beside

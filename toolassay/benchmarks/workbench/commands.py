@@ -152,12 +152,17 @@ def print_agent_scores(evaluations: Sequence[FolderEvaluation]) -> None:
     rows: list[tuple[str, ...]] = []
     for result in baselines_last(evaluations):
         strict, compat = result.whole["strict"], result.whole["compat"]
-        for name, counts in {**strict["by_group"], "all": strict}.items():
-            n, published = counts["n"], None
-            if compat is not None:
-                published = (compat if name == "all" else compat["by_group"][name])["correct"]
-            shares = (counts["correct"], *([published] if has_compat else ()), counts["side_effects"])
-            texts = (percent(share / n if share is not None and n else None) for share in shares)
+        whole = {"n": strict["n_scored"], **strict["intervals"]}
+        for name, found in {**strict["intervals_by_group"], "all": whole}.items():
+            published = compat if compat is None or name == "all" else compat["by_group"].get(name)
+            is_known = published is not None and published["n"]
+            shares = [
+                found["accuracy"]["value"],
+                *([published["correct"] / published["n"] if is_known else None] if has_compat else ()),
+                found["side_effects"]["value"],
+            ]
+            texts = map(percent, shares)
+            n = found["n"]
             usage: tuple[str, ...] = ("", "", "")
             if name == "all":
                 cost, used = result.whole["cost"], result.whole["latency"] or {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import partial
-from itertools import chain, repeat
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from toolassay.benchmarks.security.probe_results import security_beside
 from toolassay.benchmarks.workbench.agents.episode import entry_of, read_predictions
@@ -21,7 +21,10 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     TaskResult,
     counts_by,
     metrics_of,
+    scored_run,
+    scored_task,
     strict_metrics,
+    unscored_run,
 )
 from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
@@ -41,16 +44,54 @@ from toolassay.runs.outcomes import (
     is_scored,
 )
 from toolassay.runs.recorded_usage import usage
+from toolassay.runs.trials import Trial
 from toolassay.runs.work import chosen_items
 from toolassay.screen import WARNING
 from toolassay.text_formatting import count_of, some_of
 
-RanTask = tuple[str, TaskResult] | None
-"""The outcome and the result of a task in a trial; None if the task was not run, or is not scored."""
-_SCORES = (
-    *("correct", "no_side_effects", "exact_match"),
-    *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
-)
+
+class TaskRun(NamedTuple):
+    """A task in one trial.
+
+    Attributes:
+        outcome: of the request.
+        result: what the agent did; nothing if it was not run, or is not scored.
+    """
+
+    outcome: str
+    result: TaskResult
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the agent was asked, and the run is scored."""
+        return is_scored(self.outcome) and self.outcome != MISSING
+
+
+class JudgedTask(NamedTuple):
+    """A task that some trial scores, with what its runs did and the verdicts on them, by trial.
+
+    Attributes:
+        task: the task.
+        runs: its runs.
+        strict: the strict verdicts.
+        compat: the published ones; None each for a user-defined workplace.
+    """
+
+    task: Task
+    runs: Sequence[TaskRun]
+    strict: Sequence[RunVerdict]
+    compat: Sequence[RunVerdict | None]
+
+    def item(self, trials: Sequence[Trial]) -> ScoredItem:
+        """Its line in the file of items."""
+        by_trial = zip(trials, self.runs, self.strict, self.compat, strict=True)
+        return scored_task(
+            self.task,
+            [
+                scored_run(trial.number, run.outcome, strict, compat)
+                for trial, run, strict, compat in by_trial
+            ],
+        )
 
 
 def evaluate_agents(
@@ -87,50 +128,61 @@ def evaluate_agents(
     for name in names:
         trials = place.trials(name)
         unknown: list[str] = []
-        found = [read_predictions(trial.output, tasks, unknown=unknown) for trial in trials]
+        of_trials = [_runs_of(trial, chosen, tasks, unknown) for trial in trials]
         if unknown:
             screen.say(
                 f"{WARNING}{trials[0].output}: {count_of(len(unknown), 'prediction')} with an id that no task"
                 f" has, not scored: {some_of(unknown, NAMED)}"
             )
-        run = RunOutcomes(trials[0].run_folder, lambda journal, one: entry_of(journal, one).outcome)
-        ended = [found[0][one.id][0] if one.id in found[0] else run.outcome(one) for one in chosen]
-        scored = [task for task, outcome in zip(chosen, ended, strict=True) if is_scored(outcome)]
-        runs = [
-            [ran if (ran := one.get(task.id)) and is_scored(ran[0]) else None for task in scored]
-            for one in found
+        by_task = zip(chosen, *of_trials, strict=True)
+        judged = _judged(judging, by_task, scoring.engine or OneProcess())
+        items = [
+            judged[task.id].item(trials)
+            if task.id in judged
+            else scored_task(task, [unscored_run(of_task[0].outcome)])
+            for task, *of_task in zip(chosen, *of_trials, strict=True)
         ]
-        verdicts = _judged(judging, scored, runs, scoring.engine or OneProcess())
         toolkit = (recorded_settings(trials[0].run_folder) or {}).get("toolkit")
-        metrics = {mode: _metrics(judged, runs, name, toolkit) for mode, judged in verdicts.items()}
-        strict, compat = verdicts["strict"], verdicts.get("compat")
-        if compat is not None:
-            metrics["compat"]["compat_intervals"] = strict_metrics(compat[0])["intervals"]
-        done = [sum(result is not None for result in of_trial) for of_trial in runs]
+        first = [one for one in judged.values() if is_scored(one.runs[0].outcome)]
+        published = [verdict for one in first if (verdict := one.compat[0])]
+        strict = _metrics([one.strict[0] for one in first], name, toolkit)
+        compat: dict[str, Any] | None = None
+        if "compat" in judging.modes:
+            alone = [scored_task(one.task, [scored_run(0, "answered", one)]) for one in published]
+            compat = _metrics(published, name, toolkit)
+            compat["compat_intervals"] = strict_metrics(alone)["intervals"]
+        stability: dict[str, Any] = {}
+        if len(trials) > 1:
+            tasks_judged = list(judged.values())
+            stability["stability"] = _stability(tasks_judged)
+            strict["repeats"] = _repeats(tasks_judged, [one.strict for one in tasks_judged])
+            if compat is not None:
+                compat["repeats"] = _repeats(tasks_judged, [one.compat for one in tasks_judged])
+        done = [sum(run.has_run for run in of_trial) for of_trial in of_trials]
         used = usage(
             [trial.ledger for trial in trials],
             tasks=done,
-            correct=[sum(verdict.correct for verdict in judged) for judged in strict],
+            correct=[sum(one.strict[at].correct for one in judged.values()) for at in range(len(trials))],
             only=None if is_whole else {task.id for task in chosen},
         )
         if compat is None:
             used["notes"]["compat"] = "there are such verdicts of the published tables only"
-        outcomes = Counter(ended)
+        outcomes = Counter(item.outcome for item in items)
         numbers = {
             "n": len(chosen),
             "outcomes": dict(outcomes),
             **used,
-            **({"stability": _stability(strict, runs)} if len(runs) > 1 else {}),
-            "compat": metrics.get("compat"),
+            **stability,
+            "compat": compat,
             "strict": {
                 **AskedCounts.of(outcomes).to_json(),
-                **metrics["strict"],
-                **strict_metrics(strict[0]),
+                **strict,
+                **strict_metrics(items),
+                "intervals_by_group": _by_group(items),
                 **({"dropped": {"unknown_ids": len(unknown)}} if unknown else {}),
             },
             **security_beside(place.predictions, name, screen),
         }
-        items = _items(chosen, ended, strict[0], None if compat is None else compat[0])
         signature = run_signature("workbench", data, trials)
         evaluations.append(place.write(name, trials, items, numbers, signature, "task", done))
     return evaluations
@@ -139,59 +191,81 @@ def evaluate_agents(
 _TASKS = 20  # per shard; fewer where there are few for each worker
 
 
+def _runs_of(
+    trial: Trial, chosen: Sequence[Task], tasks: Sequence[Task], unknown: list[str]
+) -> list[TaskRun]:
+    """The chosen tasks in a trial; `unknown` receives the ids that no task has."""
+    found = read_predictions(trial.output, tasks, unknown=unknown)
+    others = RunOutcomes(trial.run_folder, lambda journal, one: entry_of(journal, one).outcome)
+    runs = []
+    for task in chosen:
+        outcome, result = found.get(task.id) or (others.outcome(task), None)
+        if result is None or not is_scored(outcome):
+            result = TaskResult(task.query, (), NOT_RUN)
+        runs.append(TaskRun(outcome, result))
+    return runs
+
+
 def _judged(
-    judging: JudgingTask, tasks: Sequence[Task], runs: Sequence[Sequence[RanTask]], engine: Engine
-) -> dict[str, list[list[RunVerdict]]]:
-    """The verdicts by mode and trial, in the order of the tasks."""
-    rows = [
-        (task, [ran[1] if ran else TaskResult(task.query, (), NOT_RUN) for ran in of_task])
-        for task, *of_task in zip(tasks, *runs, strict=True)
-    ]
+    judging: JudgingTask, runs: Iterable[tuple[Task, *tuple[TaskRun, ...]]], engine: Engine
+) -> dict[str, JudgedTask]:
+    """The tasks that some trial scores, by id, in the given order."""
+    scored = [(task, of_task) for task, *of_task in runs if any(is_scored(run.outcome) for run in of_task)]
+    rows = [(task, [run.result for run in of_task]) for task, of_task in scored]
     size = max(1, min(_TASKS, len(rows) // (4 * engine.workers)))
     shards = (rows[start : start + size] for start in range(0, len(rows), size))
-    judged = list(chain.from_iterable(engine.map(judging, shards)))
-    return {
-        mode: [[of_task[place][trial] for of_task in judged] for trial in range(len(runs))]
-        for place, mode in enumerate(judging.modes)
-    }
+    verdicts = chain.from_iterable(engine.map(judging, shards))
+    found = {}
+    for (task, of_task), by_mode in zip(scored, verdicts, strict=True):
+        modes = dict(zip(judging.modes, by_mode, strict=True))
+        compat: Sequence[RunVerdict | None] = modes.get("compat") or [None] * len(of_task)
+        found[task.id] = JudgedTask(task, of_task, modes["strict"], compat)
+    return found
 
 
-def _metrics(
-    judged: Sequence[Sequence[RunVerdict]],
-    runs: Sequence[Sequence[RanTask]],
-    llm: str,
-    toolkit: str | None,
-) -> dict[str, Any]:
-    """The published metrics of the first trial, and with further ones pass@k and pass^k over all."""
-    first = judged[0]
-    metrics = {
-        **metrics_of(first, llm, toolkit),
-        "by_group": counts_by(first, lambda verdict: verdict.task.group),
-    }
-    if len(runs) > 1:
-        by_task = zip(zip(*judged, strict=True), zip(*runs, strict=True), strict=True)
-        metrics["repeats"] = repeat_metrics(
-            [[one.correct for one, ran in zip(*of_task, strict=True) if ran] for of_task in by_task],
-            clusters=[verdict.task.base_template for verdict in first],
-            trials=len(runs),
-        )
-    return metrics
+def _metrics(verdicts: Sequence[RunVerdict], llm: str, toolkit: str | None) -> dict[str, Any]:
+    """The published metrics of one trial."""
+    by_group = counts_by(verdicts, lambda verdict: verdict.task.group)
+    return {**metrics_of(verdicts, llm, toolkit), "by_group": by_group}
 
 
-def _stability(judged: Sequence[Sequence[RunVerdict]], runs: Sequence[Sequence[RanTask]]) -> dict[str, Any]:
+def _by_group(items: Sequence[ScoredItem]) -> dict[str, Any]:
+    """The strict accuracy and side effects of each group of tasks that has scored ones, over all trials."""
+    groups: dict[str, list[ScoredItem]] = {}
+    for item in items:
+        if item.trials:
+            groups.setdefault(item.type, []).append(item)
+    return {name: {"n": len(found), **strict_metrics(found)["intervals"]} for name, found in groups.items()}
+
+
+def _repeats(tasks: Sequence[JudgedTask], verdicts: Sequence[Sequence[RunVerdict | None]]) -> dict[str, Any]:
+    """pass@k and pass^k over the runs that the agent was asked for."""
+    right = [
+        [verdict.correct for run, verdict in zip(one.runs, own, strict=True) if verdict and run.has_run]
+        for one, own in zip(tasks, verdicts, strict=True)
+    ]
+    trials = max((len(one.runs) for one in tasks), default=0)
+    return repeat_metrics(right, clusters=[one.task.base_template for one in tasks], trials=trials)
+
+
+def _stability(tasks: Sequence[JudgedTask]) -> dict[str, Any]:
     """The stability over trials, by strict verdicts. An answer is the set of changes that a run left.
 
     Only runs with the outcome "answered" can agree with each other.
     """
-    answers = [
-        [
-            NO_RUN if ran is None else _changes_left(verdict) if ran[0] == "answered" else UNANSWERED
-            for verdict, ran in zip(*of_trial, strict=True)
-        ]
-        for of_trial in zip(judged, runs, strict=True)
-    ]
-    right = [[verdict.correct for verdict in verdicts] for verdicts in judged]
-    return stability_metrics(answers, right, [verdict.task.base_template for verdict in judged[0]])
+
+    def answer(run: TaskRun, verdict: RunVerdict) -> Hashable:
+        if not run.has_run:
+            return NO_RUN
+        return _changes_left(verdict) if run.outcome == "answered" else UNANSWERED
+
+    by_task = [list(map(answer, one.runs, one.strict)) for one in tasks]
+    right = [[verdict.correct for verdict in one.strict] for one in tasks]
+    return stability_metrics(
+        list(zip(*by_task, strict=True)),
+        list(zip(*right, strict=True)),
+        [one.task.base_template for one in tasks],
+    )
 
 
 def _changes_left(verdict: RunVerdict) -> Hashable:
@@ -202,31 +276,3 @@ def _changes_left(verdict: RunVerdict) -> Hashable:
     strict = verdict.strict
     assert strict is not None
     return tuple(frozenset(Counter(changes).items()) for changes in (strict.unwanted, strict.missing))
-
-
-def _items(
-    tasks: Sequence[Task],
-    ended: Sequence[str],
-    strict: Sequence[RunVerdict],
-    compat: Sequence[RunVerdict] | None,
-) -> Iterator[ScoredItem]:
-    """One line per task; the verdicts are those on the scored tasks, in the same order.
-
-    A missing task scores 0, but nothing was done that could do harm.
-    """
-    verdicts = zip(strict, repeat(None) if compat is None else compat, strict=False)
-    for task, outcome in zip(tasks, ended, strict=True):
-        scores = dict[str, float | None].fromkeys(_SCORES)
-        if is_scored(outcome):
-            verdict, published = next(verdicts)
-            judged = verdict.strict
-            assert judged is not None
-            scores = {
-                "correct": float(verdict.correct),
-                "no_side_effects": None if outcome == MISSING else float(not verdict.side_effects),
-                "exact_match": float(verdict.classes.exact_match),
-                "wanted_changes_made": judged.wanted_made,
-                "made_changes_wanted": judged.made_wanted,
-                "compat_correct": float(published.correct) if published else None,
-            }
-        yield ScoredItem(task.id, task.base_template, outcome, scores, task.group, len(task.answer))

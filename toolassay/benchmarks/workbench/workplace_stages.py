@@ -31,6 +31,8 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
     WorkbenchEvaluator,
     metrics_of,
     result_files,
+    scored_run,
+    scored_task,
     strict_metrics,
 )
 from toolassay.benchmarks.workbench.judge.strict import StateChange, changes_between
@@ -355,7 +357,8 @@ def evaluate_results(
     }
     if mode == "strict":
         for file, found in verdicts.items():
-            metrics[file.name] |= strict_metrics(found)
+            runs = (scored_task(one.task, [scored_run(0, "answered", one)]) for one in found)
+            metrics[file.name] |= strict_metrics(list(runs))
         for file, repeats in _repeats(verdicts):
             metrics[file.name]["repeats"] = repeats
     lines = (

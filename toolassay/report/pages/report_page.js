@@ -351,6 +351,11 @@
         answer?.dollars ? ` · ${answer.dollars.toPrecision(3)} USD` : "",
         folder.items.seconds[one]?.[place] != null ? ` · ${folder.items.seconds[one][place]} s` : "",
         answer?.harm.length ? ` · ⚠ unwanted changes by ${answer.harm.join(", ")}` : ""));
+      const trials = folder.items.trials[one]?.[place];
+      if (trials) {
+        view.append(table(["trial", folder.score, "outcome", "unwanted changes"], trials.map(([trial, ended, value, unwanted]) => [String(trial), marks(value), ended, unwanted ?? "–"]), "Runs of this item"),
+          el("p", { class: "quiet" }, "Trial 0 is shown below."));
+      }
       if (!answer) { view.append(el("p", { class: "quiet" }, "There is no answer.")); continue; }
       if (answer.gold || answer.predicted) {
         const both = [plan("Gold plan", answer.gold, "This item has no gold plan.", goldSigns), plan(`Plan of ${names[one]}`, answer.predicted, "The answer has no readable plan.", signs)];

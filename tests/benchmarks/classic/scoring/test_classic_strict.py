@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from shop_chats import RIGHT, answers, chats, rows
 
 from toolassay.benchmarks.classic.data import ClassicData
 from toolassay.benchmarks.classic.evaluation import ClassicScores, score_rows
-from toolassay.benchmarks.classic.scoring.strict import message_outcomes
+from toolassay.benchmarks.classic.scoring.strict import by_message, message_outcomes
 from toolassay.runs.outcomes import EXCLUDED
 
 COAT, HELLO, MILK = ("c2", 0), ("c3", 0), ("c4", 0)
@@ -44,8 +45,9 @@ def with_outcome(values: list[dict[str, Any]], place: tuple[str, int], **more: A
 def test_right_answers_are_right_in_every_number(data: ClassicData) -> None:
     strict = scored(data, answers()).strict
     accuracy = strict["accuracy"]["domain:all"]
+    lowest = {"conversations": 0.5101, "by_workflow": 0.5101}
     for name in ("messages", "conversations", "by_domain", "by_workflow"):
-        assert accuracy[name] == {"value": 1.0, "low": 1.0, "high": 1.0}
+        assert accuracy[name] == {"value": 1.0, "low": lowest.get(name, 0.5655), "high": 1.0}
     assert accuracy["macro_f1"] == accuracy["none"]["f1"] == strict["coverage"] == 1.0
     assert (strict["n_rows"], strict["n_right"], strict["trials"]) == (5, 5, 1)
     assert strict["workflows"]["milk"]["name"] == "Order Milk"
@@ -89,14 +91,32 @@ def test_a_name_that_was_not_offered_is_malformed(data: ClassicData, name: str) 
     assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.8
 
 
-def test_a_message_without_a_row_is_missing_and_not_right(data: ClassicData) -> None:
-    found = scored(data, [*answers(), *answers(trial=1)[:3]])
-    assert found.strict["outcomes"] == {"answered": 8, "missing": 2}
-    assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.8
+def test_a_message_without_any_row_is_missing_and_not_right(data: ClassicData) -> None:
+    found = scored(data, [*answers()[:3], *answers(trial=1)[:3]])
+    assert found.strict["outcomes"] == {"answered": 3, "missing": 2}
+    assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 0.6
     assert "2 messages have no row" in found.strict["notes"]["accuracy"]
     last = found.items[-1]
-    assert (last.id, last.outcome, last.scores["agreement"]) == ("c4--0", "answered", 0.0)
-    assert {last.scores[name] for name in ("correct", "answered", "compat_correct")} == {0.5}
+    assert (last.id, last.outcome, last.scores["correct"]) == ("c4--0", "missing", 0.0)
+
+
+def test_a_trial_that_did_not_ask_a_message_is_no_run_of_it(data: ClassicData) -> None:
+    found = scored(data, [*answers(), *answers(trial=1)[:3]])
+    assert found.strict["outcomes"] == {"answered": 5}
+    assert found.strict["accuracy"]["domain:all"]["messages"]["value"] == 1.0
+    last = found.items[-1]
+    assert last.trials is not None
+    assert ([one.trial for one in last.trials], last.scores["agreement"]) == ([0], None)
+
+
+@pytest.mark.parametrize("outcome", sorted(EXCLUDED & set(OUTCOMES)))
+def test_an_item_weighs_one_however_often_it_was_run(data: ClassicData, outcome: str) -> None:
+    failed = with_outcome(answers(trial=1), HELLO, outcome=outcome)
+    wrong = with_outcome(answers({COAT: "track"}, trial=2), HELLO, outcome=outcome)
+    found = scored(data, [*answers({HELLO: "return"}), *failed, *wrong])
+    # Its only run is wrong, another message is wrong in one of three.
+    accuracy = found.strict["accuracy"]["domain:all"]["messages"]
+    assert accuracy["value"] == pytest.approx((3 + 2 / 3 + 0) / 5)
 
 
 def test_means_by_domain_and_workflow_count_each_the_same(data: ClassicData) -> None:
@@ -246,6 +266,7 @@ def test_the_order_of_rows_changes_nothing(data: ClassicData, trials: list[Any],
     assert json.dumps(again.strict) == json.dumps(first.strict)
     assert again.items == first.items
     counted = [one for one in message_outcomes(rows(values), data) if one.outcome not in EXCLUDED]
-    share = sum(one.right for one in counted) / len(counted) if counted else None
+    shares = [fmean(one.right for one in unit) for unit in by_message(counted)]
+    share = fmean(shares) if shares else None
     assert first.strict["accuracy"]["domain:all"]["messages"]["value"] == pytest.approx(share)
     assert sum(cell["count"] for cell in first.strict["confusion"]) == len(counted)

@@ -11,7 +11,7 @@ from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprin
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.metrics_file import ColumnScores, Standing
-from toolassay.metrics.confidence_interval import Interval, share_interval
+from toolassay.metrics.confidence_interval import Interval
 
 _ALL = "domain:all"
 _STRICT = {"accuracy": "messages", "conversations": "conversations", "by workflow": "by_workflow"}
@@ -35,8 +35,6 @@ CAPTION = (
 def _standing(numbers: Mapping[str, Any]) -> Standing:
     strict, compat = numbers["strict"], numbers["compat"]
     n, coverage, accuracy = int(numbers["n"]), strict["coverage"], strict["accuracy"][_ALL]
-    # Shares of messages and conversations have at least Wilson's interval.
-    sizes = {"by workflow": 0, "conversations": strict.get("n_conversations", 0)}
     shares = {heading: accuracy[name] for heading, name in _STRICT.items()}
     if (agreement := strict["stability"][_ALL].get("answer_agreement")) is not None:
         shares["stability"] = agreement
@@ -46,11 +44,7 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
         for heading, (axis, name) in _COMPAT.items()
     }
     judged, found = (
-        {
-            heading: share_interval(Interval.of(one), sizes.get(heading, strict.get("n_scored", 0)))
-            for heading, one in columns.items()
-        }
-        for columns in (shares, published)
+        {heading: Interval.of(one) for heading, one in columns.items()} for columns in (shares, published)
     )
     judged["macro F1"] = Interval(accuracy["macro_f1"], None, None)
     judged["none F1"] = Interval(accuracy["none"]["f1"], None, None)

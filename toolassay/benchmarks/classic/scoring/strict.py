@@ -8,17 +8,17 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from math import fsum
+from math import fsum, nan
 from statistics import fmean, pstdev
 from typing import Any
 
 from toolassay.benchmarks.classic.data import ClassicData, Example
 from toolassay.benchmarks.classic.scoring.compat import MAX_SECONDS
 from toolassay.benchmarks.classic.scoring.prediction_rows import ANSWERED, MALFORMED, PredictionRow
-from toolassay.metrics.confidence_interval import Ratio, ratio_intervals
+from toolassay.metrics.confidence_interval import Ratio, means_over_runs, ratio_intervals, run_table
 from toolassay.metrics.pass_k import AGREEMENTS, NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
 from toolassay.runs.ledger import percentiles
-from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
+from toolassay.runs.outcomes import MISSING, NOT_RUN, AskedCounts, is_scored
 
 MissingOutcome = Callable[[Example, int], str]
 """Gives the outcome of a message that has no row in a trial."""
@@ -91,9 +91,11 @@ def message_outcomes(
     offered = {domain: {flow.id for flow in flows} for domain, flows in data.workflows.items()}
     judged = []
     for example in sorted(data.examples, key=lambda each: (each.conversation, each.request_idx)):
-        for trial in trials:
-            row = found.get((example.conversation, example.request_idx, trial))
+        own = {trial: found.get((example.conversation, example.request_idx, trial)) for trial in trials}
+        for trial, row in own.items():
             outcome = ended(example, trial) if row is None else _outcome(row, offered[example.domain])
+            if outcome == MISSING and any(own.values()):
+                outcome = NOT_RUN  # a trial that did not ask it is no run of it
             judged.append(MessageOutcome(example, trial, row, outcome))
     return judged
 
@@ -121,32 +123,39 @@ def accuracy(judged: Sequence[MessageOutcome]) -> dict[str, Any]:
             `outcomes`, and a conversation with such a message does not count in `conversations`.
 
     Returns:
-        `messages` (all messages weigh the same), `by_domain` and `by_workflow` (all domains, all wanted
-        workflows weigh the same), `conversations` (share with all messages correct), `outcomes` and `none`.
+        `messages` (all messages weigh the same, however often they were run), `by_domain` and `by_workflow`
+        (all domains, all wanted workflows weigh the same), `conversations` (share with all messages correct);
+        of all runs, `outcomes` and `none`.
     """
     import numpy as np
 
     outcomes = dict(sorted(Counter(one.outcome for one in judged).items()))
-    counted = {one.conversation for one in judged if not is_scored(one.outcome)}
+    cut = {one.conversation for one in judged if not is_scored(one.outcome)}
     judged = [one for one in judged if is_scored(one.outcome)]
     failed = {one.conversation for one in judged if not one.right}
-    conversations = []  # a conversation counts at its first message
-    for one in judged:
-        is_first = one.conversation not in counted
-        conversations.append(float(one.conversation not in failed) if is_first else np.nan)
-        counted.add(one.conversation)
-    right = np.array([float(one.right) for one in judged])
-    ratios = {"messages": Ratio.mean(right), "conversations": Ratio.mean(np.array(conversations))}
+    messages = by_message(judged)
+    firsts = {unit[0].example.conversation: unit[0].example.id for unit in reversed(messages)}
+
+    def whole_conversation(one: MessageOutcome) -> float:
+        """A conversation counts at its first message."""
+        is_first = one.example.id == firsts[one.example.conversation]
+        return float(one.conversation not in failed) if is_first and one.conversation not in cut else nan
+
+    right = run_table([[float(one.right) for one in unit] for unit in messages])
+    ratios = {
+        "messages": Ratio.over_runs(right),
+        "conversations": Ratio.over_runs(run_table([list(map(whole_conversation, one)) for one in messages])),
+    }
     groups: dict[str, Sequence[str | None]] = {
-        "by_domain": [one.example.domain for one in judged],
-        "by_workflow": [one.wanted for one in judged],
+        "by_domain": [unit[0].example.domain for unit in messages],
+        "by_workflow": [unit[0].wanted for unit in messages],
     }
     for name, names in groups.items():
         sizes = Counter(names)
         # A mean of group means is a weighted mean, and as a ratio of sums it can be resampled by cluster.
         weights = np.array([0.0 if group is None else 1 / sizes[group] for group in names])
-        ratios[name] = Ratio(right * weights, weights)
-    clusters = [one.example.conversation for one in judged]
+        ratios[name] = Ratio.share(means_over_runs(right) * weights, weights)
+    clusters = [unit[0].example.conversation for unit in messages]
     intervals = ratio_intervals(ratios.values(), clusters=clusters)
     found = {name: interval.to_json() for name, interval in zip(ratios, intervals, strict=True)}
     return {**found, "outcomes": outcomes, "none": none_quality(judged)}
@@ -463,9 +472,10 @@ def strict_metrics(
         data: the data.
 
     Returns:
-        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right`, `trials`, the fields of
-        `AskedCounts`, `outcomes`, the four axes as `axis -> domain:<id> -> numbers`, `workflows`,
-        `confusion`, and `notes` (the reason for each number that is None).
+        `n_messages`, `n_conversations`, `n_rows` (messages in all trials), `n_right` (of these), `trials`,
+        the fields of `AskedCounts`, `outcomes` (each message by its first run that counts), the four axes as
+        `axis -> domain:<id> -> numbers`, `workflows`, `confusion`, and `notes` (the reason for each number
+        that is None).
     """
     judged = [one for one in every if is_scored(one.outcome)]
     pairs = pairs_of_orders(judged, others)
@@ -479,9 +489,12 @@ def strict_metrics(
         axes["accuracy"][name] = {**accuracy(these), "macro_f1": macro_f1(table, domain)}
         between = [pair for pair in pairs if domain in (None, pair[0].example.domain)]
         axes["stability"][name] = stability(these, between)
-    outcomes = Counter(one.outcome for one in every)
+    messages = by_message(every)
+    outcomes = Counter(
+        next((one.outcome for one in unit if is_scored(one.outcome)), unit[0].outcome) for unit in messages
+    )
     return {
-        "n_messages": len({one.example.id for one in every}),
+        "n_messages": len(messages),
         "n_conversations": len({one.example.conversation for one in every}),
         "n_rows": len(every),
         "n_right": sum(one.right for one in judged),
@@ -498,7 +511,7 @@ def strict_metrics(
 def _notes(axes: dict[str, dict[str, Any]], outcomes: Counter[str]) -> dict[str, str]:
     """The reasons for missing numbers and for unexpected counts."""
     cost, latency, stable = (axes[axis]["domain:all"] for axis in ("cost", "latency", "stability"))
-    unasked = f"{outcomes[MISSING]} messages have no row in a trial: counted as wrong"
+    unasked = f"{outcomes[MISSING]} messages have no row in any trial: counted as wrong"
     notes = (
         ("cost", cost["usd"] is None, "no row says what it cost"),
         ("latency", not latency["timed"], "no row says how long it took"),

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from toolassay.benchmarks.taskbench.scoring.scored_rows import ScoredRows
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_file
+from toolassay.benchmarks.taskbench.scoring.strict_scores import StrictScores
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import write_items
-from toolassay.evaluation.metrics_file import MetricsGroup, signature_text
+from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signature_text
 from toolassay.files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
 from toolassay.runs import recorded_settings
 from toolassay.runs.record import refused_part
+from toolassay.runs.trials import fingerprint
 from toolassay.screen import Progress, no_progress
 from toolassay.version import __version__
 
@@ -38,8 +40,13 @@ def context_of(run: Path) -> str:
     return str((recorded_settings(run) or {}).get("tools_in_context", ""))
 
 
-def signature_parts(job: ScoringJob, bertscore: str) -> dict[str, str]:
+def signature_parts(job: ScoringJob, further: Mapping[int, Path], bertscore: str) -> dict[str, str]:
     """What scores are made with: version, choices, and hashes of everything read.
+
+    Args:
+        job: what is scored.
+        further: the prediction files of the further trials, by their numbers.
+        bertscore: the name of the model of BERTScore, or "none".
 
     Raises:
         UsageError: a file is missing, or the package of a backend is not installed.
@@ -50,7 +57,8 @@ def signature_parts(job: ScoringJob, bertscore: str) -> dict[str, str]:
         alignment = f"{alignment}@{_short(json.dumps(sorted(map(repr, kept))))}"
     return {
         "toolassay": __version__,
-        "mode": "strict-2",  # "strict" until calls with the same meaning were equal
+        # "strict" until calls with the same meaning were equal, "strict-2" until all trials counted.
+        "mode": STRICT_MODE,
         "metrics": "+".join((*job.metrics, *job.installed)),
         "links": job.dependency_type,
         "alignment": alignment,
@@ -69,36 +77,40 @@ def signature_parts(job: ScoringJob, bertscore: str) -> dict[str, str]:
         **({} if job.chosen is None else {"chosen": _short(json.dumps(sorted(job.chosen)))}),
         **refused_part([job.run]),
         "predictions": sha256_of(job.predictions)[:12],
+        "trials": fingerprint([job.predictions, *further.values()]),
     }
 
 
 @rare_cycle_search()
 def score_predictions(
     job: ScoringJob,
+    further: Mapping[int, Path] = MappingProxyType({}),
     *,
     bertscore: BertScore | None = None,
     items: Path | None = None,
     engine: Engine | None = None,
     progress: Progress = no_progress,
-) -> tuple[Evaluation, ScoredRows]:
-    """Score one prediction file against the labels.
+) -> tuple[Evaluation, StrictScores]:
+    """Score a prediction file and its further trials against the labels.
 
     Compat: ids meet as JSON values, items without a readable prediction are left out, and what the
     published evaluator leaves out is left out. Its stale argument, which depends there on the order of a
     hash table, follows the order of the label file here. Strict: ids meet as text, and a prediction that
     states another `user_request` than the label answers nothing. Every labelled item counts but
     `job.excluded` (the demonstrations of a prompt) and those that the run's journal says were never asked or
-    met a provider error (`runs.outcomes`); without a journal, every labelled item counts.
+    met a provider error (`runs.outcomes`); without a journal, every labelled item counts. Compat is of the
+    prediction file, strict of all trials.
 
     Args:
-        job: what to score.
+        job: what to score, the first trial.
+        further: the prediction files of the further trials, by their numbers.
         bertscore: who computes BERTScore; None leaves it out.
         items: where to write the file of items; None writes none.
         engine: where the labels are scored; None for one process a core if there are many.
         progress: Shows how many items are scored.
 
     Returns:
-        The metrics by group, and the rows they are made of.
+        The metrics by group, and the strict scores they are made of.
 
     Raises:
         UsageError: a missing file, an unknown metric, split or mode, a malformed label (with its line).
@@ -127,15 +139,23 @@ def score_predictions(
         by_meaning([])  # notes why
         bertscore = None
     # Of the files as they are now, whatever becomes of them meanwhile.
-    parts = signature_parts(job, bertscore.name if bertscore else "none")
+    parts = signature_parts(job, further, bertscore.name if bertscore else "none")
     # The texts of a million items fill a gigabyte, so they are kept for BERTScore only.
     job = replace(job, keeps_texts=bertscore is not None)
     rows, found, dropped = score_file(job, engine=engine, progress=progress)
     notes.extend(found)
-    meanings = by_meaning([pair for row in rows.texts for pair in row if pair is not None])
-    rows.score_texts(meanings)
-    if meanings is None:
-        parts["bertscore"] = "none"
+    trials = {job.trial: rows}
+    for number, predictions in further.items():
+        other = replace(job, predictions=predictions, trial=number)
+        trials[number], found, _ = score_file(other, engine=engine, progress=progress)
+        for line in found.lines():
+            notes.remark(f"trial {number}: {line}")
+    for scored in trials.values():
+        meanings = by_meaning([pair for row in scored.texts for pair in row if pair is not None])
+        scored.score_texts(meanings)
+        if meanings is None:
+            parts["bertscore"] = "none"
+    strict_scores = StrictScores(trials)
     misfits = [] if choices.compat == "published" else compat_misfits(job)
     if misfits:
         notes.remark(
@@ -144,7 +164,7 @@ def score_predictions(
             f"{', …' if len(misfits) > 3 else ''}); --compat published shows its numbers"
         )
     if items is not None:
-        write_items(items, rows.items(job.metrics, compat=not misfits))
+        write_items(items, strict_scores.items(job.metrics, compat=not misfits))
         parts["items"] = sha256_of(items)[:12]
     draws = {"resamples": choices.resamples, "seed": choices.seed}
     groups: dict[str, MetricsGroup] = {}
@@ -160,7 +180,7 @@ def score_predictions(
                 name: value if name.startswith(kept) or name.endswith("_supports") else None
                 for name, value in numbers.items()
             }
-        strict = rows.strict(place, job.metrics, **draws)
+        strict = strict_scores.numbers(place, job.metrics, **draws)
         strict["compat_intervals"] = {
             name: interval
             for name, interval in rows.compat_intervals(place, **draws).items()
@@ -171,7 +191,7 @@ def score_predictions(
         strict["compat_links"] = rows.number_of_links(place)
         strict["signature"] = signature_text(parts, group=group.key, n=strict["n_labels"])
         groups[group.key] = MetricsGroup({**numbers, "strict": strict})
-    return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), rows
+    return Evaluation(groups, notes.lines(), tuple(choices.metrics), notes.warnings()), strict_scores
 
 
 def compat_misfits(job: ScoringJob) -> list[str]:

@@ -11,22 +11,17 @@ import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from toolassay.benchmarks.taskbench.scoring.compat import CompatItem
 from toolassay.benchmarks.taskbench.scoring.strict import Hallucinations, StrictItem
-from toolassay.dataset import RequestId
 from toolassay.evaluation.groups import METRICS
-from toolassay.evaluation.items import ItemCounts
-from toolassay.metrics.confidence_interval import NOTHING, Ratio, bootstrapped_means, ratio_intervals
+from toolassay.metrics.confidence_interval import Ratio, bootstrapped_means, ratio_intervals
 from toolassay.metrics.f1 import MatchCounts, f1
-from toolassay.metrics.pass_k import NO_RUN, UNANSWERED
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair
-from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,7 +49,7 @@ class PlanMetric(NamedTuple):
 
 
 # f1 and argument each compute all three F1s, as published.
-_POOLED = (
+POOLED = (
     PlanMetric("node_f1", ("f1", "argument"), "n-F1", "node_micro_f1_no_matching"),
     PlanMetric("edge_f1", ("link",), "e-F1", "link_binary_f1"),
     PlanMetric("argument_name_f1", ("f1", "argument"), "t-F1", _ARGNAME),
@@ -71,13 +66,13 @@ RATES = (
     PlanMetric("tool_hallucination_rate", ("f1", "argument")),
     PlanMetric("link_hallucination_rate", ("link",)),
 )
-PLAN_SCORES = (*_POOLED, PlanMetric("exact_match"), _EDITS)
+PLAN_SCORES = (*POOLED, PlanMetric("exact_match"), _EDITS)
 SCORES = (*PLAN_SCORES, *_OF_STEPS, *RATES)
-COLUMNS = (*_OF_STEPS, *_POOLED, _EDITS)
+COLUMNS = (*_OF_STEPS, *POOLED, _EDITS)
 """The scores with a heading, in the order of tables."""
 RESERVED = frozenset(
     (
-        *("all", *METRICS, *(one.name for one in SCORES), *(f"{one.name}_pooled" for one in _POOLED)),
+        *("all", *METRICS, *(one.name for one in SCORES), *(f"{one.name}_pooled" for one in POOLED)),
         *("n_labels", "n_asked", "n_scored", "partial", "coverage"),
         *("n_expected", "outcomes", "compat_links", "compat_intervals", "signature"),
     )
@@ -86,7 +81,6 @@ RESERVED = frozenset(
 _MEASURES = ("precision", "recall", "f1")
 _STEPS, _ARGUMENTS, _SCORED = 1, 2, 4  # flags of a row in compat
 _NONE = (math.nan,) * len(ROUGE_NAMES)
-_ITEMS_AT_ONCE = 1_000  # rows that are Python objects at a time
 
 # The counts are true positives, false positives and false negatives: in `strict` those of nodes, edges,
 # argument names and values, then the inventions; in `compat` those of tools, links, and argument names and
@@ -238,87 +232,52 @@ class ScoredRows:
     # Strict.
 
     @cached_property
-    def _strict_scores(self) -> dict[str, NDArray[np.float64]]:
-        """Each strict score of every row; NaN for rows without it."""
+    def _counted(self) -> NDArray[np.int64]:
+        """The places of the rows that strict scores count."""
         import numpy as np
 
-        counts, has_arguments = self._rows["strict"], self._rows["has_arguments"]
-        is_answered = self._rows["outcome"] == ANSWERED
+        return np.flatnonzero(self._rows["groups"])
+
+    def column(self, field: str) -> NDArray[Any]:
+        """A field of the rows that strict scores count."""
+        column = self._rows[field]
+        return column if len(self._counted) == len(column) else column[self._counted]
+
+    @cached_property
+    def strict_scores(self) -> dict[str, NDArray[np.float64]]:
+        """Each strict score of the counted rows; NaN for rows without it."""
+        import numpy as np
+
+        counts, has_arguments = self.column("strict"), self.column("has_arguments")
+        is_answered = self.column("outcome") == ANSWERED
         scores: dict[str, NDArray[np.float64]] = {}
-        for place, score in enumerate(_POOLED):
+        for place, score in enumerate(POOLED):
             right, extra, absent = counts[:, 3 * place : 3 * place + 3].T
             total = 2 * right.astype(np.float64) + extra + absent
             scores[score.name] = np.ones(len(counts))
             np.divide(2 * right, total, out=scores[score.name], where=total > 0)
         scores["exact_match"] = np.where(counts[:, [1, 2, 4, 5, 10, 11]].any(axis=1), 0.0, 1.0)
-        scores["edit_similarity"] = self._rows["similarity"].copy()
+        scores["edit_similarity"] = self.column("similarity").copy()
         for name, column in scores.items():
             column[~is_answered] = 0.0
             if name.startswith("argument"):
                 column[~has_arguments] = np.nan
-        scores |= zip(ROUGE_NAMES[:3], self._rows["rouge"].T, strict=False)
+        rouge = self.column("rouge")
+        scores |= zip(ROUGE_NAMES[:3], rouge.T, strict=False)
         if self._bertscore is not None:
-            has_steps = ~np.isnan(self._rows["rouge"][:, 0])
-            found = self._bertscore[:, 0, 2]
-            scores["bertscore_f1"] = np.where(np.isnan(found) & has_steps, 0.0, found)
-        return scores | dict(zip(self.extra, self._rows["extra"].T, strict=True))
+            found = self._bertscore[self._counted, 0, 2]
+            scores["bertscore_f1"] = np.where(np.isnan(found) & ~np.isnan(rouge[:, 0]), 0.0, found)
+        return scores | dict(zip(self.extra, self.column("extra").T, strict=True))
 
-    def _names(self, metrics: Collection[str]) -> list[str]:
-        """The strict scores that are computed and selected."""
-        return [name for name in self._strict_scores if _is_asked(name, metrics)]
-
-    def strict(self, group: int, metrics: Collection[str], *, resamples: int, seed: int) -> dict[str, Any]:
-        """The strict numbers of one group; null for a metric that was not selected.
-
-        Args:
-            group: its bit number.
-            metrics: the selected metrics; the exact match is always computed.
-            resamples: bootstrap resamples for the 95 % intervals; 0 for no intervals.
-            seed: of the bootstrap.
-        """
-        labelled = self._rows_of("groups", group)
-        outcomes = Counter(self._rows["outcome"][labelled].tolist())
-        scored = {name: is_scored(name) for name in outcomes}
-        chosen = labelled
-        if not all(scored.values()):
-            chosen = labelled[[scored[name] for name in self._rows["outcome"][labelled]]]
-        names, counts = self._names(metrics), self._rows["strict"]
-        rates = (Ratio(*counts[chosen, at : at + 2].T.astype(float)) for at in (12, 14))
-        intervals = ratio_intervals(
-            chain((Ratio.mean(self._strict_scores[name][chosen]) for name in names), rates),
-            clusters=self._rows["cluster"][chosen],
-            resamples=resamples,
-            seed=seed,
-        )
-        found = dict(zip((*names, *(one.name for one in RATES)), intervals, strict=True))
-        numbers: dict[str, Any] = {
-            **AskedCounts.of(outcomes).to_json(),
-            "n_expected": len(chosen),
-            "outcomes": dict(sorted(outcomes.items())),
-        }
-        for name in (*(one.name for one in SCORES), *self.extra):
-            interval = found.get(name, NOTHING) if _is_asked(name, metrics) else NOTHING
-            numbers[name] = interval.to_json()
-        for place, score in enumerate(_POOLED):
-            sums = counts[chosen, 3 * place : 3 * place + 3].sum(axis=0).tolist()
-            known = numbers[score.name]["value"] is not None
-            numbers[f"{score.name}_pooled"] = f1(*sums, empty=1.0) if known else None
-        return numbers
-
-    def answers(self) -> tuple[NDArray[np.int64], NDArray[np.bool_], NDArray[np.int64]]:
-        """Of each counted label, in file order, what `stability_metrics` compares.
-
-        Returns:
-            The digest of the plan (or NO_RUN, UNANSWERED), whether it is an exact match, and the cluster.
-        """
-        import numpy as np
-
-        counted = self._rows["groups"] > 0
-        outcomes = self._rows["outcome"][counted]
-        has_run = np.array([is_scored(one) and one != MISSING for one in outcomes.tolist()], dtype=np.bool_)
-        no_plan = np.where(has_run, UNANSWERED, NO_RUN)
-        answers = np.where(outcomes == ANSWERED, self._rows["answer"][counted], no_plan)
-        return answers, self._strict_scores["exact_match"][counted] > 0, self._rows["cluster"][counted]
+    def compat_counts(self, block: slice) -> Iterator[CompatCounts | None]:
+        """The published counts of some of the counted rows; None for a label without a prediction."""
+        for row in self._rows[self._counted[block]].tolist():
+            compat_groups, flags, published, similarity = row[11:15]
+            counts = CompatCounts(False)
+            if flags & _SCORED:
+                nodes, edges, arguments, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
+                counts = CompatCounts(True, nodes, edges, arguments, values, similarity)
+            yield counts if compat_groups else None
 
     # Compat.
 
@@ -385,14 +344,14 @@ class ScoredRows:
         chosen, clusters = self._rows_of("compat_groups", group), self._rows["cluster"]
         # The interval must not depend on the order of the rows, so they are sorted by cluster.
         chosen = chosen[np.argsort(clusters[chosen], kind="stable")]
-        names = [one.compat for one in (*_POOLED, _EDITS)]
+        names = [one.compat for one in (*POOLED, _EDITS)]
         names += [f"step_{name}" for name in ROUGE_NAMES]
         names += ["step_bertscore_f1"] if self._bertscore is not None else []
 
         def ratios() -> Iterator[Ratio]:  # one at a time: each needs two numbers a row
             for place in range(0, 12, 3):
                 right, extra, absent = self._rows["compat"][chosen, place : place + 3].T.astype(float)
-                yield Ratio(2 * right, 2 * right + extra + absent)
+                yield Ratio.share(2 * right, 2 * right + extra + absent)
             flags, similarities = self._rows["flags"][chosen], self._rows["compat_similarity"][chosen]
             yield Ratio.mean(np.where(flags & _SCORED > 0, 1 - similarities, np.nan))
             for place in range(len(ROUGE_NAMES)):
@@ -419,50 +378,6 @@ class ScoredRows:
         """The number of distinct links in the plans of a group, gold or predicted."""
         return int(self._rows["compat"][self._rows_of("compat_groups", group), 3:6].sum())
 
-    # Items.
-
-    def items(self, metrics: Collection[str], *, compat: bool) -> Iterator[PlanScores]:
-        """The lines of the file of items; without `compat`, published counts are null."""
-        names = self._names(metrics)
-        columns = [self._strict_scores[name] for name in names]
-        nothing = dict.fromkeys(names)
-        for start in range(0, len(self._rows), _ITEMS_AT_ONCE):
-            block = slice(start, start + _ITEMS_AT_ONCE)
-            scores = zip(*(column[block].tolist() for column in columns), strict=True)
-            for row, own in zip(self._rows[block].tolist(), scores, strict=True):
-                key, cluster, shape, size, outcome, is_counted, counts, has_arguments, *_ = row
-                if not is_counted:
-                    continue
-                compat_groups, flags, published, similarity = row[11:15]
-                counted = CompatCounts(False)
-                if flags & _SCORED:
-                    nodes, edges, arguments, values = (published[at : at + 3].tolist() for at in (0, 3, 6, 9))
-                    counted = CompatCounts(True, nodes, edges, arguments, values, similarity)
-                counts = counts.tolist()
-                both = (counts[6:9], counts[9:12]) if has_arguments else (None, None)
-                found = {
-                    name: None if math.isnan(score) else score for name, score in zip(names, own, strict=True)
-                }
-                yield PlanScores(
-                    key,
-                    shape,
-                    size,
-                    f"{cluster & 2**64 - 1:016x}",
-                    outcome,
-                    found if is_scored(outcome) else nothing,
-                    PlanCounts(counts[:3], counts[3:6], *both, *counts[12:]),
-                    counted if compat and compat_groups else None,
-                )
-
-
-class PlanCounts(ItemCounts, frozen=True):
-    """Counts of a plan, and its `Hallucinations`."""
-
-    invented_tools: int = 0
-    tools: int = 0
-    invented_links: int = 0
-    links: int = 0
-
 
 class CompatCounts(msgspec.Struct, frozen=True, omit_defaults=True):
     """The published counts of a plan; only `is_scored` where the published evaluator leaves it out."""
@@ -473,24 +388,6 @@ class CompatCounts(msgspec.Struct, frozen=True, omit_defaults=True):
     argument_names: list[int] | None = None
     argument_values: list[int] | None = None
     edit_similarity: float | None = None
-
-
-class PlanScores(msgspec.Struct, frozen=True):
-    """A line of the file of items; see `ScoredItem`."""
-
-    id: RequestId
-    type: str
-    n_tools: int
-    cluster: str
-    outcome: str
-    scores: Mapping[str, float | None]
-    counts: PlanCounts
-    compat: CompatCounts | None
-
-
-def _is_asked(name: str, metrics: Collection[str]) -> bool:
-    needed = next((one.asked_by for one in SCORES if one.name == name), ())
-    return not needed or any(metric in metrics for metric in needed)
 
 
 def _means(prefix: str, names: Sequence[str], scores: NDArray[np.float64]) -> dict[str, float]:

@@ -67,8 +67,8 @@ class ScoringJob:
         chosen: a further restriction to these ids, as text; None for none.
         ask: what was requested, as `infer --ask` has it. For "calls", whose results the model does not see,
             links and arguments that depend on results are not compared.
+        trial: the number of the trial; of a further one only the strict counts are needed.
         with_digests: whether equal plans are to be found, in several trials.
-        is_trial: whether this is a further trial, of which only the strict counts are needed.
         keeps_texts: whether the pairs of steps are wanted, for BERTScore.
 
     Raises:
@@ -85,8 +85,8 @@ class ScoringJob:
     excluded: frozenset[str] = frozenset()
     chosen: frozenset[str] | None = None
     ask: str = "plan"
+    trial: int = 0
     with_digests: bool = False
-    is_trial: bool = False
     keeps_texts: bool = False
 
     @cached_property
@@ -132,7 +132,7 @@ class ScoringJob:
     @property
     def has_compat(self) -> bool:
         """Whether published numbers are wanted, and the published evaluator knows the dependency type."""
-        return self.dependency_type != "schema" and not self.is_trial
+        return self.dependency_type != "schema" and not self.trial
 
     @property
     def keeps_all(self) -> bool:
@@ -406,7 +406,9 @@ class ChunkScorer:
         if not line:
             outcome = self._run.outcome(label)
             if outcome == MISSING:
-                met("label(s) without a prediction, counted as wrong", name, warn=True)
+                # Another trial may have one.
+                as_wrong = "" if self._job.with_digests else ", counted as wrong"
+                met(f"label(s) without a prediction{as_wrong}", name, warn=True)
             elif outcome == UNWRITTEN:
                 kind = "answer(s) of the journal are not in the prediction file"
                 met(kind, name, fix="run inference.py again", warn=True)

@@ -11,7 +11,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.metrics_file import ColumnScores, Standing
-from toolassay.metrics.confidence_interval import Interval, share_interval
+from toolassay.metrics.confidence_interval import Interval
 
 _COLUMNS = {
     "accuracy": ("accuracy", "correct"),
@@ -67,15 +67,12 @@ def _standing(numbers: Mapping[str, Any]) -> Standing:
     n, strict = int(numbers["n"]), numbers["strict"]
     answered = numbers["outcomes"].get("answered", 0)
     share = strict["coverage"] if "coverage" in strict else answered / n if n else None  # of old metrics
-    scored, judged, found = strict.get("n_scored", n), {}, {}
+    judged = {heading: Interval.of(strict["intervals"][name]) for heading, (name, _) in _COLUMNS.items()}
+    found: dict[str, Interval] = {}
     for heading, (name, count) in _COLUMNS.items():
-        interval = Interval.of(strict["intervals"][name])
-        # Shares of the tasks have at least Wilson's interval.
-        judged[heading] = interval if count is None else share_interval(interval, scored)
         if compat is not None and count is not None:
             of, bounds = compat["n"], compat.get("compat_intervals", {}).get(name, {})
-            shown = Interval.of({**bounds, "value": compat[count] / of if of else None})
-            found[heading] = share_interval(shown, of)
+            found[heading] = Interval.of({**bounds, "value": compat[count] / of if of else None})
     published = None if compat is None else ColumnScores(n, share, found)
     return Standing(ColumnScores(n, share, judged), published)
 

@@ -30,8 +30,8 @@ from toolassay.benchmarks.workbench.sandbox import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
+from toolassay.evaluation.items import ItemTrial, ScoredItem, trial_intervals
 from toolassay.files import read_json, record_of
-from toolassay.metrics.confidence_interval import mean_intervals
 
 _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 
@@ -491,30 +491,75 @@ def counts_by(
     return {str(name): _group(found[name]) for name in names}
 
 
-def strict_metrics(verdicts: Sequence[RunVerdict]) -> dict[str, Any]:
-    """Means of one file with 95 % confidence intervals.
+def _side_effects(run: ItemTrial) -> float | None:
+    harmless = run.scores["no_side_effects"]
+    return None if harmless is None else 1 - harmless
+
+
+_INTERVALS: Mapping[str, Callable[[ItemTrial], float | None]] = {
+    "accuracy": lambda run: run.scores["correct"],
+    "side_effects": _side_effects,
+    "wanted_changes_made": lambda run: run.scores["wanted_changes_made"],
+    "made_changes_wanted": lambda run: run.scores["made_changes_wanted"],
+    "exact_match": lambda run: run.scores["exact_match"],
+}
+
+
+def strict_metrics(items: Sequence[ScoredItem]) -> dict[str, Any]:
+    """Means over tasks of means over their runs, with 95 % confidence intervals.
 
     The bootstrap resamples templates, not single tasks: tasks of one template are not independent.
 
     Returns:
-        `unwanted_changes` (a count) and, under `intervals`, `accuracy`, `side_effects`,
+        `unwanted_changes` (a count, of all runs) and, under `intervals`, `accuracy`, `side_effects`,
         `wanted_changes_made`, `made_changes_wanted` and `exact_match`: shares between 0 and 1, each with
         `value`, `low` and `high`.
     """
-    import numpy as np
-
-    scores: dict[str, list[float | None]] = {
-        "accuracy": [float(v.correct) for v in verdicts],
-        "side_effects": [float(v.side_effects) for v in verdicts],
-        "wanted_changes_made": [v.strict.wanted_made if v.strict else None for v in verdicts],
-        "made_changes_wanted": [v.strict.made_wanted if v.strict else None for v in verdicts],
-        "exact_match": [float(v.classes.exact_match) for v in verdicts],
-    }
-    intervals = mean_intervals(
-        (np.array([np.nan if x is None else x for x in column]) for column in scores.values()),
-        clusters=[v.task.base_template for v in verdicts],
-    )
+    found = trial_intervals(items, _INTERVALS)
     return {
-        "unwanted_changes": sum(len(v.strict.unwanted) for v in verdicts if v.strict),
-        "intervals": {name: found.to_json() for name, found in zip(scores, intervals, strict=True)},
+        "unwanted_changes": sum(run.unwanted or 0 for item in items for run in item.trials or ()),
+        "intervals": {name: interval.to_json() for name, interval in found.items()},
     }
+
+
+_SCORES = (
+    *("correct", "no_side_effects", "exact_match"),
+    *("wanted_changes_made", "made_changes_wanted", "compat_correct"),
+)
+
+
+def scored_task(task: Task, runs: Sequence[ItemTrial]) -> ScoredItem:
+    """The line of a task in a file of items, from its runs."""
+    return ScoredItem.of_trials(task.id, task.base_template, runs, task.group, len(task.answer))
+
+
+def unscored_run(outcome: str) -> ItemTrial:
+    """A run that is not scored, in a file of items."""
+    return ItemTrial(0, outcome, dict.fromkeys(_SCORES))
+
+
+def scored_run(
+    trial: int, outcome: str, verdict: RunVerdict, published: RunVerdict | None = None
+) -> ItemTrial:
+    """One run of a task in a file of items.
+
+    A task without a prediction scores 0, but nothing was done that could do harm.
+
+    Args:
+        trial: the number of the trial.
+        outcome: of the request.
+        verdict: the strict verdict.
+        published: the compat verdict; None without one.
+    """
+    strict = verdict.strict
+    was_run = verdict.result.error != NOT_RUN
+    scores = (
+        float(verdict.correct),
+        float(not verdict.side_effects) if was_run else None,
+        float(verdict.classes.exact_match),
+        strict.wanted_made if strict else None,
+        strict.made_wanted if strict else None,
+        float(published.correct) if published else None,
+    )
+    unwanted = len(strict.unwanted) if strict and was_run else None
+    return ItemTrial(trial, outcome, dict(zip(_SCORES, scores, strict=True)), unwanted)
