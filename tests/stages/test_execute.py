@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import NOTE_FUNCTIONS, ROOT, workbench_folder, write_labels, write_predictions
 from own_workplace import workplace
-from running import Finished, inside, lines_of, process
+from running import Finished, inside, lines_of, process, write_lines
 from wheels import installed
 
 from toolassay import execute
 from toolassay.calls.execution_record import read_executions
 from toolassay.errors import UsageError
+from toolassay.evaluation.items import read_executed, read_items
+from toolassay.stages.evaluate import evaluate
 
 Capture = pytest.CaptureFixture[str]
 
@@ -122,6 +125,30 @@ def test_predictions_are_judged_by_answer_and_state(notes: Path) -> None:
     assert not verdicts["writes"]["correct"]
     assert (verdicts["writes"]["unwanted"], verdicts["writes"]["missed"]) == (1, 0)
     assert json.loads((notes / "metrics/outcomes/model.json").read_text())["correct"] == 1
+
+
+def test_every_trial_is_executed_and_counts(notes: Path) -> None:
+    run(notes)
+    wrong = {**FIRST, "task_nodes": [node("list_notes")], "task_links": []}
+    for trial, first in enumerate((FIRST, wrong, None)):
+        place = notes / "predictions" / (f"trials/{trial}" if trial else "") / "model.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_lines(place, [{"id": "first", "result": first}, {"id": "writes", "result": WRITES}])
+    evaluate(notes, llm="model")
+    done = run(notes, "--predictions", "model")
+    assert done.code == 0, done.err
+    lines = {line["id"]: line for line in lines_of(notes / "metrics/outcomes/model.items.jsonl")}
+    assert lines["first"]["correct"] is True  # of the first trial
+    assert lines["first"]["scores"]["outcome"] == pytest.approx(1 / 3)
+    runs = [(run["trial"], run["scores"]["outcome"]) for run in lines["first"]["trials"]]
+    assert runs == [(0, 1.0), (1, 0.0), (2, 0.0)]
+    (item,) = (one for one in read_items(notes / "metrics/model.items.jsonl") if one.id == "first")
+    assert item.scores["outcome"] == pytest.approx(1 / 3)
+    # Executions of fewer trials than were scored do not rank.
+    shutil.rmtree(notes / "predictions/trials/2")
+    evaluate(notes, llm="model")
+    executed = read_executed(notes / "metrics/model.items.jsonl")
+    assert executed is not None and "other trials than now" in executed.problem
 
 
 def test_predictions_need_executed_gold_plans_in_the_same_environment(notes: Path) -> None:

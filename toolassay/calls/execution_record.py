@@ -14,6 +14,9 @@ from toolassay.files import read_json_lines, record_of
 FILE = "executions.jsonl"
 """The executions of gold plans, in a data folder."""
 
+RUN = "execution"
+"""Folder of journal and manifest of executions, in the data folder or in the run of a model."""
+
 SIMULATOR = "simulate"
 """The executor whose results are simulated."""
 

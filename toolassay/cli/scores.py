@@ -161,10 +161,17 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
 @options.option(
     "require",
     "What a model must meet, e.g. 'accuracy>=80%', 'side_effects<=2%', 'attack_success<=5%', "
-    "'pass_k>=50%', 'cost<=5' (USD per 1,000 items), 'latency_p50<=3' and 'latency_p95<=20' (seconds); "
+    "'pass_k>=50%', 'cost<=5' (USD per 1,000 items), 'latency_p50<=3' and 'latency_p95<=20' (seconds), "
+    "'calls(TOOL)<=0' (the number of calls in all runs); "
     "may be repeated.",
     multiple=True,
     metavar="RULE",
+)
+@options.choice(
+    "undecided",
+    ["wait", "pass"],
+    "What a requirement without enough data means: wait (exit code 3), or pass (0). It is shown either way.",
+    default="wait",
 )
 @options.option(
     "baseline",

@@ -89,6 +89,8 @@ def scored_models(given: Sequence[str], metrics_folder: Callable[[str], Path]) -
             path, name = items_path(metrics_folder(text) / f"{safe_name(text)}.json"), text
         if not path.is_file():
             fix = f"run evaluate.py --llm {name}, or check the name"
+            if Path(text).is_file():  # a metrics file that was copied alone
+                fix = f"copy the file of that name beside {Path(text).name}: the metrics folder has both"
             raise UsageError("no such file of items", file=path, fix=fix)
         files.append(ScoredModel(name, path))
     times = Counter(file.name for file in files)

@@ -166,7 +166,9 @@ class ScoredItem(msgspec.Struct, frozen=True):
     @property
     def in_first_trial(self) -> ScoredItem:
         """The item as its first trial alone scores it; not scored without a run in it that counts."""
-        first = next((run for run in self.trials or () if run.trial == 0), None)
+        if self.trials is None:
+            return self
+        first = next((run for run in self.trials if run.trial == 0), None)
         if first is None:
             return msgspec.structs.replace(self, outcome=NOT_RUN, scores=dict.fromkeys(self.scores))
         return msgspec.structs.replace(self, outcome=first.outcome, scores=first.scores)

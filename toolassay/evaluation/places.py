@@ -116,12 +116,13 @@ def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str |
 
 
 def default_predictions(data_dir: Path, llm: str = "") -> str | None:
-    """The prediction folder that commands read by default: plans before calls and agents.
+    """The prediction folder that commands read by default: plans before calls and agents, then tagged ones.
 
-    The first that has predictions of the model, else the first; None if there is none.
+    The first that has predictions of the model, else the first that is no tagged one; None if there is none.
     """
     there = [name for name in _OF_WAYS if (data_dir / name).is_dir()]
-    of_model = (name for name in there if (data_dir / name / f"{safe_name(llm)}.json").is_file())
+    tagged = sorted(path.name for path in data_dir.glob(f"{PREDICTIONS}*") if path.is_dir())
+    of_model = (name for name in (*there, *tagged) if (data_dir / name / f"{safe_name(llm)}.json").is_file())
     return next(of_model, there[0] if there else None)
 
 

@@ -598,6 +598,14 @@ def compared(places: Places, ignore: Sequence[str]) -> Places:
     return cast("Places", kept)
 
 
+def compared_execution(execution: Execution, ignore: Sequence[str]) -> Execution:
+    """An execution whose changes are only those at places that are compared."""
+    after = execution.state_after
+    if after is None:
+        return execution
+    return replace(execution, state_after=replace(after, changes=compared(after.changes, ignore)))
+
+
 def _node(plan: CallPlan, number: int) -> int:
     return plan.nodes[number] if number < len(plan.nodes) else number
 

@@ -8,9 +8,9 @@ count as one piece of evidence.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from toolassay.metrics.confidence_interval import NOTHING, Interval, Units, mean_intervals
 
@@ -152,17 +152,122 @@ def randomisation_p(sums: NDArray[np.float64], *, resamples: int = 10_000, seed:
 
     generator = np.random.default_rng(seed)
     units = _summed(sums, Units(len(sums), None, generator))
+    least = np.abs(units.sum(axis=0)) - _ROUNDING * np.abs(units).sum(axis=0)
+    as_far = np.zeros(units.shape[1], dtype=np.int64)
+    for swapped in _swapped_sums(units, resamples, generator):
+        as_far += (np.abs(swapped) >= least).sum(axis=0)
+    return [(int(found) + 1) / (resamples + 1) for found in as_far]
+
+
+class PairTests(NamedTuple):
+    """The tests of all pairs of models.
+
+    Arrays have the shape (models, models), and NaN for pairs that share no item.
+
+    Attributes:
+        difference: mean of the first model (row) minus that of the second, on the items of both.
+        p: two-sided p-values, each of one pair alone.
+        adjusted: two-sided p-values over all pairs.
+    """
+
+    difference: NDArray[np.float64]
+    p: NDArray[np.float64]
+    adjusted: NDArray[np.float64]
+
+    def leads(self, leader: int, others: Sequence[int]) -> bool:
+        """Whether the model with the best score is the best (rank verification; Hung and Fithian, 2019).
+
+        It is if it is better than each of the others in a test of that pair alone: although it was chosen by
+        the same scores, this needs no correction for their number.
+        """
+        return all(self.difference[leader, one] > 0 and self.p[leader, one] < LEVEL for one in others)
+
+    def may_be_best(self, models: Sequence[int]) -> list[int]:
+        """The places in `models` of those that none of them is significantly better than, over all pairs."""
+        return [
+            place
+            for place, one in enumerate(models)
+            if not any(
+                self.difference[other, one] > 0 and self.adjusted[other, one] < LEVEL for other in models
+            )
+        ]
+
+
+def compare_all(
+    scores: NDArray[np.float64],
+    *,
+    clusters: NDArray[np.int64] | None = None,
+    resamples: int = 10_000,
+    seed: int = 0,
+) -> PairTests:
+    """Compare every pair of models on the items that both have.
+
+    Approximate randomisation as in `randomisation_p`, of studentised differences; one coin swaps the models
+    of all pairs in a cluster, which keeps the dependence between pairs. `adjusted` is the step-down maxT
+    procedure (Westfall and Young, 1993, algorithm 2.8): the probability of any false difference among all
+    pairs is at most the level.
+
+    Args:
+        scores: shape (items, models); NaN for an item that a model lacks.
+        clusters: the cluster of each item, any numbers; None if each item is its own.
+        resamples: the number of resamples.
+        seed: of the coins.
+
+    >>> import numpy as np
+    >>> good, poor = np.ones(30), np.zeros(30)
+    >>> tests = compare_all(np.column_stack([good, good, poor]), resamples=999)
+    >>> tests.p[0, 1], bool(tests.adjusted[0, 2] < 0.05)
+    (1.0, True)
+    """
+    import numpy as np
+
+    generator = np.random.default_rng(seed)
+    models = scores.shape[1]
+    first, second = np.triu_indices(models, 1)
+    differences = scores[:, first] - scores[:, second]
+    known = ~np.isnan(differences)
+    units = _summed(np.where(known, differences, 0.0), Units(len(scores), clusters, generator))
+    spread = np.sqrt((units**2).sum(axis=0))
+    # The scale of a pair does not change by swaps, so that it studentises as well as a standard error.
+    units = np.divide(units, spread, out=np.zeros_like(units), where=spread > 0)
+    observed = np.abs(units.sum(axis=0))
+    least = observed - _ROUNDING * np.abs(units).sum(axis=0)
+    order = np.argsort(-observed, kind="stable")
+    alone = np.zeros(len(observed), dtype=np.int64)
+    together = np.zeros(len(observed), dtype=np.int64)
+    for sums in _swapped_sums(units, resamples, generator):
+        far = np.abs(sums)
+        alone += (far >= least).sum(axis=0)
+        largest = np.maximum.accumulate(far[:, order[::-1]], axis=1)[:, ::-1]
+        together += (largest >= least[order]).sum(axis=0)
+    adjusted = np.empty(len(observed))
+    adjusted[order] = np.maximum.accumulate((together + 1) / (resamples + 1))
+    counts = known.sum(axis=0)
+    found = [
+        np.where(known, differences, 0.0).sum(axis=0) / np.maximum(counts, 1),
+        np.where(spread > 0, (alone + 1) / (resamples + 1), 1.0),
+        np.where(spread > 0, adjusted, 1.0),
+    ]
+    tables = np.full((3, models, models), np.nan)
+    tables[:, first, second] = np.where(counts > 0, found, np.nan)
+    tables[:, second, first] = tables[:, first, second] * np.array([[-1.0], [1.0], [1.0]])
+    return PairTests(*tables)
+
+
+def _swapped_sums(
+    units: NDArray[np.float64], resamples: int, generator: np.random.Generator
+) -> Iterator[NDArray[np.float64]]:
+    """The sums over units with the signs of fair coins, some resamples at a time: (resamples, columns)."""
+    import numpy as np
+
     count = len(units)
     total = units.sum(axis=0)
-    least = np.abs(total) - _ROUNDING * np.abs(units).sum(axis=0)
-    as_far = np.zeros(units.shape[1], dtype=np.int64)
     at_once = max(1, _SIGNS_AT_ONCE // max(count, 1))
     for start in range(0, resamples, at_once):
         size = min(at_once, resamples - start)
         coins = np.unpackbits(np.frombuffer(generator.bytes(size * (-(-count // 8))), dtype=np.uint8))
         kept = coins.reshape(size, -1)[:, :count].astype(np.float64) @ units
-        as_far += (np.abs(2 * kept - total) >= least).sum(axis=0)
-    return [(int(found) + 1) / (resamples + 1) for found in as_far]
+        yield 2 * kept - total
 
 
 def mcnemar_p(wins: int, losses: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 from xml.etree import ElementTree
 
 from toolassay.metrics.confidence_interval import NOTHING, Interval
@@ -28,6 +28,8 @@ from toolassay.version import __version__
 
 NO_MODEL_PASSES, UNDECIDED = 4, 3
 """Exit codes of a decision."""
+Undecided = Literal["wait", "pass"]
+"""What a requirement without enough data means: exit code 3, or 0."""
 _COUNTS = ("n_asked", "n_scored", "n_labels")
 
 
@@ -66,6 +68,8 @@ class Verdict:
             "n": second.n if second else 0,
             "n_needed": second and second.n_needed,
             "is_significant": second and second.differs,
+            "test": second and second.test,
+            "may_be_best": [place.name for place in self.places if place.may_be_best],
             "score": self.score,
             "is_by_outcome": self.is_by_outcome,
             "sentences": list(self.sentences),
@@ -88,7 +92,7 @@ def sentences(
         names = f" ({joined([place.name for place in places])})" if places else ""
         return [f"Only built-in programs were measured{names}: there is no model to rank."]
     leader, *others = ranked
-    tied = [leader, *(place for place in others if place.n and not place.differs)]
+    tied = [leader, *(place for place in others if place.may_be_best)]
     known = [models[place.name] for place in tied if place.name in models]
     accuracy = next((one.measured["accuracy"].interval for one in known if one.name == leader.name), NOTHING)
     partial = [
@@ -123,18 +127,22 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
             f"better on the {noun}s that both have, which is {chance} ({_evidence(best.difference, best)}): "
             f"they were measured on different {noun}s."
         )
-    gap, close = _turned(second.difference), [place for place in compared if not place.differs]
+    gap = _turned(second.difference)
     is_of_all = math.isclose(leader.score - second.score, gap.value or 0.0, abs_tol=1e-9)
     second_name = second.name if is_of_all else f"{second.name} on the {noun}s that both have"
-    if not close:
+    if all(place.test == "rank verification" for place in others):
         return (
             f"{leader.name} leads: {share}, {_points(gap)} more than {second_name}, which is "
             f"significant ({_evidence(gap, second)})."
         )
-    least, most = min(place.n for place in close), max(place.n for place in close)
+    least, most = min(place.n for place in compared), max(place.n for place in compared)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    names = joined([leader.name, *(place.name for place in close)])
-    start = f"{names} do not differ significantly on {n} {noun}s: "
+    candidates = [place.name for place in ranked if place.may_be_best]
+    start = f"{joined(candidates)} do not differ significantly on {n} {noun}s: "
+    if len(candidates) == 1:
+        start = f"Only {candidates[0]} may be the best on {n} {noun}s: "
+    elif len(candidates) < len(ranked):
+        start = f"Any of {joined(candidates)} may be the best on {n} {noun}s: "
     if not gap.value:
         equal = joined([place.name for place in ranked if place.rank == leader.rank])
         return f"{start}{equal} are equal, {share}."
@@ -296,6 +304,7 @@ class Decision:
         is_required: Whether there are requirements.
         regressions: Comparisons with the baseline.
         warnings: Warnings about the report.
+        undecided: Whether requirements without enough data let a model pass.
     """
 
     folders: Sequence[FolderReport]
@@ -303,6 +312,7 @@ class Decision:
     is_required: bool = False
     regressions: Sequence[Regression] = ()
     warnings: Sequence[str] = field(default_factory=tuple)
+    undecided: Undecided = "wait"
 
     @property
     def models(self) -> dict[str, dict[str, ModelReport]]:
@@ -335,12 +345,15 @@ class Decision:
     def exit_code(self) -> int:
         """0: a model meets every requirement. 3: none does, one is undecided. 4: none can, or one is worse.
 
+        With `undecided` "pass", a model without enough data counts as one that meets them.
+
         "Worse" is worse than the baseline; without a shared item, that is undecided.
         """
         if any(one.is_worse for one in self.regressions):
             return NO_MODEL_PASSES
         outcomes = set(self.outcomes().values())
-        if "pass" in outcomes or not self.is_required:
+        passing = {"pass", "not enough data"} if self.undecided == "pass" else {"pass"}
+        if outcomes & passing or not self.is_required:
             return UNDECIDED if any(one.difference is None for one in self.regressions) else 0
         return UNDECIDED if outcomes - {"fail"} or not outcomes else NO_MODEL_PASSES
 

@@ -88,7 +88,8 @@ class ModelItems:
         confusions: How often one tool was called in place of another.
         arguments: Wrong or missing, and all, by tool and argument.
         trajectories: Figures of the calls of an agent; empty for other answers.
-        calls: How often each tool was called.
+        calls: How often each tool was called, over all runs.
+        runs: Number of runs with an answer.
     """
 
     rows: Mapping[str, ScoredItem]
@@ -99,9 +100,15 @@ class ModelItems:
     arguments: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     trajectories: list[TrajectoryFigures] = field(default_factory=list)
     calls: Counter[str] = field(default_factory=Counter)
+    runs: int = 0
+
+    def count(self, answer: ItemAnswer) -> None:
+        """Count the calls of an answer."""
+        self.calls.update(answer.tools)
+        self.runs += 1
 
     def add(self, gold: ItemGold, answer: ItemAnswer, trial: int = 0) -> None:
-        """Add the answer to an item in a trial. All are counted; the page shows that of the first trial."""
+        """Add the answer to an item in a trial; the page shows that of the first trial."""
         if trial == 0:
             used = self.usage.get(gold.id)
             names = ("prompt_tokens", "completion_tokens", "dollars")
@@ -109,7 +116,6 @@ class ModelItems:
             self.answers[gold.id] = zlib.compress(_encoded(content).encode(), 1)
         if answer.trajectory is not None:
             self.trajectories.append(answer.trajectory)
-        self.calls.update(answer.tools)
         if (pair := confused(gold.tools, answer.tools)) is not None:
             self.confusions[pair] += 1
         for tool in answer.harm:

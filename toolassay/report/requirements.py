@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,19 +14,22 @@ from toolassay.errors import UsageError
 from toolassay.metrics.confidence_interval import NOTHING, Interval, mean_intervals
 from toolassay.report.axes import Axes
 from toolassay.tables import percent
-from toolassay.text_formatting import two_digits
+from toolassay.text_formatting import count_of, two_digits
 
 Status = Literal["pass", "fail", "not enough data", "not measured"]
 NAMES: Mapping[str, str] = {
     **dict.fromkeys(("accuracy", "side_effects", "attack_success", "pass_k"), "%"),
     "cost": "USD per 1,000 items",
     **dict.fromkeys(("latency_p50", "latency_p95"), "s"),
+    "calls": "calls",
 }
-"""The unit of each quantity that a requirement may name."""
+"""The unit of each quantity that a requirement may name; `calls` has a tool, as in "calls(refund)<=0"."""
 _LEVEL = 0.95
 
-# "accuracy >= 80 %" matches, "accuracy = 80" does not: exact equality is never meant.
-_RULE = re.compile(r"\s*(?P<name>\w+)\s*(?P<sign><=|>=|<|>)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)\s*")
+# "accuracy >= 80 %" and "calls(refund) <= 0" match, "accuracy = 80" does not: exact equality is never meant.
+_RULE = re.compile(
+    r"\s*(?P<name>\w+)\s*(?:\((?P<tool>[^()]+)\))?\s*(?P<sign><=|>=|<|>)\s*(?P<number>\d+(?:\.\d+)?)\s*(?P<percent>%?)\s*"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +41,14 @@ class Requirement:
         is_most: Whether the bound is an upper one.
         is_strict: Whether the bound itself is excluded.
         bound: As a share from 0 to 1 for percentages, else in the unit of the quantity.
+        tool: The tool whose calls are counted; empty for other quantities.
     """
 
     name: str
     is_most: bool
     is_strict: bool
     bound: float
+    tool: str = ""
 
     @classmethod
     def parse(cls, text: str) -> Requirement:
@@ -63,18 +68,28 @@ class Requirement:
         name, number = found["name"], float(found["number"])
         if name not in NAMES:
             raise UsageError(f"'{name}' is no quantity of a model", fix=f"choose from {', '.join(NAMES)}")
+        tool = (found["tool"] or "").strip()
+        if bool(tool) != (name == "calls"):
+            raise UsageError(
+                f"'{text}' is no requirement", fix="write calls(TOOL)<=NUMBER; other names have no tool"
+            )
         is_share = NAMES[name] == "%"
         if is_share and not found["percent"]:
             raise UsageError(f"'{text}' has no unit", fix=f"write {name}{found['sign']}{found['number']}%")
         if not is_share and found["percent"]:
             raise UsageError(f"{name} is no share", fix=f"write the number in {NAMES[name]}")
         bound = number / 100 if is_share else number
-        return cls(name, found["sign"][0] == "<", len(found["sign"]) == 1, bound)
+        return cls(name, found["sign"][0] == "<", len(found["sign"]) == 1, bound, tool)
 
     def __str__(self) -> str:
         sign = ("<" if self.is_most else ">") + ("" if self.is_strict else "=")
         number = f"{100 * self.bound:g}%" if NAMES[self.name] == "%" else f"{self.bound:g}"
-        return f"{self.name}{sign}{number}"
+        return f"{self.quantity}{sign}{number}"
+
+    @property
+    def quantity(self) -> str:
+        """The key of the quantity among those of a model."""
+        return f"{self.name}({self.tool})" if self.tool else self.name
 
     def is_met_by(self, value: float) -> bool:
         """Whether a value is on the required side.
@@ -179,6 +194,8 @@ def _shown(name: str, value: float, low: float | None, high: float | None, measu
             return percent(number, sign="")
         return "unlimited" if math.isinf(number) else f"{number:.3g}"
 
+    if name == "calls":
+        return f"{value:,.0f} in {count_of(measured.n, 'run')}"
     unit = {"%": "%", "s": "s"}.get(NAMES[name], "USD")
     bounds = f" ({shown(low)} to {shown(high)})" if low is not None and high is not None else ""
     return f"{'at least ' * measured.is_at_least}{shown(value)} {unit}{bounds} of {measured.n:,}"
@@ -229,6 +246,22 @@ def quantities(
         "latency_p50": _latency_of(axes, seconds, 0.5),
         "latency_p95": _latency_of(axes, seconds, 0.95),
     }
+
+
+def calls_of(tool: str, made: Mapping[str, int], runs: int, known: Container[str] | None) -> Measured:
+    """How often a model called a tool over all its runs: an observed count, without an interval.
+
+    Args:
+        tool: Its name.
+        made: Number of calls by tool.
+        runs: Number of runs of items; 0 if no answers are known.
+        known: The tools of the data; None if no file lists them.
+    """
+    if known is not None and tool not in known:
+        return Measured(NOTHING, 0, "the tool list has no such tool", is_possible=False)
+    if not runs:
+        return Measured(NOTHING, 0, "its predictions are not there")
+    return Measured(Interval(made.get(tool, 0), None, None), runs)
 
 
 def attack_success(axes: Axes) -> Measured:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,17 @@ from numpy.typing import NDArray
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
+from toolassay.metrics.significance import LEVEL, compare_all, compare_pairs
 from toolassay.report.axes import Axes
 from toolassay.report.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
 from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
 
 _NOTICED = 0.01  # seconds; a shorter wait is no queue
-Pairs = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+RankTest = Literal["rank verification", "max-T"]
+"""What decides whether a model differs from the leader. Rank verification (Hung and Fithian, 2019): that the
+leader is better than every other model, each at p < 0.05 alone, needs no correction although it was chosen by
+the same scores. Else the step-down maxT procedure over all pairs of models."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,10 @@ class Place:
         rank: From 1; models with equal scores share a rank; None for baselines.
         score: Mean score over its own items.
         difference: Its score minus that of the leader, on the items of both; None for the leader.
-        p: p-value of no difference to the leader, with Holm's correction over all models.
+        p: p-value of no difference to the leader, by `test`.
+        test: The test; None for the leader, and for a model that shares no item with it.
+        may_be_best: Whether no ranked model is significantly better, by the tests of all pairs; False for
+            baselines.
         n: Number of items that it shares with the leader.
         smallest_detectable: Smallest difference to the leader that n items would show with a power of 80 %.
     """
@@ -70,6 +75,8 @@ class Place:
     score: float
     difference: Interval = NOTHING
     p: float | None = None
+    test: RankTest | None = None
+    may_be_best: bool = False
     n: int = 0
     smallest_detectable: float | None = None
 
@@ -105,7 +112,57 @@ def choose_score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
     return next(useful, shared[0])
 
 
-def in_order(contenders: Sequence[Contender], score: str) -> list[Place]:
+def _mean_of_known(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else 0.0
+
+
+@dataclass(frozen=True)
+class ScoreMatrix:
+    """The scores of all models on all items.
+
+    Attributes:
+        columns: Column of each model, by name.
+        scores: Shape (items, models); NaN for an item that a model lacks.
+        clusters: Number of each item's cluster, shape (items,).
+    """
+
+    columns: Mapping[str, int]
+    scores: NDArray[np.float64]
+    clusters: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, contenders: Sequence[Contender], score: str) -> ScoreMatrix:
+        """The items of models in the same data folders, in the order of folders and ids."""
+        places: dict[tuple[int, str, int], int] = {}
+        cells: list[tuple[int, int, float]] = []
+        clusters: list[int] = []
+        for column, contender in enumerate(contenders):
+            for folder, table in enumerate(contender.tables):
+                values = table.columns([score])[:, 0].tolist()
+                for key, row in table.rows.items():
+                    # An id with another label in one of the files is not the same item.
+                    item = folder, key, int(table.labels[row])
+                    if item not in places:
+                        places[item] = len(places)
+                        # A cluster of one folder is none of another one.
+                        clusters.append(int(table.clusters[row]) ^ folder)
+                    cells.append((places[item], column, values[row]))
+        scores = np.full((len(places), len(contenders)), np.nan)
+        rows, columns, found = zip(*cells, strict=True) if cells else ((), (), ())
+        scores[list(rows), list(columns)] = found
+        order = [places[item] for item in sorted(places)]
+        names = {one.name: column for column, one in enumerate(contenders)}
+        return cls(names, scores[order], np.array(clusters, dtype=np.int64)[order])
+
+    def pair(self, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Scores of two models on the items that both have, shape (items, 2), and their clusters."""
+        scores = self.scores[:, [self.columns[first], self.columns[second]]]
+        shared = ~np.isnan(scores).any(axis=1)
+        return scores[shared], self.clusters[shared]
+
+
+def in_order(contenders: Sequence[Contender], score: str, matrix: ScoreMatrix | None = None) -> list[Place]:
     """The places of models by a score, complete runs before partial ones, baselines last.
 
     Incomplete runs are ranked by how many others they beat on the items of both, because the items of one may
@@ -114,12 +171,14 @@ def in_order(contenders: Sequence[Contender], score: str) -> list[Place]:
     Args:
         contenders: Models with items in the same data folders.
         score: Name of the item score.
+        matrix: Their scores, if they are known.
     """
     wins = dict.fromkeys((one.name for one in contenders), 0)
     for one, two in combinations((one for one in contenders if not one.is_complete), 2):
         if one.is_ranked == two.is_ranked:
-            first, second, _ = _shared_in_all(one, two, score)
-            gap = _mean_of_known(first - second)
+            matrix = matrix or ScoreMatrix.of(contenders, score)
+            scores, _ = matrix.pair(one.name, two.name)
+            gap = _mean_of_known(scores[:, 0] - scores[:, 1])
             wins[one.name] += gap > 0
             wins[two.name] += gap < 0
     means = {one.name: one.mean(score) for one in contenders}
@@ -139,7 +198,7 @@ def in_order(contenders: Sequence[Contender], score: str) -> list[Place]:
 def rank(
     contenders: Sequence[Contender], score: str, *, resamples: int = 10_000, seed: int = 0
 ) -> list[Place]:
-    """`in_order`, with each model compared with the leader on the items of both.
+    """`in_order`, with each model compared with the leader on the items of both (see `RankTest`).
 
     The comparison is paired; the items of a cluster count as one piece of evidence (`metrics.significance`).
 
@@ -149,47 +208,47 @@ def rank(
         resamples: Number of resamples of the intervals and the randomisation test.
         seed: Random seed of both.
     """
-    places, by_name = in_order(contenders, score), {one.name: one for one in contenders}
-    results: list[PairedResult | None] = []
-    for place in places[1:]:
-        baseline, values, clusters = _shared_in_all(by_name[places[0].name], by_name[place.name], score)
-        compare = partial(compare_pairs, clusters=clusters, resamples=resamples, seed=seed)
-        results += compare(baseline[:, None], values[:, None]) if len(values) else [None]
-    adjusted = holm([None if result is None else result.p for result in results])
-    compared = [
-        replace(place, difference=one.difference, p=p, n=one.n, smallest_detectable=one.smallest_detectable)
-        if one
-        else place
-        for place, one, p in zip(places[1:], results, adjusted, strict=True)
-    ]
-    return places[:1] + compared
-
-
-def _mean_of_known(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else 0.0
-
-
-def _shared_in_all(first: Contender, other: Contender, score: str) -> Pairs:
-    """Scores of both models and clusters of the items that both have in each folder, sorted by id."""
-    pairs = []
-    for folder, (one, two) in enumerate(zip(first.tables, other.tables, strict=True)):
-        # An id with another label in one of the files is not the same item.
-        shared = sorted(
-            key
-            for key, row in one.rows.items()
-            if key in two.rows and one.labels[row] == two.labels[two.rows[key]]
+    matrix = ScoreMatrix.of(contenders, score)
+    places = in_order(contenders, score, matrix)
+    if len(places) < 2:
+        return [replace(place, may_be_best=place.rank is not None) for place in places]
+    leader, *others = places
+    tests = compare_all(matrix.scores, clusters=matrix.clusters, resamples=resamples, seed=seed)
+    compared: list[Place] = []
+    for place in others:
+        pair = matrix.columns[leader.name], matrix.columns[place.name]
+        scores, clusters = matrix.pair(leader.name, place.name)
+        if not len(scores):
+            compared.append(place)
+            continue
+        (one,) = compare_pairs(
+            scores[:, :1], scores[:, 1:], clusters=clusters, resamples=resamples, seed=seed
         )
-        rows = np.array([(one.rows[key], two.rows[key]) for key in shared], dtype=np.int64).reshape(-1, 2)
-        pairs.append(
-            (
-                one.columns([score])[rows[:, 0], 0],
-                two.columns([score])[rows[:, 1], 0],
-                one.clusters[rows[:, 0]] ^ np.int64(folder),  # a cluster of one folder is none of another one
+        compared.append(
+            replace(
+                place,
+                difference=one.difference,
+                p=float(tests.adjusted[pair]),
+                test="max-T",
+                n=one.n,
+                smallest_detectable=one.smallest_detectable,
             )
         )
-    baseline, values, clusters = (np.concatenate(column) for column in zip(*pairs, strict=True))
-    return baseline, values, clusters
+    # A built-in program that is better than every model is not ranked, and nothing is verified of it.
+    below = [place for place in compared if place.rank is not None or place.score < leader.score]
+    columns = {place.name: matrix.columns[place.name] for place in below}
+    first = matrix.columns[leader.name]
+    if tests.leads(first, list(columns.values())):
+        verified = [
+            replace(place, p=float(tests.p[first, columns[place.name]]), test="rank verification")
+            if place.name in columns
+            else place
+            for place in compared
+        ]
+        return [replace(leader, may_be_best=leader.rank is not None), *verified]
+    ranked = [place.name for place in places if place.rank is not None]
+    best = {ranked[at] for at in tests.may_be_best([matrix.columns[name] for name in ranked])}
+    return [replace(place, may_be_best=place.name in best) for place in (leader, *compared)]
 
 
 @dataclass(frozen=True)
@@ -244,6 +303,7 @@ class ModelReport:
                 {
                     **dict(zip(("difference", "low", "high"), place.difference, strict=True)),
                     "p": place.p,
+                    "test": place.test,
                     "n": place.n,
                     "is_significant": place.differs,
                 }

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
-from msgspec.structs import replace
 
 from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
-from toolassay.calls.execution_record import FILE, SIMULATOR, Execution, read_executions
+from toolassay.calls.execution_record import FILE, RUN, SIMULATOR, Execution, read_executions
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
@@ -28,7 +27,7 @@ from toolassay.executors.plan_run import (
     ExecutionWork,
     PlanSet,
     RunRules,
-    compared,
+    compared_execution,
     recorded_execution,
     run_plans,
 )
@@ -45,8 +44,6 @@ from toolassay.tables import Result, Table
 from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 
-RUN = "execution"
-"""Folder of journal and manifest, in the data folder or in the run of a model."""
 _MOST_REASONS = 6
 _CONFLICT_FIX = "use the settings it began with, or --force (keeps the earlier executions under a dated name)"
 _MOST_NAMED = 5  # requests in a line of the screen
@@ -279,16 +276,10 @@ def judge_agent(
         screen.say(f"{WARNING}{predictions.stem}: its outcome is not judged; {problem}")
         return None
     judged = {
-        number: [_compared(one, ignore) for one in every if one.id in gold] for number, every in made.items()
+        number: [compared_execution(one, ignore) for one in every if one.id in gold]
+        for number, every in made.items()
     }
     return _judged(folder, gold, judged, predictions, metrics, executor, screen)
-
-
-def _compared(execution: Execution, ignore: Sequence[str]) -> Execution:
-    after = execution.state_after
-    if after is None:
-        return execution
-    return replace(execution, state_after=replace(after, changes=compared(after.changes, ignore)))
 
 
 def _gold(folder: DataFolder) -> dict[Any, Execution]:

@@ -12,6 +12,7 @@ from toolassay.backinstruct.critics import MODES
 from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
 from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.calls.execution_record import RUN
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.files import copy_file
@@ -21,7 +22,7 @@ from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked, GateSettings, check_into
-from toolassay.stages.execute import RUN, ExecutionSettings, execute
+from toolassay.stages.execute import ExecutionSettings, execute
 from toolassay.stages.live_values import LiveSettings
 
 

@@ -33,7 +33,7 @@ from toolassay.evaluation.metrics_file import (
     read_groups,
     read_signature,
 )
-from toolassay.evaluation.places import EVERY_MODEL, prediction_folder
+from toolassay.evaluation.places import EVERY_MODEL, default_predictions, prediction_folder
 from toolassay.exporters.dataset_card import read_funnel
 from toolassay.files import write_json, write_text
 from toolassay.gold import Gold
@@ -47,6 +47,7 @@ from toolassay.report.decision import (
     Decision,
     FolderReport,
     Regression,
+    Undecided,
     Verdict,
     junit,
     sentences,
@@ -61,7 +62,7 @@ from toolassay.report.report_page import (
     drawn_ids,
     write_report_page,
 )
-from toolassay.report.requirements import Measured, Requirement, check, quantities
+from toolassay.report.requirements import Measured, Requirement, calls_of, check, quantities
 from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_score, rank, scoreboard_table
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS, options_of
@@ -178,6 +179,7 @@ def _folder_report(
     score = choose_score(folder.ranked_by, contenders)
     places = rank(contenders, score, seed=seed)
     by_model = {place.name: place for place in places}
+    tools = folder.folder.library() if folder.folder.tool_desc.is_file() else None
     reports = []
     for run in folder.runs:
         used = list(folder.all_usage(run.model))
@@ -186,12 +188,18 @@ def _folder_report(
             [one.seconds for one in used if one.is_answered and one.seconds is not None],
             [one.dollars for one in used if one.dollars is not None],
         )
+        items = page.models[run.model]
+        for one in requirements:
+            if one.tool:
+                measured[one.quantity] = calls_of(one.tool, items.calls, items.runs, tools)
         # Without its tools, the scores are not those of the model.
         nothing = Measured(NOTHING, 0, TOOLS_MISSING.note) if run.mark == TOOLS_MISSING else None
-        checks = [check(one, nothing or measured[one.name]) for one in requirements if not run.is_baseline]
+        checks = [
+            check(one, nothing or measured[one.quantity]) for one in requirements if not run.is_baseline
+        ]
         warnings = list(_warnings(folder, run, places))
-        harmful = page.models[run.model].harmful_tools
-        reports.append(ModelReport(run, by_model.get(run.model), measured, checks, warnings, harmful))
+        place = by_model.get(run.model)
+        reports.append(ModelReport(run, place, measured, checks, warnings, items.harmful_tools))
     order = {place.name: number for number, place in enumerate(places)}
     reports.sort(key=lambda one: (one.axes.is_baseline, order.get(one.name, len(order))))
     noun = folder.benchmark.about.item
@@ -371,6 +379,7 @@ class ReportSettings:
             metrics folder.
         metrics_dir: Metrics folder, below each data folder or as a path.
         require: Requirements such as "accuracy>=80%"; the names are those of `report.decision.NAMES`.
+        undecided: What requirements without enough data mean: "wait" (exit code 3) or "pass" (0).
         baseline: Model of the report, or metrics file, that no model may be significantly worse than.
         seed: Random seed of intervals and tests.
     """
@@ -379,6 +388,7 @@ class ReportSettings:
     prediction_dir: str | Path = "predictions"
     metrics_dir: str | Path | None = None
     require: Sequence[str] = ()
+    undecided: Undecided = "wait"
     baseline: str | Path | None = None
     seed: int = 0
 
@@ -432,16 +442,15 @@ def build_report(
     """
     requirements = [Requirement.parse(text) for text in settings.require]
     given = [data_dir] if isinstance(data_dir, str | Path) else list(data_dir)
-    where = settings.prediction_dir, settings.metrics_dir
-    places = [ScoredFolder.at(one, *where) for one in dict.fromkeys(map(Path, given))]
-    names = [place.name for place in places]
-    places = [
-        place if names.count(place.name) == 1 else replace(place, name=place.folder.path.as_posix())
-        for place in places
-    ]
     llm, seed = settings.llm, settings.seed
     wanted = [llm] if isinstance(llm, str) else list(dict.fromkeys(llm))
-    by_place = [place.models if EVERY_MODEL in wanted else wanted for place in places]
+    found = [place for one in dict.fromkeys(map(Path, given)) for place in _places(one, wanted, settings)]
+    names = Counter(place.name for place, _ in found)
+    places = [
+        place if names[place.name] == 1 else replace(place, name=place.folder.path.as_posix())
+        for place, _ in found
+    ]
+    by_place = [models for _, models in found]
     known_models = dict.fromkeys(model for models in by_place for model in models)
     # Built-in programs are not ranked and come last.
     models = sorted(known_models, key=lambda model: (model in BUILT_IN, model in BASELINES))
@@ -486,7 +495,7 @@ def build_report(
     contents = []
     with screen.progress("reading predictions", sum(len(folder.runs) for folder in folders)) as advance:
         for folder in folders:
-            content, lacking = _page_folder(folder)
+            content, lacking = _page_folder(folder, counts_calls=any(one.tool for one in requirements))
             contents.append(content)
             remarks += lacking
             for _ in folder.runs:
@@ -495,15 +504,15 @@ def build_report(
         _folder_report(one, page, requirements, seed) for one, page in zip(folders, contents, strict=True)
     ]
     verdict = reports[0].verdict if len(reports) == 1 else _verdict_of_all(folders, seed)
-    decision = Decision(reports, verdict, bool(requirements), warnings=remarks)
+    decision = Decision(reports, verdict, bool(requirements), warnings=remarks, undecided=settings.undecided)
     if settings.baseline is not None:
         base = str(settings.baseline)
-        found = [
+        compared = [
             one
             for folder, page in zip(folders, contents, strict=True)
             for one in regressions(folder, page, base, seed=seed)
         ]
-        decision = replace(decision, regressions=found)
+        decision = replace(decision, regressions=compared)
     pages = [
         PageFolder(
             report,
@@ -517,10 +526,42 @@ def build_report(
     return AxesReport(ranked, missing, notes, decision, pages)
 
 
-def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
+def _places(
+    data_dir: Path, wanted: Sequence[str], settings: ReportSettings
+) -> Iterator[tuple[ScoredFolder, Sequence[str]]]:
+    """A data folder with the models to report, once for each prediction folder that has some of them.
+
+    Without `--prediction_dir`, a model that is named is found in any prediction folder.
+
+    Raises:
+        UsageError: The data folder does not exist.
+    """
+    given = ScoredFolder.at(data_dir, settings.prediction_dir, settings.metrics_dir)
+    known = given.models
+    if EVERY_MODEL in wanted:
+        yield given, known
+        return
+    is_default = str(settings.prediction_dir) == PREDICTIONS and settings.metrics_dir is None
+    elsewhere: dict[str, list[str]] = {}
+    here: list[str] = []
+    for model in wanted:
+        home = default_predictions(given.folder.path, model) if is_default and model not in known else None
+        (here if home is None else elsewhere.setdefault(home, [])).append(model)
+    if here:
+        yield given, here
+    for home, models in elsewhere.items():
+        place = ScoredFolder.at(data_dir, home, None)
+        yield replace(place, name=f"{place.name} ({home})"), models
+
+
+def _page_folder(folder: ScoredFolder, *, counts_calls: bool) -> tuple[FolderPage, list[str]]:
     """The items of a folder in detail, for the page, and notes on what has no details.
 
     Details need the data and the predictions, which may be elsewhere; without them the page has the scores.
+
+    Args:
+        folder: Data folder.
+        counts_calls: Read the answers to items that the page does not show, too.
 
     Raises:
         UsageError: A file of items is malformed.
@@ -547,10 +588,11 @@ def _page_folder(folder: ScoredFolder) -> tuple[FolderPage, list[str]]:
             rows = {row.id: row for row in every if shown is None or row.id in shown}
         items = models[run.model] = ModelItems(rows, folder.usage.get(run.model, {}))
         if golds and folder.predictions is not None and folder.output(run.model) is not None:
-            only = None if shown is None else golds.keys()
+            only = None if shown is None or counts_calls else golds.keys()
             try:
                 for trial in folder.trials(run.model):
                     for key, answer in details.answers(folder.folder, trial.folder, run.model, only):
+                        items.count(answer)
                         if key in golds:
                             items.add(golds[key], answer, trial.number)
             except UsageError as error:

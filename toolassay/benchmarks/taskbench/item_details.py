@@ -23,7 +23,7 @@ from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.calls.execution_record import Execution
+from toolassay.calls.execution_record import RUN, Execution
 from toolassay.data_folder import DataFolder, Say
 from toolassay.dataset import LastLabels, read_labels, repository_form
 from toolassay.episodes.episode import training_messages
@@ -41,7 +41,8 @@ from toolassay.evaluation.item_detail import (
     TrajectoryFigures,
 )
 from toolassay.evaluation.line_index import LineIndex
-from toolassay.executors.plan_run import PlannedItem, PlanSet
+from toolassay.executors.outcome import judge
+from toolassay.executors.plan_run import PlannedItem, PlanSet, compared_execution
 from toolassay.gold import Gold
 from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
 from toolassay.requests import Requests, key_of
@@ -49,6 +50,7 @@ from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
+from toolassay.tools import ToolLibrary
 
 
 def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
@@ -132,13 +134,14 @@ def plan_answers(
     folder: DataFolder, predictions: Path, llm: str, only: Collection[str] | None = None
 ) -> Iterator[tuple[str, ItemAnswer]]:
     """What a model planned for each request with a label, or for those with some ids."""
-    reader, trial = _reader(folder), Trial(predictions, llm)
+    reader, trial, library = _reader(folder), Trial(predictions, llm), folder.library()
     journal_file = trial.run_folder / JOURNAL
     with contextlib.ExitStack() as stack:
         lines = stack.enter_context(LineIndex(trial.output, fix="make it with inference.py"))
         place = predictions / "executions" / f"{trial.output.stem}.jsonl"
         execution = _executions(stack, place)
         gold_execution = _executions(stack, folder.path / EXECUTIONS)
+        ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
         agent = _agent(folder, trial)
         journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
         if journal is not None:
@@ -154,10 +157,13 @@ def plan_answers(
             request = request_of_label(label)
             entry = PlanEntry() if journal is None else entry_of(journal, request)
             answer = _answer(reader, gold, label, found.result, entry.response)
-            more = _ran(execution(str(label["id"])), "Plan, executed")
+            made, ran = execution(str(label["id"])), gold_execution(str(label["id"]))
+            more = _ran(made, "Plan, executed")
+            if made is not None and ran is not None:
+                harm = _harmful(ran, compared_execution(made, ignore), library)
+                answer = replace(answer, harm=harm)
             if journal is not None and agent is not None and entry.plan is not UNSET:
                 talk = recorded_conversation(agent, request, journal, entry)
-                ran = gold_execution(str(label["id"]))
                 wanted: list[tuple[str, Mapping[str, Any] | None]] = [(name, None) for name in gold.names]
                 if ran is not None and ran.outcome == "ran":
                     wanted = [(call.tool, call.arguments) for call in ran.calls]
@@ -248,6 +254,25 @@ def _ran(execution: Execution | None, title: str) -> list[Section]:
         rows = [("", (place, _state(one["before"]), _state(one["after"]))) for place, one in changes]
         found.append(Section.of_rows(f"{title}: changes", ("place", "before", "after"), rows))
     return found
+
+
+def _harmful(gold: Execution, made: Execution, library: ToolLibrary) -> list[str]:
+    """The tools that made unwanted changes: of calls that the gold lacks, those that may change something."""
+    verdict = judge(gold, made)
+    if verdict is None or not verdict.unwanted:
+        return []
+    left = [(call.tool, call.arguments) for call in gold.calls]
+    blamed = []
+    for call in made.calls:
+        if (call.tool, call.arguments) in left:
+            left.remove((call.tool, call.arguments))
+        elif call.error is None and not _is_read_only(library, call.tool):
+            blamed.append(call.tool)
+    return list(dict.fromkeys(blamed))
+
+
+def _is_read_only(library: ToolLibrary, tool: str) -> bool:
+    return tool in library and library[tool].annotations.get("readOnlyHint") is True
 
 
 def _result_text(text: str | None, result: Any) -> str:
