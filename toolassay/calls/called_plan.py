@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from toolassay.calls.execution_record import ExecutedCall
 from toolassay.graph.traces import identifies, is_distinctive, is_said
 from toolassay.output_paths import Part, Reference, reference_text
-from toolassay.tools import ToolLibrary
+from toolassay.tools import Tool, ToolLibrary
 
 _MOST_VALUES = 50_000  # of a result in which an argument is looked for
 _DEEPEST = 32
@@ -43,22 +43,15 @@ def plan_of_calls(calls: Sequence[ExecutedCall], request: str, library: ToolLibr
                 return {name: filled(one, (*parts, name)) for name, one in value.items()}
             if isinstance(value, list):
                 return [filled(one, (*parts, place)) for place, one in enumerate(value)]
-            found = [place for place, source in enumerate(sources) if _key(value) in source]
-            if len(found) != 1 or value in (None, True, False, "") or is_said(value, request):
-                return value
-            if not identifies(parts) and not is_distinctive(value, parts, library[call.tool]):
+            found = [place for place, source in enumerate(sources) if value_key(value) in source]
+            if len(found) != 1 or not may_come_from_result(value, parts, request, library[call.tool]):
                 return value
             links[kept[found[0]].tool, call.tool] = None
-            return reference_text(Reference(found[0], sources[found[0]][_key(value)]))
+            return reference_text(Reference(found[0], sources[found[0]][value_key(value)]))
 
         arguments = [{"name": name, "value": filled(one, (name,))} for name, one in call.arguments.items()]
         nodes.append({"task": call.tool, "arguments": arguments})
-        own = {_key(value) for _, value in _leaves(dict(call.arguments))}
-        places: dict[str, tuple[Part, ...]] = {}
-        for parts, value in _leaves(call.result):
-            if len(places) < _MOST_VALUES and _key(value) not in own:
-                places.setdefault(_key(value), parts)
-        sources.append(places)
+        sources.append(given_values(call.arguments, call.result))
     return {
         "task_steps": [],
         "task_nodes": nodes,
@@ -66,14 +59,40 @@ def plan_of_calls(calls: Sequence[ExecutedCall], request: str, library: ToolLibr
     }
 
 
-def _key(value: Any) -> str:
+def may_come_from_result(value: Any, parts: tuple[Part, ...], request: str, tool: Tool) -> bool:
+    """Whether a value that an earlier result has was taken from it: the request does not state it, and it is
+    unlikely to recur by chance.
+
+    Args:
+        value: A value that is no list or object.
+        parts: Its place in the arguments.
+        request: The request.
+        tool: The tool that takes it.
+    """
+    if value in (None, True, False, "") or is_said(value, request):
+        return False
+    return identifies(parts) or is_distinctive(value, parts, tool)
+
+
+def given_values(arguments: Mapping[str, Any], result: Any) -> dict[str, tuple[Part, ...]]:
+    """The first place of each value in a result, by `value_key`; those of its own arguments are not given."""
+    own = {value_key(value) for _, value in leaves(dict(arguments))}
+    places: dict[str, tuple[Part, ...]] = {}
+    for parts, value in leaves(result):
+        if len(places) < _MOST_VALUES and value_key(value) not in own:
+            places.setdefault(value_key(value), parts)
+    return places
+
+
+def value_key(value: Any) -> str:
+    """A text that is equal for equal values that are no lists or objects."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def _leaves(value: Any, parts: tuple[Part, ...] = ()) -> Iterator[tuple[tuple[Part, ...], Any]]:
+def leaves(value: Any, parts: tuple[Part, ...] = ()) -> Iterator[tuple[tuple[Part, ...], Any]]:
     """The values in a JSON value that are no lists or objects, each with its path."""
     if isinstance(value, dict | list) and len(parts) < _DEEPEST:
         for part, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _leaves(item, (*parts, part))
+            yield from leaves(item, (*parts, part))
     else:
         yield parts, value

@@ -21,6 +21,7 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
 )
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
+from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import DataFolder, Say
 from toolassay.dataset import LastLabels
 from toolassay.errors import ToolassayError, UsageError
@@ -135,6 +136,7 @@ def evaluate_folder(
         chosen if chosen is None else frozenset(map(str, chosen)),
         str(settings.get("ask", "plan")),
         with_digests=len(trials) > 1,
+        executions=executed_gold(folder, kind, str(settings.get("ask", "plan"))),
     )
     evaluation, strict = score_predictions(
         job,
@@ -172,6 +174,16 @@ def evaluate_folder(
         whole |= _retrieval(job)
     write_groups(target, evaluation.groups)
     return FolderEvaluation(llm, evaluation, target, done)
+
+
+def executed_gold(folder: DataFolder, kind: DependencyType, ask: str) -> Path | None:
+    """The executions of gold plans, by which values of references are compared; None where they do not apply.
+
+    Tools without schemas have no results with parts, and of calls in one answer nothing that depends on
+    results is compared.
+    """
+    path = folder.path.absolute() / EXECUTIONS
+    return path if kind == "schema" and ask != "calls" and path.is_file() else None
 
 
 def chosen_labels(

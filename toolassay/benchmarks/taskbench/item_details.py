@@ -19,7 +19,9 @@ from msgspec.structs import replace
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.taskbench.asking import CallItems
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of, request_of_label
+from toolassay.benchmarks.taskbench.evaluation import executed_gold
 from toolassay.benchmarks.taskbench.options import AGENTS
+from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
 from toolassay.calls.call_plan import Unfit, plan_of
 from toolassay.calls.execution_record import FILE as EXECUTIONS
@@ -143,6 +145,10 @@ def plan_answers(
         gold_execution = _executions(stack, folder.path / EXECUTIONS)
         ignore = (recorded_settings(folder.path / RUN) or {}).get("ignore", [])
         agent = _agent(folder, trial)
+        kind = folder.dependency_type(None, library=library)
+        ask = str((recorded_settings(trial.run_folder) or {}).get("ask", "plan"))
+        ran_gold = executed_gold(folder, kind, ask)
+        executed = None if ran_gold is None else ExecutedGold(ran_gold, reader, library)
         journal = Journal(journal_file, read_only=True) if journal_file.is_file() else None
         if journal is not None:
             stack.callback(journal.close)
@@ -156,7 +162,7 @@ def plan_answers(
                 continue
             request = request_of_label(label)
             entry = PlanEntry() if journal is None else entry_of(journal, request)
-            answer = _answer(reader, gold, label, found.result, entry.response)
+            answer = _answer(reader, gold, label, found.result, entry.response, executed)
             made, ran = execution(str(label["id"])), gold_execution(str(label["id"]))
             more = _ran(made, "Plan, executed")
             if made is not None and ran is not None:
@@ -291,7 +297,14 @@ def _reader(folder: DataFolder) -> PlanReader:
     return PlanReader(library, folder.dependency_type(None, library=library))
 
 
-def _answer(reader: PlanReader, gold: Plan, label: Mapping[str, Any], result: Any, raw: Any) -> ItemAnswer:
+def _answer(
+    reader: PlanReader,
+    gold: Plan,
+    label: Mapping[str, Any],
+    result: Any,
+    raw: Any,
+    executed: ExecutedGold | None,
+) -> ItemAnswer:
     predicted = reader.plan(result)
     if not isinstance(raw, str):
         raw = json.dumps(result, ensure_ascii=False) if isinstance(result, dict) else None
@@ -299,6 +312,8 @@ def _answer(reader: PlanReader, gold: Plan, label: Mapping[str, Any], result: An
         empty = Plan([], [] if gold.arguments is not None else None, [], None, gold.has_types)
         wanted, _ = drawn_plans(gold, label, empty, {})
         return ItemAnswer(wanted, None, raw=raw)
+    if executed is not None:
+        gold, predicted = executed.compared(label, gold, result, predicted)
     wanted, given = drawn_plans(gold, label, predicted, result)
     steps = steps_text(result.get("task_steps"))
     sections = [Section("Steps", "text", steps)] if steps else []

@@ -69,6 +69,7 @@ def signature_parts(job: ScoringJob, further: Mapping[int, Path], bertscore: str
         "data": sha256_of(job.labels)[:12],
         "tools": _short(json.dumps(job.library.to_json())),
         "graph": _graph_hash(job.graph),
+        **({} if job.executions is None else {"gold": sha256_of(job.executions)[:12]}),
         **({"rouge": rouge_score_release()} if by_reference else {}),
         **({"rouge_median": "true"} if choices.rouge_median else {}),
         **({"compat": "published"} if choices.compat and compat_misfits(job) else {}),

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolassay.benchmarks.taskbench.entries import outcome_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
@@ -39,6 +39,9 @@ from toolassay.normalised_plan import Plan, PlanReader, plan_digest, without_res
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.screen import Progress, no_progress
 from toolassay.tools import ToolLibrary
+
+if TYPE_CHECKING:
+    from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 
 CHUNK = 2_500
 """Labels per chunk. The size is fixed, so that floating-point sums have the same order on any engine."""
@@ -69,6 +72,7 @@ class ScoringJob:
             links and arguments that depend on results are not compared.
         trial: the number of the trial; of a further one only the strict counts are needed.
         with_digests: whether equal plans are to be found, in several trials.
+        executions: `executions.jsonl`, by which references are compared by their values; None without it.
         keeps_texts: whether the pairs of steps are wanted, for BERTScore.
 
     Raises:
@@ -87,6 +91,7 @@ class ScoringJob:
     ask: str = "plan"
     trial: int = 0
     with_digests: bool = False
+    executions: Path | None = None
     keeps_texts: bool = False
 
     @cached_property
@@ -278,6 +283,11 @@ class ChunkScorer:
         self._job = job
         self._labels, self._lines = LineFile(job.labels), LineFile(job.predictions)
         self._reader = PlanReader(job.library, job.dependency_type)
+        self._executed: ExecutedGold | None = None
+        if job.executions is not None:
+            from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
+
+            self._executed = ExecutedGold(job.executions, self._reader, job.library)
         self._inventions = HallucinationCounter(job.library, job.graph, self._reader)
         self._installed = load_metrics(job.installed, RESERVED)
         self._run = RunOutcomes(job.run, outcome_of_label)
@@ -355,6 +365,8 @@ class ChunkScorer:
         if gold is not None:
             plan, outcome = self._answer(label, by_text, lines.by_text.number)
             plan = job.compared(plan, label)
+            if self._executed is not None and plan is not None and by_text is not None:
+                gold, plan = self._executed.compared(label, gold, by_text.result, plan)
             inventions = Hallucinations() if plan is None else self._inventions.count(plan)
             rouge: Sequence[float] = _NO_STEPS if gold.steps is None else _NO_ANSWER
             if gold.steps is not None and plan is not None and plan.steps is not None and job.with_steps:

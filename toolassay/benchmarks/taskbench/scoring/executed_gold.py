@@ -1,0 +1,238 @@
+"""Compares plans by the values of their references, where the gold plan was executed.
+
+A reference and a literal are equal if they have the same value, and a link counts if the value is that of its
+source. A value that several earlier results have comes from the source that the gold names, if it is one of
+them, else from the last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from toolassay.calls.call_plan import references
+from toolassay.calls.called_plan import given_values, leaves, may_come_from_result, value_key
+from toolassay.calls.execution_record import SIMULATOR, Execution
+from toolassay.evaluation.line_index import LineIndex
+from toolassay.executors.executor import CallResult
+from toolassay.executors.plan_run import Unresolvable, resolve_arguments, result_of
+from toolassay.normalised_plan import Argument, Plan, PlanReader, published_arguments
+from toolassay.tools import Tool, ToolLibrary
+
+Written = tuple[str, Mapping[str, Any]]
+"""The tool and the arguments of a call, as a plan has them."""
+
+
+class _Call(NamedTuple):
+    """A call of a plan.
+
+    Attributes:
+        tool: its name.
+        written: its arguments, with references.
+        values: its arguments, with values in place of the references that are known.
+        result: what it returned; None if that is not known.
+        gold: the gold node that it stands for; None for none.
+    """
+
+    tool: str
+    written: Mapping[str, Any]
+    values: Mapping[str, Any]
+    result: CallResult | None
+    gold: int | None
+
+
+class ExecutedGold:
+    """The executed gold plans of a data folder.
+
+    Args:
+        path: `executions.jsonl`.
+        reader: of the plans.
+        library: the tools.
+
+    Raises:
+        UsageError: the file is missing.
+    """
+
+    def __init__(self, path: Path, reader: PlanReader, library: ToolLibrary) -> None:
+        self._lines = LineIndex(path, fix="make it with toolassay execute")
+        self._reader, self._library = reader, library
+
+    def compared(
+        self, label: Mapping[str, Any], gold: Plan, result: Any, predicted: Plan
+    ) -> tuple[Plan, Plan]:
+        """Both plans with values in place of references; unchanged if the gold plan of the label did not run.
+
+        Args:
+            label: the label.
+            gold: its plan.
+            result: a predicted plan as it is written.
+            predicted: the same plan.
+        """
+        written = _written(result)
+        wanted = self._gold_calls(label)
+        if written is None or wanted is None:
+            return gold, predicted
+        made = self._predicted_calls(written, wanted)
+        links = self._links(made, wanted, str(label.get("user_request") or ""))
+        dropped = Counter(
+            (made[source].tool, made[target].tool)
+            for source, target in predicted.references
+            if (source, target) not in links
+        )
+        stated = list((Counter(predicted.stated_links) - dropped).elements())
+        return (
+            self._plan(wanted, gold, gold.stated_links, gold.references),
+            self._plan(made, predicted, stated, links),
+        )
+
+    def _plan(
+        self,
+        calls: Sequence[_Call],
+        plan: Plan,
+        stated: list[tuple[str, str]],
+        references: list[tuple[int, int]],
+    ) -> Plan:
+        """A plan with the values of its calls, and the links of these references."""
+        valued = Plan(
+            plan.names, [self._keys(call.tool, call.values) for call in calls], stated, plan.steps, False
+        )
+        valued.references = references
+        valued.links = valued.links_of(references)
+        return valued
+
+    def _keys(self, tool: str, values: Mapping[str, Any]) -> list[Argument]:
+        """The comparable arguments of a call."""
+        arguments = [{"name": name, "value": value} for name, value in values.items()]
+        plan = self._reader.plan({"task_nodes": [{"task": tool, "arguments": arguments}]})
+        return plan.arguments[0] if plan is not None and plan.arguments else []
+
+    def _gold_calls(self, label: Mapping[str, Any]) -> list[_Call] | None:
+        """The calls of a gold plan that ran, by node; None if it did not, or was another plan then."""
+        number, written = self._lines.by_text.get(str(label["id"])), _written(label)
+        if number is None or written is None:
+            return None
+        try:
+            execution = msgspec.convert(self._lines.read(number), Execution)
+        except (KeyError, TypeError, ValueError):
+            return None
+        executed = {call.node: call for call in execution.calls}
+        if execution.outcome != "ran" or execution.executor == SIMULATOR or len(executed) != len(written):
+            return None
+        calls = []
+        for node, (tool, arguments) in enumerate(written):
+            made = executed[node]
+            is_same = tool == made.tool and all(
+                list(references(value)) or made.arguments.get(name) == value
+                for name, value in arguments.items()
+            )
+            if not is_same:
+                return None
+            calls.append(_Call(tool, arguments, made.arguments, result_of(made), node))
+        return calls
+
+    def _predicted_calls(self, written: Sequence[Written], gold: Sequence[_Call]) -> list[_Call]:
+        """Predicted calls, each with the gold call of its tool whose arguments are the most like its own.
+
+        A call that equals one of the gold has its result. References to any other call are read as those to
+        the gold call that it stands for, so that one wrong argument is not wrong again in the calls after it.
+        """
+        results: dict[int, CallResult] = {}
+        left = set(range(len(gold)))
+        made: list[_Call] = []
+        for place, (tool, arguments) in enumerate(written):
+            values = self._values(tool, arguments, results)
+            keys = Counter(self._keys(tool, values))
+            likeness = {
+                node: (keys & Counter(self._keys(tool, call.values))).total()
+                for node, call in enumerate(gold)
+                if call.tool == tool
+            }
+            equal = [node for node in likeness if Counter(self._keys(tool, gold[node].values)) == keys]
+            choices = [*(left & likeness.keys()), *equal]
+            best = max(choices, key=lambda node: (node in left, likeness[node], -node), default=None)
+            if best is not None and (known := gold[best].result) is not None:
+                results[place] = known
+                left.discard(best)
+            made.append(_Call(tool, arguments, values, results.get(place) if best in equal else None, best))
+        return made
+
+    def _values(
+        self, tool: str, arguments: Mapping[str, Any], results: Mapping[int, CallResult]
+    ) -> dict[str, Any]:
+        """Arguments with the values of references that are known."""
+        schema = self._library[tool].input_schema if tool in self._library else None
+        values = dict(arguments)
+        for name, value in arguments.items():
+            if list(references(value)):
+                with suppress(Unresolvable):
+                    values |= resolve_arguments({name: value}, results, schema)
+        return values
+
+    def _links(self, made: Sequence[_Call], gold: Sequence[_Call], request: str) -> list[tuple[int, int]]:
+        """The links of predicted calls, as (source, target)."""
+        links: dict[tuple[int, int], None] = {}
+        held = [_held(call) for call in made]
+        for target, call in enumerate(made):
+            own = None if call.gold is None else gold[call.gold]
+            for name, value in call.values.items():
+                asked = {source for source in references(call.written[name]) if source < len(made)}
+                sources = asked
+                if own is not None and self._is_equal(call, own, name):
+                    if wanted := set(references(own.written[name])):
+                        keys = {value_key(leaf) for _, leaf in leaves(value)}
+                        holders = [source for source in range(target) if keys & held[source]]
+                        named = {source for source in (*asked, *holders) if made[source].gold in wanted}
+                        sources = named or asked or set(holders[-1:])
+                elif not asked:
+                    sources = self._last_sources(made[: target + 1], name, request)
+                links |= {(source, target): None for source in sorted(sources) if source != target}
+        return list(links)
+
+    def _last_sources(self, made: Sequence[_Call], name: str, request: str) -> set[int]:
+        """The last sources of the values that an argument of the last call has from several results.
+
+        A value of one source is written as a reference.
+        """
+        *before, call = made
+        tool = self._library[call.tool] if call.tool in self._library else Tool("")
+        given = [{} if one.result is None else given_values(one.values, one.result.value) for one in before]
+        sources: set[int] = set()
+        for parts, leaf in leaves(call.values[name], (name,)):
+            found = [source for source, values in enumerate(given) if value_key(leaf) in values]
+            if len(found) > 1 and may_come_from_result(leaf, parts, request, tool):
+                sources.add(found[-1])
+        return sources
+
+    def _is_equal(self, call: _Call, gold: _Call, name: str) -> bool:
+        """Whether an argument has the same value in two calls of a tool."""
+        if name not in gold.values:
+            return False
+        one, other = ({name: each.values[name]} for each in (call, gold))
+        return self._keys(call.tool, one) == self._keys(call.tool, other)
+
+
+def _held(call: _Call) -> set[str]:
+    """The values in the result of a call, by `value_key`."""
+    return set() if call.result is None else {value_key(leaf) for _, leaf in leaves(call.result.value)}
+
+
+def _written(value: Any) -> list[Written] | None:
+    """The calls of a plan as (tool, arguments by name); None if they are written in another form."""
+    nodes = value.get("task_nodes") if isinstance(value, Mapping) else None
+    calls: list[Written] = []
+    for node in nodes if isinstance(nodes, list) else ():
+        arguments = published_arguments(node.get("arguments") or []) if isinstance(node, dict) else None
+        if not isinstance(arguments, list) or not all(
+            isinstance(one, dict) and isinstance(one.get("name"), str) and "value" in one for one in arguments
+        ):
+            return None
+        by_name = {one["name"]: one["value"] for one in arguments}
+        if len(by_name) < len(arguments):
+            return None
+        calls.append((str(node.get("task")), by_name))
+    return calls or None
