@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from browsing import OpenedPage
 from builders import chain, plan, scored_folder, workbench_folder
+from known_trials import agents
 from running import inside
 
-from toolassay import build_graph
+from toolassay import build_graph, infer
 from toolassay.files import safe_name, write_json
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import write_report
@@ -169,5 +170,27 @@ def test_an_agent_shows_what_it_changed(browser: Browser, tmp_path: Path) -> Non
     shown.page.wait_for_selector("text=Steps of agents")
     cells = shown.page.locator("[aria-label='Steps of agents'] tbody tr >> nth=0").inner_text().split("\t")
     assert cells[0] == "random" and len(cells) == 10 and cells[4] != "0.0"
+    assert shown.trouble == []
+    shown.close()
+
+
+def test_the_runs_of_an_item_and_every_column_are_shown(browser: Browser, tmp_path: Path) -> None:
+    known = agents(tmp_path / "d")
+    known.write("m", 0, known.ids)
+    known.write("m", 1, ())
+    infer(known.folder, llm="offline", security=True)
+    infer(known.folder, llm="offline", limit=40, trials=2)
+    evaluate(known.folder, llm="all")
+    path = tmp_path / "report.html"
+    write_report(known.folder, out=path)
+    shown = OpenedPage(browser, path)
+    table = shown.page.locator(".wide").first
+    assert table.evaluate("one => one.scrollWidth - one.clientWidth") == 0
+    assert "attacks that succeed" in table.inner_text() and "asked" in table.inner_text()
+    go(shown, f"#/item/0/{known.ids[0]}?models=0")
+    shown.page.wait_for_selector("[aria-label='Runs of this item']")
+    found = shown.page.locator("[aria-label='Runs of this item'] tbody tr").all()
+    rows = [row.inner_text().split() for row in found]
+    assert rows == [["0", "✓", "answered", "0"], ["1", "✗", "answered", "1"]]
     assert shown.trouble == []
     shown.close()
