@@ -15,7 +15,9 @@ from running import Finished, inside, lines_of, process, write_lines
 from wheels import installed
 
 from toolassay import execute
+from toolassay.benchmarks.taskbench.item_details import plan_answers
 from toolassay.calls.execution_record import read_executions
+from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import read_executed, read_items
 from toolassay.stages.evaluate import evaluate
@@ -125,6 +127,8 @@ def test_predictions_are_judged_by_answer_and_state(notes: Path) -> None:
     assert not verdicts["writes"]["correct"]
     assert (verdicts["writes"]["unwanted"], verdicts["writes"]["missed"]) == (1, 0)
     assert json.loads((notes / "metrics/outcomes/model.json").read_text())["correct"] == 1
+    harm = {key: answer.harm for key, answer in plan_answers(DataFolder(notes), notes / "predictions", "model")}
+    assert harm["writes"] == ["write_note"] and not harm["first"]
 
 
 def test_every_trial_is_executed_and_counts(notes: Path) -> None:
