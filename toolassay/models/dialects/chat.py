@@ -20,7 +20,6 @@ class ChatStream(EventStream):
 
     def __init__(self, started: float) -> None:
         super().__init__(started)
-        self._usage: Any = None
         self._unchecked = MAX_ANSWER
         self._restart()
 
@@ -35,7 +34,7 @@ class ChatStream(EventStream):
         choices, usage = event.get("choices"), event.get("usage")
         if not (isinstance(choices, list) or usage):
             self._unknown = self._unknown or event
-        self._usage = usage or self._usage
+        self.count(usage)
         for choice in choices or []:
             delta, message = choice.get("delta"), choice.get("message") or {}
             if not delta and (text_of(message.get("content")) or message.get("tool_calls")):
@@ -62,7 +61,7 @@ class ChatStream(EventStream):
             ):
                 calls.append(call)
         choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self.finish}
-        return {"choices": [choice], "usage": self._usage}
+        return {"choices": [choice], "usage": self.usage}
 
     def _add(self, delta: dict[str, Any]) -> None:
         """Add a delta to the message: texts are joined, lists extended, objects merged."""
