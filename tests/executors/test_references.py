@@ -81,6 +81,17 @@ def test_what_a_result_does_not_have_is_named(text: str, reason: str) -> None:
         resolved(text, {"films": [{"id": 1}], "title": "all"})
 
 
+def test_an_only_item_that_came_without_its_list_is_the_first() -> None:
+    assert resolved("<node-0>[0].id", {"id": 41}) == 41
+    assert resolved("<node-0>[].id", {"id": 41}) == [41]
+    assert resolved("<node-0>[0]", "oak") == "oak"
+    for text in ("<node-0>[1].id", "<node-0>[0].name"):
+        with pytest.raises(Unresolvable):
+            resolved(text, {"id": 41})
+    with pytest.raises(Unresolvable):
+        resolved("<node-0>[0]", [])
+
+
 def test_a_reference_inside_a_text_is_the_result_as_a_model_reads_it() -> None:
     result = CallResult({"id": 7}, "the seventh")
     assert resolved("of <node-0>, <node-x>", result) == "of the seventh, <node-x>"

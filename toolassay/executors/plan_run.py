@@ -98,6 +98,9 @@ def _picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResu
     if not reference.path:
         return result
     values = [result.value]
+    # Servers that send each item of a list as a text of its own send the only one like a single object.
+    if reference.path[0] in (0, EACH) and not isinstance(result.value, list):
+        values = [values]
     for depth, part in enumerate(reference.path):
         values = [item for value in values for item in _inside(value, part)][:_MOST_ITEMS]
         if not values and EACH not in reference.path[:depth]:
