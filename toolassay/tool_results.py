@@ -60,8 +60,6 @@ def is_refusal(value: Any) -> bool:
     """
     if isinstance(value, Mapping) and _fields(value).get("iserror") is True:
         return True
-    if _ERROR_TEXT.match("\n".join(_block_texts(value))):
-        return True
     value = result_value(value)
     if isinstance(value, Mapping) and value.keys() == {"result"}:
         return is_refusal(value["result"])
@@ -120,43 +118,34 @@ def result_value(value: Any) -> Any:
         return value["structuredContent"]
     if isinstance(value, Mapping) and value.keys() == {"type", "value"}:
         return result_value(value["value"])
-    blocks = _blocks(value)
-    if len(blocks) == 1 and "json" in blocks[0]:
-        return blocks[0]["json"]
-    if texts := _block_texts(value):
-        value = texts_value(texts) if len(texts) == len(blocks) > 1 else "\n".join(texts)
+    blocks = value.get("content") if isinstance(value, Mapping) else value
+    if isinstance(blocks, list) and all(
+        isinstance(one, Mapping) and (len(one) == 1 or "type" in one) for one in blocks
+    ):
+        if len(blocks) == 1 and "json" in blocks[0]:
+            return blocks[0]["json"]
+        texts = [
+            one["text"] for one in blocks if "text" in one and str(one.get("type", "text")).endswith("text")
+        ]
+        if texts and all(isinstance(one, str) for one in texts):
+            value = texts_value(texts) if len(texts) == len(blocks) > 1 else "\n".join(texts)
     if isinstance(value, str) and value[:1] == '"':
         with contextlib.suppress(ValueError):
             value = json.loads(value)
     return parsed_text(value) if isinstance(value, str) else value
 
 
-def _blocks(value: Any) -> Sequence[Mapping[str, Any]]:
-    """The blocks of content that a result is or has."""
-    blocks = value.get("content") if isinstance(value, Mapping) else value
-    are_blocks = isinstance(blocks, list) and all(
-        isinstance(one, Mapping) and (len(one) == 1 or "type" in one) for one in blocks
-    )
-    return blocks if are_blocks else ()
-
-
-def _block_texts(value: Any) -> list[str]:
-    """The texts in the blocks of a result; [] if one is no text."""
-    named = [one for one in _blocks(value) if "text" in one and str(one.get("type", "text")).endswith("text")]
-    texts = [one["text"] for one in named if isinstance(one["text"], str)]
-    return texts if len(texts) == len(named) else []
-
-
 def texts_value(texts: Sequence[str]) -> Any:
     """The value of the texts of a result: that of the only one, else the list of theirs.
 
-    Servers send each item of a list as a text of its own. Numbers are read as such if all texts are JSON.
+    Servers send each item of a list as a text of its own. Numbers are read as such if all texts are JSON. An
+    error is one text.
 
     >>> texts_value(["7"]), texts_value(["7", "8"]), texts_value(["a7", "8"])
     ('7', [7, 8], ['a7', '8'])
     """
-    if len(texts) == 1:
-        return parsed_text(texts[0])
+    if len(texts) == 1 or (texts and _ERROR_TEXT.match(texts[0])):
+        return parsed_text("\n".join(texts))
     with contextlib.suppress(ValueError, RecursionError):
         values = [json.loads(text) for text in texts]
         json.dumps(values, allow_nan=False)

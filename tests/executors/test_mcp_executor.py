@@ -290,7 +290,6 @@ def test_a_block_for_each_item_is_a_list(blocks: list[Any], value: Any) -> None:
         ),
         ({"type": "resource", "resource": {"uri": "a://b"}}, {"resource": {"uri": "a://c"}}, "a://b"),
         ({"type": "resource", "resource": {"text": "b"}}, {"resource": {"text": "c"}}, "b"),
-        ({"type": "video", "frames": [1]}, {"frames": [2]}, "video"),
     ],
 )
 def test_what_differs_in_a_block_differs_in_the_result(

@@ -38,7 +38,6 @@ from toolassay.executors.workspace import (
     CopiedEnvironment,
     PooledExecutor,
     Workspace,
-    digest_of,
     is_path,
 )
 from toolassay.extras import Option
@@ -470,23 +469,23 @@ class _Content(msgspec.Struct, rename="camel"):
     blob: str | None = None
     resource: _Content | None = None
 
-    def seen(self, block: Any) -> str:
-        """What plans and models see: a text, an address, or a hash of the bytes, else of the block."""
+    @property
+    def seen(self) -> str:
+        """What plans and models see: a text, an address, or a hash of the bytes."""
         if self.text is not None:
             return self.text
         if self.resource is not None:
-            return self.resource.seen(block)
-        data = self.blob if self.data is None else self.data
-        if data is None and self.uri is not None:
-            return self.uri
-        return f"[{self.mime_type or self.type or 'content'} {_hash_of(block if data is None else data)}]"
+            return self.resource.seen
+        kind, data = self.mime_type or self.type or "content", self.data or self.blob
+        return f"[{kind} {_hash_of(data)}]" if data else self.uri or f"[{kind}]"
 
 
-def _hash_of(data: Any) -> str:
-    """A hash of bytes that are written in base64, or of another JSON value."""
-    with suppress(ValueError, TypeError):
-        return f"sha256:{hashlib.sha256(base64.b64decode(data)).hexdigest()[:16]}"
-    return f"sha256:{digest_of({'': data})}"
+def _hash_of(data: str) -> str:
+    """A hash of bytes that are written in base64, or of another text."""
+    content = data.encode()
+    with suppress(ValueError):
+        content = base64.b64decode(content)
+    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
 class _ToolAnswer(msgspec.Struct, rename="camel"):
@@ -527,12 +526,12 @@ def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Seque
     structured = found.structured_content
     if found.content is None and structured is None:
         raise EnvironmentFailure("the server answered tools/call with something else than a result")
-    blocks = zip(found.content, answer["content"], strict=True) if found.content else ()
-    seen = [content.seen(block) for content, block in blocks]
+    blocks = found.content or []
+    seen = [block.seen for block in blocks]
     text = "\n".join(seen)
-    is_mixed = len({content.type for content in found.content or ()}) > 1
+    is_mixed = len({block.type for block in blocks}) > 1
     value = structured if structured is not None else texts_value([text] if is_mixed else seen)
-    if found.is_error or is_refusal([{"text": one} for one in seen] if structured is None else structured):
+    if found.is_error or is_refusal(value):
         words = one_line(without(secrets, text or CallResult.of(value).text))
         raise Refusal(words or "the tool reports an error without a text")
     if listed.output_schema is not None and (problem := _mismatch(structured, listed.output_schema)):

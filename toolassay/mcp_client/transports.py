@@ -224,8 +224,8 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
                 raise
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             # Of other messages the SDK ignores the response, which some servers give in a form of their own.
+            status = response.status_code
             if is_vital and (link.config.legacy_sse or b'"id":' in request.content):
-                status = response.status_code
                 link.refusal = _refusal(status)
                 if "method" in sent:  # not an answer to a request of the server
                     link.is_abandoned = status == 202 or 300 <= status < 400

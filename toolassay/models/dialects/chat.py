@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolassay.models.dialects.dialect import Dialect, EventStream
+from toolassay.models.dialects.dialect import Dialect, EventStream, update
 from toolassay.models.wire_format import MAX_ANSWER, reasoning_of, text_of
 
 _PIECE = 40  # characters of a text in one event of the fake server
@@ -75,7 +75,7 @@ class ChatStream(EventStream):
             if isinstance(value, str) and name not in _ONCE:
                 self._texts.setdefault(name, []).append(value)
             elif name not in ("tool_calls", "function_call"):
-                _update(self._message, {name: value})
+                update(self._message, {name: value})
 
     def _add_call(self, piece: dict[str, Any]) -> None:
         """Add a fragment of a tool call to the call that it continues, or begin a new call.
@@ -107,7 +107,7 @@ class ChatStream(EventStream):
             self._calls.append(call)
         self._known |= {key: call for key in (index, id) if key is not None and key != ""}
         function = {**function, "arguments": [given]}
-        _update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
+        update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
 
     def _has_whole_arguments(self, call: dict[str, Any]) -> bool:
         """Whether the arguments so far are complete JSON; False after 16 MiB of such checks."""
@@ -123,18 +123,6 @@ class ChatStream(EventStream):
 
 _ONCE = ("role", "name", "id", "type")
 """Texts of a message that some servers repeat in every delta."""
-
-
-def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
-    """Merge an object into another: lists are extended, null and "" are ignored, others are replaced."""
-    for name, value in new.items():
-        before = old.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
-            _update(before, value)
-        elif isinstance(value, list) and isinstance(before, list):
-            before += value
-        elif value is not None and (value != "" or name not in old):
-            old[name] = value
 
 
 def _events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,8 @@ class EventStream(ABC):
 
     def count(self, usage: Any) -> None:
         """Add token counts; null and 0 replace no count that an earlier event gave."""
-        _add_counts(self.usage, usage)
+        if isinstance(usage, dict):
+            update(self.usage, usage)
 
     def line(self, line: str) -> None:
         """Add one line. After the finish reason the answer is complete, and errors are ignored.
@@ -123,13 +124,22 @@ class EventStream(ABC):
 _UNREADABLE = (ValueError, AttributeError, LookupError, TypeError, RecursionError)
 
 
-def _add_counts(counts: dict[str, Any], more: Any) -> None:
-    for name, value in more.items() if isinstance(more, dict) else ():
-        before = counts.get(name)
+def update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Merge an object into another: lists are extended; null, "" and 0 replace nothing, others do.
+
+    >>> counts = {"input_tokens": 40, "output_tokens": 1}
+    >>> update(counts, {"input_tokens": 0, "output_tokens": 20})
+    >>> counts
+    {'input_tokens': 40, 'output_tokens': 20}
+    """
+    for name, value in new.items():
+        before = old.get(name)
         if isinstance(value, dict) and isinstance(before, dict):
-            _add_counts(before, value)
+            update(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            before += value
         elif value or before is None:
-            counts[name] = value
+            old[name] = value
 
 
 @dataclass(frozen=True)

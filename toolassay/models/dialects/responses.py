@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
@@ -70,7 +69,7 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     items = answer["output"] or ()
     kinds = ("message", "reasoning", "function_call")
     messages, thoughts, calls = ([one for one in items if one["type"] == kind] for kind in kinds)
-    parts = [part for item in messages for part in _parts(item)]
+    parts = [part for item in messages for part in item.get("content") or ()]
     message: dict[str, Any] = {"content": _joined(parts, "text") if parts or thoughts else None}
     if refusal := _joined(parts, "refusal"):
         message |= {"content": None, "refusal": refusal}
@@ -86,12 +85,6 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     elif answer.get("status") == "incomplete":
         reason = (answer.get("incomplete_details") or {}).get("reason") or _LIMIT
     return completion_of(message, "length" if reason == _LIMIT else reason, answer.get("usage"))
-
-
-def _parts(item: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The parts of a message, which some servers send as a text."""
-    content = item.get("content")
-    return [{"text": content}] if isinstance(content, str) else content or ()
 
 
 def _joined(parts: Iterable[Mapping[str, Any]], name: str) -> str:
@@ -110,7 +103,7 @@ class ResponsesStream(EventStream):
         self._answer: dict[str, Any] = {}
         self._done: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []  # that have begun, with their arguments so far
-        self._texts: defaultdict[str, str] = defaultdict(str)  # by kind of event
+        self._said = {"text": "", "refusal": ""}
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
@@ -125,10 +118,11 @@ class ResponsesStream(EventStream):
         elif kind.startswith("function_call_arguments.") and self._calls:
             of_id = (one for one in reversed(self._calls) if one.get("id") == event.get("item_id"))
             call = next(of_id, self._calls[-1])
-            so_far = call.get("arguments") or ""
-            call["arguments"] = event.get("arguments") or so_far + (event.get("delta") or "")
+            so_far = (call.get("arguments") or "") + (event.get("delta") or "")
+            call["arguments"] = so_far or event.get("arguments")
         elif kind.startswith(("output_text.", "refusal.")):
-            self._texts[kind] += event.get("delta") or event.get("text") or event.get("refusal") or ""
+            name = "refusal" if kind.startswith("refusal.") else "text"
+            self._said[name] = self._said[name] + (event.get("delta") or "") or event.get(name) or ""
         elif isinstance(answer := event.get("response"), dict):
             self.count(answer.get("usage"))
             self._answer |= answer
@@ -139,10 +133,8 @@ class ResponsesStream(EventStream):
 
     def completion(self) -> Mapping[str, Any]:
         """The answer of the last event, with what earlier ones had of it."""
-        kinds = ("output_text", "refusal")
-        text, refusal = (self._texts[f"{kind}.delta"] or self._texts[f"{kind}.done"] for kind in kinds)
-        message = {"type": "message", "content": [{"text": text, "refusal": refusal}]}
-        begun = [*self._calls, *([message] if text or refusal else [])]
+        message = {"type": "message", "content": [self._said]}
+        begun = [*self._calls, message] if any(self._said.values()) else self._calls
         items: list[Any] = []
         for kind in ("reasoning", "message", "function_call"):
             sources: list[list[Any]] = [
@@ -156,7 +148,7 @@ class ResponsesStream(EventStream):
 
 def _says_something(items: list[Any]) -> bool:
     """Whether one of these items has a text, arguments or reasoning."""
-    parts = [part for item in items for part in _parts(item)]
+    parts = [part for item in items for part in item.get("content") or ()]
     texts = any(_joined(parts, name) for name in ("text", "refusal"))
     return texts or any(item.get("arguments") or item["type"] == "reasoning" for item in items)
 
