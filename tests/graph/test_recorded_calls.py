@@ -255,6 +255,18 @@ SPANS: dict[str, Any] = {
         *spans("tool.name", "input.value", "output.value", more={"input.mime_type": "application/json"})
     ),
     "openinference model": otlp(flat(WRAPPED, "llm.input_messages")),
+    "langsmith": otlp(
+        *(
+            {
+                "name": tool,
+                "langsmith.span.kind": "tool",
+                "gen_ai.operation.name": "execute_tool",
+                "gen_ai.prompt": json.dumps({"input": str(given)}),
+                "gen_ai.completion": json.dumps({"output": found}),
+            }
+            for tool, given, found in CALLS
+        )
+    ),
     "openllmetry model": otlp(flat(MESSAGES, "gen_ai.prompt")),
     "openllmetry tool": otlp(
         *(
@@ -308,6 +320,66 @@ SPANS: dict[str, Any] = {
     ],
     "phoenix model": [
         {"context": {"trace_id": "t"}, "attributes": {"llm": {"input_messages": WRAPPED, "model_name": "m"}}}
+    ],
+    "phoenix table of models": [
+        {
+            "context.trace_id": "t",
+            "attributes.llm.input_messages": [
+                {
+                    f"message.{key}": [
+                        {
+                            "tool_call.id": one["id"],
+                            "tool_call.function.name": one["function"]["name"],
+                            "tool_call.function.arguments": one["function"]["arguments"],
+                        }
+                        for one in item
+                    ]
+                    if isinstance(item, list)
+                    else item
+                    for key, item in message.items()
+                }
+                for message in MESSAGES
+            ],
+        }
+    ],
+    "otlp logs": {
+        "resourceLogs": [
+            {
+                "scopeLogs": [
+                    {
+                        "logRecords": [
+                            {"traceId": "t", "timeUnixNano": str(9 - n), "body": typed(message)}
+                            for n, message in enumerate(MESSAGES[::-1])
+                        ]
+                    }
+                ]
+            }
+        ]
+    },
+    "pydantic-ai history": [
+        [
+            {
+                "kind": "response",
+                "parts": [
+                    {"part_kind": "tool-call", "tool_name": tool, "args": given, "tool_call_id": f"c{n}"}
+                ],
+            }
+            if kind == "call"
+            else {
+                "kind": "request",
+                "parts": [
+                    {
+                        "part_kind": "tool-return",
+                        "tool_name": tool,
+                        "content": found,
+                        "tool_call_id": f"c{n}",
+                        "timestamp": f"2026-01-01T00:00:0{n}Z",
+                    }
+                ],
+            }
+            for n, (tool, given, found) in enumerate(CALLS)
+            for kind in ("call", "return")
+        ]
     ],
     "phoenix table": [
         {

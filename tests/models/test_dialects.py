@@ -160,6 +160,15 @@ def streamed(dialect: Dialect, events: list[dict[str, Any]]) -> ChatResponse:
     return stream.response()
 
 
+def in_conversation(answer: ChatResponse) -> dict[str, Any]:
+    """An answer as a message of the conversation that goes on."""
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.tool_calls
+    ]
+    return {"role": "assistant", "content": answer.text, "tool_calls": calls, "extra": answer.extra}
+
+
 @pytest.mark.parametrize(("api", "reasoning_tokens"), [("responses", 12), ("messages", None)])
 def test_an_answer_whole_and_streamed_goes_back_as_it_came(api: Api, reasoning_tokens: int | None) -> None:
     answers = [read(api, RECORDED[api]["whole"]), streamed(DIALECTS[api], RECORDED[api]["events"])]
@@ -169,12 +178,7 @@ def test_an_answer_whole_and_streamed_goes_back_as_it_came(api: Api, reasoning_t
         assert [json.loads(call.arguments) for call in answer.tool_calls] == [{"city": "Rome"}, {}]
         assert (answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens) == (40, 30, 20)
         assert answer.reasoning_tokens == reasoning_tokens
-        calls = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in answer.tool_calls
-        ]
-        message = {"role": "assistant", "content": answer.text, "tool_calls": calls, "extra": answer.extra}
-        body = body_of(api, ChatRequest([sent_back(message)]))
+        body = body_of(api, ChatRequest([sent_back(in_conversation(answer))]))
         if api == "messages":
             assert body["messages"] == [{"role": "assistant", "content": MESSAGE["content"]}]
         else:
@@ -431,6 +435,7 @@ def test_no_odd_answer_raises_anything_but_a_failed_attempt(api: Api) -> None:
                     assert error.transient and not error.stops_run
                     continue
                 answered += 1
+                body_of(api, ChatRequest([sent_back(in_conversation(answer))]))
                 is_of_counts = {*place} & {"usage", "message", "response", "type"} or len(place) == 1
                 if form == "whole" and not is_of_counts:
                     assert (answer.prompt_tokens, answer.completion_tokens) == (40, 20)

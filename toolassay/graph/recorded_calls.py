@@ -41,10 +41,11 @@ _NAMES = ("toolname", "toolcallname", "tool", "name", "functionname", "function"
 _ARGUMENTS = (
     *("arguments", "toolcallarguments", "toolarguments", "toolcallargs", "toolcallinput", "args"),
     *("toolinput", "input", "inputs", "inputvalue", "parameters", "kwargs", "inputparameters", "actioninput"),
+    "prompt",  # of LangSmith's spans
 )
 _RESULTS = (
     *("result", "toolcallresult", "toolresponse", "toolcalloutput", "tooloutput"),
-    *("output", "outputs", "outputvalue", "observation", "response"),
+    *("output", "outputs", "outputvalue", "observation", "response", "completion"),
 )
 _WHOLE = {*_ARGUMENTS, *_RESULTS} - {"input", "output"}  # OpenInference: {"input": {"value": …}}
 _CONTENTS = (*_RESULTS, "content", "value", "error")
@@ -71,10 +72,10 @@ _CALL = re.compile(r"\w*(?:tool|function)(?:calls?|use)|calls|params|function")
 _RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)")
 _RESULT_ROLE = re.compile(r"tool|function|observation|ipython")
 _TAGGED = re.compile(r"<tool_(call|response)>\s*(.*?)\s*</tool_\1>", re.DOTALL)  # Hermes, Qwen
-# Namespaces of frameworks: "gen_ai.tool.name", "ai.toolCall.name", "mlflow.spanInputs".
+# Namespaces of frameworks: "gen_ai.tool.name", "ai.toolCall.name", "mlflow.spanInputs", "message.role".
 _NAMESPACE = re.compile(
     r"^(?:(?:span_?)?attributes\.|gen_ai\.|ai\.|(?:traceloop|langsmith)\.entity\.|langfuse\.observation\."
-    r"|gcp\.vertex\.agent\.|mlflow\.span)+"
+    r"|gcp\.vertex\.agent\.|mlflow\.span|message\.|tool_call\.(?:function\.)?)+"
 )
 _ATTACHMENT = re.compile(r"attachment://([\w.-]+)")  # of Inspect: a long text that is kept once
 _DESCRIBED = ("description", "parameters", "inputschema", "outputschema")  # of a tool that is offered
@@ -298,7 +299,7 @@ class _Reader:
                 yield from self.events(item, key, around._replace(place=place, ids=()))
         if not isinstance(value, Mapping):
             return
-        if isinstance(texts := value.get("attachments"), Mapping):
+        if isinstance(texts := value.get("attachments"), Mapping) and texts:
             resolve = partial(_ATTACHMENT.sub, lambda found: str(texts.get(found[1], found[0])))
             value = map_texts({**value, "attachments": None}, resolve, key=str)
         fields = _fields(value)
@@ -540,13 +541,11 @@ def _text(value: Any) -> str:
 
 def _arguments(value: Any) -> dict[str, Any] | None:
     """Arguments as an object, a list of `{name, value}`, or a text of either; None for others."""
-    if (
-        isinstance(value, Mapping) and value.keys() == {"input"} and isinstance(value["input"], str)
-    ):  # LangSmith
-        inner = parsed_text(value["input"])
-        value = inner if isinstance(inner, dict) else value
     if isinstance(value, str):
         value = parsed_text(value) if value.strip() else {}
+    inner = value.get("input") if isinstance(value, Mapping) and len(value) == 1 else None
+    if isinstance(inner, str) and isinstance(parsed := parsed_text(inner), dict):  # LangSmith
+        value = parsed
     if value is None:
         return {}
     if isinstance(value, list):

@@ -254,11 +254,14 @@ def _usage(body: Mapping[str, Any]) -> dict[str, int | None]:
         # Responses names them otherwise than Chat Completions, and details are in objects of their own.
         places = [usage, *(_object(usage.get(f"{name}_tokens_details")) for name in _DETAILED)]
         counts = [
-            count for name in names for place in places if (count := token_count(place.get(name))) is not None
+            count for name in names for place in places if (count := _count(place.get(name))) is not None
         ]
         return max(counts, default=None)
 
     read, written = counted("prompt_tokens", "input_tokens"), counted("completion_tokens", "output_tokens")
+    if read is not None and "prompt_tokens" not in usage:
+        # Messages counts what was read from a cache or written to one beside the input.
+        read += sum(counted(f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation"))
     total, thought = counted("total_tokens"), counted("reasoning_tokens")
     if thought and written is not None:
         is_beside = thought > written or (read is not None and total == read + written + thought)
@@ -266,13 +269,13 @@ def _usage(body: Mapping[str, Any]) -> dict[str, int | None]:
     return {
         "prompt_tokens": read,
         "completion_tokens": written,
-        "cached_tokens": counted("cached_tokens", "prompt_cache_hit_tokens"),  # the latter is DeepSeek's
+        # The others are DeepSeek's and that of Messages.
+        "cached_tokens": counted("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
         "reasoning_tokens": thought,
     }
 
 
-def token_count(value: Any) -> int | None:
-    """A number of tokens; None for anything else."""
+def _count(value: Any) -> int | None:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if type(value) is int and 0 <= value <= _MOST_TOKENS else None

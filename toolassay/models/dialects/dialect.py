@@ -184,7 +184,7 @@ class Dialect:
             body = json.loads(text if isinstance(text, str) else decoded(text, charset))
             whole = body if reported(body) else self.completion(body)
         except _UNREADABLE:
-            whole = {"usage": body.get("usage")} if isinstance(body, dict) else {}
+            whole = body if isinstance(body, dict) else {}  # its token counts are charged
         return read_body(whole, seconds)
 
 
@@ -207,7 +207,7 @@ def completion_of(message: Mapping[str, Any], reason: Any, usage: Any) -> dict[s
     Args:
         message: The message of the model.
         reason: The finish reason.
-        usage: Token counts, under the names of Chat Completions or of Responses.
+        usage: Token counts, under the names of any of the APIs.
     """
     choice = {"message": {"role": "assistant", **message}, "finish_reason": reason}
     return {"choices": [choice], "usage": usage}

@@ -12,7 +12,7 @@ from typing import Any
 
 from toolassay.models.dialects.dialect import Dialect, EventStream, completion_of, function_calls, parts_of
 from toolassay.models.structured_output import schema_of
-from toolassay.models.wire_format import text_of, token_count
+from toolassay.models.wire_format import text_of
 
 _MOST_TOKENS = 4096  # the API requires a limit
 _ANSWER = "structured_answer"
@@ -79,7 +79,7 @@ def _blocks(message: Mapping[str, Any]) -> tuple[str, list[Any]]:
     if message["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": text_of(content)}
         return "user", [result]
-    blocks = [part for part in parts if part["type"] != "text" or part["text"].strip()]
+    blocks = [part for part in parts if part["type"] != "text" or (text_of(part) or "").strip()]
     for call in message.get("tool_calls") or ():
         name, text = call["function"]["name"], call["function"]["arguments"]
         try:
@@ -101,15 +101,7 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     message = {"content": text_of(parts) or "" if plain else parts, **function_calls(calls)}
     reason: Any = answer.get("stop_reason")
     reason = "stop" if used and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
-    usage = answer.get("usage")
-    if not isinstance(usage, Mapping):
-        return completion_of(message, reason, None)
-    # What was read from a cache or written to one is not among the input.
-    read = token_count(usage.get("input_tokens"))
-    cached = token_count(usage.get("cache_read_input_tokens"))
-    written = token_count(usage.get("cache_creation_input_tokens"))
-    prompt = None if read is None else read + (cached or 0) + (written or 0)
-    return completion_of(message, reason, {**usage, "prompt_tokens": prompt, "cached_tokens": cached})
+    return completion_of(message, reason, answer.get("usage"))
 
 
 def _written(block: Mapping[str, Any]) -> str:
