@@ -248,6 +248,14 @@ async def test_a_server_that_knows_no_session_is_no_fault_of_a_plan(tmp_path: Pa
     assert server.added == []
 
 
+async def test_the_only_item_of_a_list_is_its_first(tmp_path: Path) -> None:
+    plan = planned("a", ("add", {"card": 1}), ("add", {"card": "<node-0>[0]"}))
+    with forgetful(404, "null") as server:
+        done = await executed(EXECUTOR, tmp_path, plan, workers=1, server=server.url)
+    assert done["a"].outcome == "ran"
+    assert server.added == [{"card": 1}, {"card": "done"}]
+
+
 PNG, OTHER = "iVBORw0KGgo=", "R0lGODlhAQAB"
 
 

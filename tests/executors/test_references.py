@@ -82,14 +82,17 @@ def test_what_a_result_does_not_have_is_named(text: str, reason: str) -> None:
 
 
 def test_an_only_item_that_came_without_its_list_is_the_first() -> None:
-    assert resolved("<node-0>[0].id", {"id": 41}) == 41
-    assert resolved("<node-0>[].id", {"id": 41}) == [41]
-    assert resolved("<node-0>[0]", "oak") == "oak"
+    item = CallResult.of({"id": 41})._replace(may_be_item=True)
+    assert resolved("<node-0>[0].id", item) == 41
+    assert resolved("<node-0>[].id", item) == [41]
+    assert resolved("<node-0>.id", item) == 41
+    assert resolved("<node-0>[0]", item._replace(value="oak")) == "oak"
     for text in ("<node-0>[1].id", "<node-0>[0].name"):
         with pytest.raises(Unresolvable):
-            resolved(text, {"id": 41})
-    with pytest.raises(Unresolvable):
-        resolved("<node-0>[0]", [])
+            resolved(text, item)
+    for result in (CallResult.of({"id": 41}), item._replace(value=[])):
+        with pytest.raises(Unresolvable):
+            resolved("<node-0>[0].id", result)
 
 
 def test_a_reference_inside_a_text_is_the_result_as_a_model_reads_it() -> None:

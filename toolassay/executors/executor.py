@@ -72,17 +72,19 @@ class CallResult(NamedTuple):
     Attributes:
         value: The result as JSON: structured if the tool gives structure, else its text.
         text: The result as a model reads it.
+        may_be_item: Whether it may be the only item of a list (`OpenExecutor.sends_items`).
     """
 
     value: Any
     text: str
+    may_be_item: bool = False
 
     @classmethod
     def of(cls, value: Any) -> CallResult:
         """The result of a JSON value.
 
-        >>> CallResult.of({"id": 7}), CallResult.of("done")
-        (CallResult(value={'id': 7}, text='{"id": 7}'), CallResult(value='done', text='done'))
+        >>> CallResult.of({"id": 7})[:2], CallResult.of("done")[:2]
+        (({'id': 7}, '{"id": 7}'), ('done', 'done'))
         """
         return cls(value, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
@@ -172,12 +174,14 @@ class OpenExecutor(ABC):
             interrupted plan is simply run again.
         is_shared: Whether a process serves several plans, so that what it remembers outlives a plan.
         identity: What a run's results depend on, for its manifest: JSON without secrets.
+        sends_items: Whether a list arrives as its items, so that a list of one looks like its item.
         first_state: The state in which environments start, once one was seen; of the last one where they
             are not isolated.
     """
 
     is_isolated: bool = True
     is_shared: bool = False
+    sends_items: bool = False
     identity: Mapping[str, Any] = {}
     first_state: State | None = None
 

@@ -167,6 +167,8 @@ def _absolute(word: str) -> str:
 class _OpenMcp(PooledExecutor["_McpEnvironment"]):
     """The servers, their tools, and the environments that no plan uses at the moment."""
 
+    sends_items = True
+
     def __init__(
         self, configs: Mapping[str, ServerConfig], options: McpExecution, limits: CallLimits
     ) -> None:

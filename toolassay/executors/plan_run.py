@@ -98,8 +98,7 @@ def _picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResu
     if not reference.path:
         return result
     values = [result.value]
-    # Servers that send each item of a list as a text of its own send the only one like a single object.
-    if reference.path[0] in (0, EACH) and not isinstance(result.value, list):
+    if result.may_be_item and reference.path[0] in (0, EACH) and not isinstance(result.value, list):
         values = [values]
     for depth, part in enumerate(reference.path):
         values = [item for value in values for item in _inside(value, part)][:_MOST_ITEMS]
@@ -391,7 +390,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
                 if call.error is not None:
                     reason = f"call {call.node} ({tool.id}): {call.error}"
                     break
-                results[number] = result_of(call)
+                results[number] = result_of(call)._replace(may_be_item=self._opened.sends_items)
             before, after = await place.states()
         ended = self._ended(item, "failed" if reason else "ran", reason, calls)
         return replace(
@@ -421,7 +420,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
             call = await make_call(environment, tool, call)
             if call.error is not None:
                 break
-            results[number] = result_of(call)
+            results[number] = result_of(call)._replace(may_be_item=self._opened.sends_items)
         return results
 
     async def _varying(
