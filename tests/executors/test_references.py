@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.executors.executor import CallResult
-from toolassay.executors.plan_run import Unresolvable, resolve_arguments
+from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments
 from toolassay.output_paths import Part, Reference, reference_text
 
 scalars = (
@@ -82,15 +82,15 @@ def test_what_a_result_does_not_have_is_named(text: str, reason: str) -> None:
 
 
 def test_an_only_item_that_came_without_its_list_is_the_first() -> None:
-    item = CallResult.of({"id": 41})._replace(may_be_item=True)
+    item = PossibleItem({"id": 41}, "")
     assert resolved("<node-0>[0].id", item) == 41
     assert resolved("<node-0>[].id", item) == [41]
     assert resolved("<node-0>.id", item) == 41
-    assert resolved("<node-0>[0]", item._replace(value="oak")) == "oak"
+    assert resolved("<node-0>[0]", PossibleItem("oak", "oak")) == "oak"
     for text in ("<node-0>[1].id", "<node-0>[0].name"):
         with pytest.raises(Unresolvable):
             resolved(text, item)
-    for result in (CallResult.of({"id": 41}), item._replace(value=[])):
+    for result in (CallResult.of({"id": 41}), PossibleItem([], "[]")):
         with pytest.raises(Unresolvable):
             resolved("<node-0>[0].id", result)
 

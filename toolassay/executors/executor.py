@@ -72,19 +72,17 @@ class CallResult(NamedTuple):
     Attributes:
         value: The result as JSON: structured if the tool gives structure, else its text.
         text: The result as a model reads it.
-        may_be_item: Whether it may be the only item of a list (`OpenExecutor.sends_items`).
     """
 
     value: Any
     text: str
-    may_be_item: bool = False
 
     @classmethod
     def of(cls, value: Any) -> CallResult:
         """The result of a JSON value.
 
-        >>> CallResult.of({"id": 7})[:2], CallResult.of("done")[:2]
-        (({'id': 7}, '{"id": 7}'), ('done', 'done'))
+        >>> CallResult.of({"id": 7}), CallResult.of("done")
+        (CallResult(value={'id': 7}, text='{"id": 7}'), CallResult(value='done', text='done'))
         """
         return cls(value, value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
