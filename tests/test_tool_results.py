@@ -26,6 +26,7 @@ FAILED: list[Any] = [
     {"content": [{"type": "text", "text": "no epic"}], "isError": True},
     {"content": [], "structuredContent": {"error": "no epic"}},
     [{"type": "text", "text": "Error: no epic"}],
+    {"content": [{"type": "text", "text": text} for text in ("Error: no epic", "Ask for the list.")]},
     "KeyError: 'E-1'",
     "Database error: no such table: epics",
     "Traceback (most recent call last):\n" + "  File\n" * 500,

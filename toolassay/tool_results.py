@@ -10,7 +10,7 @@ import ast
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -111,6 +111,8 @@ def result_value(value: Any) -> Any:
 
     >>> result_value({"content": [{"type": "text", "text": '{"id": 7}'}]}), result_value("no film")
     ({'id': 7}, 'no film')
+    >>> result_value([{"type": "text", "text": '{"id": 7}'}, {"type": "text", "text": '{"id": 8}'}])
+    [{'id': 7}, {'id': 8}]
     """
     if isinstance(value, Mapping) and value.get("structuredContent") is not None:
         return value["structuredContent"]
@@ -126,11 +128,29 @@ def result_value(value: Any) -> Any:
             one["text"] for one in blocks if "text" in one and str(one.get("type", "text")).endswith("text")
         ]
         if texts and all(isinstance(one, str) for one in texts):
-            value = "\n".join(texts)
+            value = texts_value(texts) if len(texts) == len(blocks) > 1 else "\n".join(texts)
     if isinstance(value, str) and value[:1] == '"':
         with contextlib.suppress(ValueError):
             value = json.loads(value)
     return parsed_text(value) if isinstance(value, str) else value
+
+
+def texts_value(texts: Sequence[str]) -> Any:
+    """The value of the texts of a result: that of the only one, else the list of theirs.
+
+    Servers send each item of a list as a text of its own. Numbers are read as such if all texts are JSON. An
+    error is one text.
+
+    >>> texts_value(["7"]), texts_value(["7", "8"]), texts_value(["a7", "8"])
+    ('7', [7, 8], ['a7', '8'])
+    """
+    if len(texts) == 1 or (texts and _ERROR_TEXT.match(texts[0])):
+        return parsed_text("\n".join(texts))
+    with contextlib.suppress(ValueError, RecursionError):
+        values = [json.loads(text) for text in texts]
+        json.dumps(values, allow_nan=False)
+        return values
+    return [parsed_text(text) for text in texts]
 
 
 def parsed_text(text: str) -> Any:

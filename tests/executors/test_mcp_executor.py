@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 from mcp_servers import command_of, is_running, serving
+from mcp_servers.forgetful import forgetful
 from plan_runs import WRITES, executed, library_of, opened, planned, run_with
 from running import files_below
 
 from toolassay.calls.execution_record import Execution
 from toolassay.errors import UsageError
-from toolassay.executors.mcp import EXECUTOR
+from toolassay.executors.executor import CallLimits, CallResult, Refusal
+from toolassay.executors.mcp import EXECUTOR, _ListedTool, _result
 from toolassay.executors.plan_run import RunRules
 
 pytestmark = pytest.mark.usefixtures("temporary_files")
@@ -190,7 +192,7 @@ async def test_a_restarted_server_loses_its_session_and_no_plan(tmp_path: Path) 
     assert first[0].outcome == second[1].outcome == "ran"
     lines = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
     contents = [{*line} & {"call", "result", "outcome"} for line in lines if line["key"].startswith("1 ")]
-    assert contents == [{"call"}, set(), {"call"}, {"result"}, {"outcome"}]
+    assert contents == [{"call"}, {"result"}, {"outcome"}]
 
 
 async def _forget_session(connection: Any) -> None:
@@ -211,6 +213,114 @@ def _session_id(connection: Any) -> str:
     transports = [one for one in gc.get_objects() if isinstance(one, StreamableHTTPTransport)]
     ids = [one.session_id for one in transports if one.url == connection._link.config.url and one.session_id]
     return str(ids[-1])
+
+
+@pytest.mark.parametrize("form", ["null", "own", "json", "text", ""])
+@pytest.mark.parametrize("status", [400, 404, 410, 503])
+async def test_a_lost_session_is_another_one_and_no_call_is_made_twice(
+    tmp_path: Path, status: int, form: str
+) -> None:
+    items = [planned(name, *[("add", {"card": f"{name}{number}"}) for number in range(4)]) for name in "ab"]
+    with forgetful(status, form, calls=3) as server:
+        done = await executed(EXECUTOR, tmp_path, *items, workers=1, server=server.url)
+    assert [done[item.id].outcome for item in items] == ["ran", "ran"]
+    assert server.added == [{"card": f"{name}{number}"} for name in "ab" for number in range(4)]
+    assert len(server.sessions) == 3
+
+
+async def test_a_refusal_with_status_400_fails_the_plan_after_another_session(tmp_path: Path) -> None:
+    items = [
+        planned("a", ("add", {"card": 1}), ("refuse", {"card": 2}), ("add", {"card": 3})),
+        planned("b", ("refuse", {})),
+    ]
+    with forgetful(400, "null") as server:
+        done = await executed(EXECUTOR, tmp_path, *items, workers=1, server=server.url)
+    assert [done[item.id].outcome for item in items] == ["failed", "failed"]
+    assert "no such card" in done["a"].reason
+    assert server.added == [{"card": 1}]
+
+
+@pytest.mark.parametrize("form", ["null", "json", ""])
+async def test_a_server_that_knows_no_session_is_no_fault_of_a_plan(tmp_path: Path, form: str) -> None:
+    with forgetful(400, form, calls=0) as server:
+        done = await executed(EXECUTOR, tmp_path, planned("a", ("add", {})), workers=1, server=server.url)
+    assert done["a"].outcome == "provider_error"
+    assert server.added == []
+
+
+async def test_the_only_item_of_a_list_is_its_first(tmp_path: Path) -> None:
+    plan = planned("a", ("add", {"card": 1}), ("add", {"card": "<node-0>[0]"}))
+    with forgetful(404, "null") as server:
+        done = await executed(EXECUTOR, tmp_path, plan, workers=1, server=server.url)
+    assert done["a"].outcome == "ran"
+    assert server.added == [{"card": 1}, {"card": "done"}]
+
+
+PNG, OTHER = "iVBORw0KGgo=", "R0lGODlhAQAB"
+
+
+@pytest.mark.parametrize(
+    ("blocks", "value"),
+    [
+        (
+            [{"type": "text", "text": '{"id": 41}'}, {"type": "text", "text": '{"id": 57}'}],
+            [{"id": 41}, {"id": 57}],
+        ),
+        ([{"type": "text", "text": "41"}, {"type": "text", "text": "57"}], [41, 57]),
+        ([{"type": "text", "text": "oak"}, {"type": "text", "text": "57"}], ["oak", "57"]),
+        ([{"type": "text", "text": '{"id": 41}'}], {"id": 41}),
+        ([{"type": "text", "text": "41"}], "41"),
+        ([], []),
+        (
+            [{"type": "text", "text": "a picture:"}, {"type": "resource_link", "uri": "a://b"}],
+            "a picture:\na://b",
+        ),
+        ([{"type": "resource", "resource": {"uri": "a://b", "text": '{"id": 7}'}}], {"id": 7}),
+        ([{"type": "resource_link", "uri": f"a://{n}", "name": "n"} for n in "bc"], ["a://b", "a://c"]),
+    ],
+)
+def test_a_block_for_each_item_is_a_list(blocks: list[Any], value: Any) -> None:
+    found = _result({"content": blocks}, _ListedTool("t"), CallLimits(), ())
+    assert found.value == value
+    assert all(block.get("text", "") in found.text for block in blocks)
+
+
+@pytest.mark.parametrize(
+    ("block", "other", "shown"),
+    [
+        ({"type": "resource_link", "uri": "a://b", "name": "n"}, {"uri": "a://c"}, "a://b"),
+        ({"type": "image", "mimeType": "image/png", "data": PNG}, {"data": OTHER}, "image/png"),
+        ({"type": "audio", "mimeType": "audio/wav", "data": PNG}, {"data": OTHER}, "audio/wav"),
+        (
+            {"type": "resource", "resource": {"uri": "a://b", "mimeType": "application/pdf", "blob": PNG}},
+            {"resource": {"uri": "a://b", "mimeType": "application/pdf", "blob": OTHER}},
+            "application/pdf",
+        ),
+        ({"type": "resource", "resource": {"uri": "a://b"}}, {"resource": {"uri": "a://c"}}, "a://b"),
+        ({"type": "resource", "resource": {"text": "b"}}, {"resource": {"text": "c"}}, "b"),
+    ],
+)
+def test_what_differs_in_a_block_differs_in_the_result(
+    block: dict[str, Any], other: dict[str, Any], shown: str
+) -> None:
+    def seen(one: dict[str, Any]) -> CallResult:
+        return _result({"content": [one]}, _ListedTool("t"), CallLimits(), ())
+
+    assert seen(block) == seen(json.loads(json.dumps(block)))
+    assert seen(block) != seen({**block, **other})
+    assert shown in seen(block).text
+    assert PNG not in seen(block).text
+    # The same bytes may be written with line ends.
+    if "data" in block:
+        assert seen(block) == seen({**block, "data": f"{PNG[:4]}\n{PNG[4:]}"})
+
+
+def test_an_error_in_several_blocks_is_a_refusal() -> None:
+    blocks = [{"type": "text", "text": text} for text in ("Error: no such note", "Ask for a list.")]
+    with pytest.raises(Refusal, match="no such note"):
+        _result({"content": blocks}, _ListedTool("t"), CallLimits(), ())
+    structured = {"content": blocks, "structuredContent": {"lines": 2}}
+    assert _result(structured, _ListedTool("t"), CallLimits(), ()).value == {"lines": 2}
 
 
 @pytest.mark.parametrize(

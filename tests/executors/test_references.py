@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.executors.executor import CallResult
-from toolassay.executors.plan_run import Unresolvable, resolve_arguments
+from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments
 from toolassay.output_paths import Part, Reference, reference_text
 
 scalars = (
@@ -79,6 +79,20 @@ def test_a_path_leads_to_what_it_names(value: Any, data: st.DataObject) -> None:
 def test_what_a_result_does_not_have_is_named(text: str, reason: str) -> None:
     with pytest.raises(Unresolvable, match=reason):
         resolved(text, {"films": [{"id": 1}], "title": "all"})
+
+
+def test_an_only_item_that_came_without_its_list_is_the_first() -> None:
+    item = PossibleItem({"id": 41}, "")
+    assert resolved("<node-0>[0].id", item) == 41
+    assert resolved("<node-0>[].id", item) == [41]
+    assert resolved("<node-0>.id", item) == 41
+    assert resolved("<node-0>[0]", PossibleItem("oak", "oak")) == "oak"
+    for text in ("<node-0>[1].id", "<node-0>[0].name"):
+        with pytest.raises(Unresolvable):
+            resolved(text, item)
+    for result in (CallResult.of({"id": 41}), PossibleItem([], "[]")):
+        with pytest.raises(Unresolvable):
+            resolved("<node-0>[0].id", result)
 
 
 def test_a_reference_inside_a_text_is_the_result_as_a_model_reads_it() -> None:

@@ -270,3 +270,20 @@ def test_a_merge_has_one_link_for_each_pair(derived: list[Dependency], found: li
         assert scores.get((one.source, one.target), 0) <= one.score <= 1
         assert len({pair.target for pair in one.fields}) == len(one.fields)
         assert (one.type in {pair.target for pair in one.fields}) or not one.fields
+
+
+def test_only_arguments_that_a_tool_has_are_filled(tmp_path: Path) -> None:
+    wrapped = {"args": [], "kwargs": {"movie_id": 60312, "note": 60313}}
+    found = link(tmp_path, "search", "details", [call("search", FOUND), call("details", **wrapped)])
+    assert found is not None and found.fields == (FieldPair("results[].id", "movie_id"),)
+
+
+def test_a_call_that_is_not_read_is_counted_apart_and_no_evidence(tmp_path: Path) -> None:
+    other = call("details", {"title": "Cold"}, typed_values=[{"key": "movie_id", "value": 60312}])
+    no_result = {
+        "messages": [{"role": "assistant", "tool_calls": [{"id": "a", "name": "details", "args": {}}]}]
+    }
+    failed = {**call("search", FOUND), "error": "timeout"}
+    found = traced(tmp_path, [call("search", FOUND), other], no_result, [failed])
+    assert (found.dependencies, found.calls, found.failed) == ([], 1, 1)
+    assert found.unread == {"typed_values": 1, "id, name, args": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -159,6 +160,15 @@ def streamed(dialect: Dialect, events: list[dict[str, Any]]) -> ChatResponse:
     return stream.response()
 
 
+def in_conversation(answer: ChatResponse) -> dict[str, Any]:
+    """An answer as a message of the conversation that goes on."""
+    calls = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+        for call in answer.tool_calls
+    ]
+    return {"role": "assistant", "content": answer.text, "tool_calls": calls, "extra": answer.extra}
+
+
 @pytest.mark.parametrize(("api", "reasoning_tokens"), [("responses", 12), ("messages", None)])
 def test_an_answer_whole_and_streamed_goes_back_as_it_came(api: Api, reasoning_tokens: int | None) -> None:
     answers = [read(api, RECORDED[api]["whole"]), streamed(DIALECTS[api], RECORDED[api]["events"])]
@@ -168,12 +178,7 @@ def test_an_answer_whole_and_streamed_goes_back_as_it_came(api: Api, reasoning_t
         assert [json.loads(call.arguments) for call in answer.tool_calls] == [{"city": "Rome"}, {}]
         assert (answer.prompt_tokens, answer.cached_tokens, answer.completion_tokens) == (40, 30, 20)
         assert answer.reasoning_tokens == reasoning_tokens
-        calls = [
-            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
-            for call in answer.tool_calls
-        ]
-        message = {"role": "assistant", "content": answer.text, "tool_calls": calls, "extra": answer.extra}
-        body = body_of(api, ChatRequest([sent_back(message)]))
+        body = body_of(api, ChatRequest([sent_back(in_conversation(answer))]))
         if api == "messages":
             assert body["messages"] == [{"role": "assistant", "content": MESSAGE["content"]}]
         else:
@@ -282,6 +287,199 @@ def test_the_last_event_of_a_response_may_lack_its_items() -> None:
     items = [{"type": "response.output_item.done", "item": item} for item in RESPONSE["output"]]
     answer = streamed(DIALECTS["responses"], [*items, {"type": "response.completed", "response": whole}])
     assert answer == replace(read("responses", RESPONSE), seconds=answer.seconds)
+
+
+TEXT = {"type": "message", "content": [{"type": "output_text", "text": "I look."}]}
+CALL = {"type": "function_call", "id": "f1", "call_id": "c1", "name": "weather", "arguments": ARGUMENTS}
+EMPTY_TEXT = {"type": "message", "content": []}
+EMPTY_CALL = {**CALL, "arguments": ""}
+TEXT_DELTAS = [{"type": "response.output_text.delta", "delta": piece} for piece in ("I ", "look.")]
+CALL_DELTAS = [
+    {"type": "response.output_item.added", "output_index": 1, "item": EMPTY_CALL},
+    *(
+        {"type": "response.function_call_arguments.delta", "item_id": "f1", "delta": piece}
+        for piece in (ARGUMENTS[:5], ARGUMENTS[5:])
+    ),
+]
+
+
+def done(*items: Any) -> list[dict[str, Any]]:
+    return [{"type": "response.output_item.done", "item": item} for item in items]
+
+
+@pytest.mark.parametrize("output", [[], None, ..., [EMPTY_TEXT], [EMPTY_TEXT, EMPTY_CALL]])
+@pytest.mark.parametrize(
+    "events",
+    [
+        [*TEXT_DELTAS, *CALL_DELTAS],
+        [*TEXT_DELTAS, *CALL_DELTAS, *done(EMPTY_TEXT, EMPTY_CALL)],
+        [*TEXT_DELTAS, *done(EMPTY_TEXT, CALL)],
+        [*CALL_DELTAS, *done(TEXT)],
+        [
+            {"type": "response.output_text.done", "text": "I look."},
+            CALL_DELTAS[0],
+            {"type": "response.function_call_arguments.done", "output_index": 1, "arguments": ARGUMENTS},
+        ],
+        [
+            *TEXT_DELTAS,
+            {"type": "response.output_text.done", "text": "I look."},
+            *CALL_DELTAS,
+            *done(TEXT, CALL),
+        ],
+    ],
+)
+def test_what_the_last_event_lacks_is_in_the_items_or_the_deltas(
+    events: list[dict[str, Any]], output: Any
+) -> None:
+    end = {"status": "completed", **({} if output is ... else {"output": output})}
+    answer = streamed(DIALECTS["responses"], [*events, {"type": "response.completed", "response": end}])
+    assert (answer.text, answer.finish_reason) == ("I look.", "tool_calls")
+    (call,) = answer.tool_calls
+    assert (call.id, call.name, call.arguments) == ("c1", "weather", ARGUMENTS)
+
+
+def test_deltas_may_be_all_that_a_stream_has() -> None:
+    refused = [{"type": "response.refusal.delta", "delta": "No."}, {"type": "response.completed"}]
+    answer = streamed(DIALECTS["responses"], refused)
+    assert (answer.text, answer.refused) == ("No.", True)
+    stream = DIALECTS["responses"].stream(time.perf_counter())
+    for event in TEXT_DELTAS:
+        stream.line(f"data: {json.dumps(event)}")
+    stream.line("data: [DONE]")
+    assert stream.response().text == "I look."
+    deltas = [
+        event for event in EVENTS_OF_MESSAGE if event["type"] != "content_block_start" or event["index"] > 2
+    ]
+    answer = streamed(DIALECTS["messages"], deltas)
+    assert (answer.text, answer.reasoning, len(answer.tool_calls)) == ("I look.", "Both.", 2)
+    for event in deltas[-2]["delta"], deltas[-1]:
+        event.pop("stop_reason", None)
+    assert streamed(DIALECTS["messages"], deltas).text == "I look."
+
+
+@pytest.mark.parametrize("details", [None, {}, {"reason": None}, ...])
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        ("incomplete", "incomplete"),
+        ("incomplete", "completed"),
+        (None, "incomplete"),
+        ("in_progress", "incomplete"),
+    ],
+)
+def test_an_incomplete_answer_without_a_reason_was_cut_off(details: Any, status: Any, kind: str) -> None:
+    body = {"status": status, "output": [TEXT], "usage": {"input_tokens": 40, "output_tokens": 20}}
+    body |= {} if details is ... else {"incomplete_details": details}
+    answers = [streamed(DIALECTS["responses"], [{"type": f"response.{kind}", "response": body}])]
+    if status == "incomplete":
+        answers.append(read("responses", body))
+    for answer in answers:
+        assert (answer.text, answer.is_cut_off, answer.prompt_tokens) == ("I look.", True, 40)
+
+
+@pytest.mark.parametrize(("status", "kind"), [("cancelled", "broken off"), ("failed", "error in the answer")])
+def test_an_answer_that_the_server_gave_up_is_none_and_was_charged(status: str, kind: str) -> None:
+    body = {"status": status, "output": [TEXT], "usage": {"input_tokens": 40, "output_tokens": 20}}
+    events = [{"type": f"response.{status}", "response": body}]
+    for is_streamed in (False, True):
+        with pytest.raises(ModelError) as caught:
+            streamed(DIALECTS["responses"], events) if is_streamed else read("responses", body)
+        assert (caught.value.kind, caught.value.prompt_tokens, caught.value.completion_tokens) == (
+            kind,
+            40,
+            20,
+        )
+
+
+ODD: list[Any] = [None, 0, -1, "", "x", [], {}, [None], [{}], True, float("inf"), 10**30, "\ud800", ...]
+
+
+def places(value: Any, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Every place in a JSON value below the value itself."""
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield (*place, key)
+        yield from places(value[key], (*place, key))
+
+
+def with_odd(value: Any, place: tuple[str | int, ...], odd: Any) -> Any:
+    """A copy of a JSON value with something odd at a place, or nothing there."""
+    copied = json.loads(json.dumps(value))
+    *outer, last = place
+    inner = copied
+    for key in outer:
+        inner = inner[key]
+    if odd is ...:
+        del inner[last]
+    else:
+        inner[last] = odd
+    return copied
+
+
+@pytest.mark.parametrize("api", RECORDED)
+def test_no_odd_answer_raises_anything_but_a_failed_attempt(api: Api) -> None:
+    answered = 0
+    for form in ("whole", "events"):
+        for place in places(RECORDED[api][form]):
+            for odd in ODD:
+                sent = with_odd(RECORDED[api][form], place, odd)
+                stream = DIALECTS[api].stream(time.perf_counter())
+                try:
+                    if form == "whole":
+                        answer = read(api, sent)
+                    else:
+                        for event in sent:
+                            stream.line(f"data: {json.dumps(event)}")
+                        answer = stream.response()
+                except ModelError as error:
+                    assert error.transient and not error.stops_run
+                    continue
+                answered += 1
+                body_of(api, ChatRequest([sent_back(in_conversation(answer))]))
+                is_of_counts = {*place} & {"usage", "message", "response", "type"} or len(place) == 1
+                if form == "whole" and not is_of_counts:
+                    assert (answer.prompt_tokens, answer.completion_tokens) == (40, 20)
+    assert answered > 500
+
+
+@pytest.mark.parametrize("later", [None, 0, ...])
+@pytest.mark.parametrize("name", ["input_tokens", "output_tokens", "cache_read_input_tokens"])
+def test_a_count_that_was_given_stays(name: str, later: Any) -> None:
+    events = json.loads(json.dumps(EVENTS_OF_MESSAGE))
+    events[-2]["usage"] = {"output_tokens": 20, "input_tokens": 8}
+    events[-2]["usage"] |= {} if later is ... else {name: later}
+    answer = streamed(DIALECTS["messages"], events)
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens) == (40, 20, 30)
+    # A server that counts at the end only.
+    events[0]["message"]["usage"] = dict.fromkeys(MESSAGE["usage"], None if later is ... else later)
+    events[-2]["usage"] = MESSAGE["usage"]
+    answer = streamed(DIALECTS["messages"], events)
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens) == (40, 20, 30)
+    whole = {**RESPONSE, "usage": {**RESPONSE["usage"], "input_tokens": later, "input_tokens_details": None}}
+    if later is ...:
+        del whole["usage"]
+    events = [{"type": "response.in_progress", "response": {"usage": RESPONSE["usage"]}}]
+    answer = streamed(DIALECTS["responses"], [*events, {"type": "response.completed", "response": whole}])
+    assert (answer.prompt_tokens, answer.completion_tokens, answer.cached_tokens) == (40, 20, 30)
+    chunks = [
+        {"choices": [{"delta": {"content": "a"}, "finish_reason": "stop"}]},
+        {"choices": [], "usage": {"prompt_tokens": 40, "completion_tokens": 20}},
+        {
+            "choices": [],
+            "usage": None if later is ... else {"prompt_tokens": later, "completion_tokens": later},
+        },
+    ]
+    stream = DIALECTS["chat"].stream(time.perf_counter())
+    for chunk in chunks:
+        stream.line(f"data: {json.dumps(chunk)}")
+    assert (stream.response().prompt_tokens, stream.response().completion_tokens) == (40, 20)
+
+
+@pytest.mark.parametrize("usage", [None, [], "x", {}, {"input_tokens": None, "output_tokens": None}])
+def test_counts_that_are_missing_are_not_known(usage: Any) -> None:
+    for api, body in (("responses", RESPONSE), ("messages", MESSAGE)):
+        answer = DIALECTS[api].read(json.dumps({**body, "usage": usage}))
+        assert (answer.text, answer.prompt_tokens, answer.completion_tokens) == ("I look.", None, None)
 
 
 def test_arguments_that_were_cut_off_stay_as_they_are() -> None:

@@ -145,6 +145,18 @@ def test_recorded_calls_add_links_and_are_kept_for_later_graphs(folder: Path, ca
     assert set(links(folder)) == set(found) - {("find_benches", "book_bench")}
 
 
+def test_recorded_calls_that_were_not_read_are_named_by_their_keys(folder: Path, calls: Path) -> None:
+    with calls.open("a") as stream:
+        stream.write('{"calls": [{"used": "book_bench", "sent": {}, "got": 3}]}\n')
+    done = graph(folder, "--traces", calls)
+    assert "9 calls in 3 sequences\n" in done.err
+    assert "1 with the keys used, sent, got" in done.err
+    calls.write_text('{"toolName": "book_bench", "id": "1", "sent": {}, "got": 3}\n')
+    done = graph(folder, "--traces", calls)
+    assert done.code == 2 and "no recorded call could be read" in done.error
+    assert "toolName, id, sent, got" in done.err and "failed" not in done.err
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"links": [{"source": 3}]}'])
 def test_broken_stored_calls_are_one_line(text: str, folder: Path) -> None:
     (folder / "graph_traces.json").write_text(text)

@@ -172,12 +172,14 @@ class OpenExecutor(ABC):
             interrupted plan is simply run again.
         is_shared: Whether a process serves several plans, so that what it remembers outlives a plan.
         identity: What a run's results depend on, for its manifest: JSON without secrets.
+        sends_items: Whether a list arrives as its items, so that a list of one looks like its item.
         first_state: The state in which environments start, once one was seen; of the last one where they
             are not isolated.
     """
 
     is_isolated: bool = True
     is_shared: bool = False
+    sends_items: bool = False
     identity: Mapping[str, Any] = {}
     first_state: State | None = None
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
@@ -53,11 +55,12 @@ from toolassay.mcp_client.server_config import (
     servers_of,
 )
 from toolassay.models.redaction import without
-from toolassay.tool_results import is_refusal, parsed_text
+from toolassay.tool_results import is_refusal, texts_value
 from toolassay.tools import Tool
 
 _LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
 _POLL = 0.25  # seconds between two looks at the memory of a server
+_MOST_SESSIONS = 3  # for one call
 _CLOSING = 20.0  # seconds to end a server, which ends its children first
 # The same in every copy, so that a commit has the same id in each.
 _FIXED_ENVIRONMENT = {
@@ -163,6 +166,8 @@ def _absolute(word: str) -> str:
 
 class _OpenMcp(PooledExecutor["_McpEnvironment"]):
     """The servers, their tools, and the environments that no plan uses at the moment."""
+
+    sends_items = True
 
     def __init__(
         self, configs: Mapping[str, ServerConfig], options: McpExecution, limits: CallLimits
@@ -309,8 +314,15 @@ class _McpEnvironment(CopiedEnvironment):
             await self.keep_additions()
         return session
 
-    async def on(self, server: str, work: Callable[[Connection], Awaitable[Result]]) -> Result:
-        """Do something on the connection to a server.
+    async def on(
+        self, server: str, work: Callable[[Connection], Awaitable[Result]], *, sessions: int = _MOST_SESSIONS
+    ) -> Result:
+        """Do something on the connection to a server; if an address has lost the session, in another one.
+
+        Args:
+            server: Its name.
+            work: What is done; again only if it did not reach the server.
+            sessions: How many sessions are tried.
 
         Raises:
             NotCalled: It did not reach the server.
@@ -323,6 +335,9 @@ class _McpEnvironment(CopiedEnvironment):
         except ServerError as error:
             if error.code is not None:
                 raise _Answered(error.reason) from None
+            if error.is_unsent and sessions > 1 and self._opened.configs[server].url:
+                await self._sessions.pop(server).close(at_once=True)
+                return await self.on(server, work, sessions=sessions - 1)
             self.has_failed = True
             failure = NotCalled if error.is_unsent else EnvironmentFailure
             raise failure(self._shown(f"{error.file}: {error.reason}")) from None
@@ -445,22 +460,34 @@ class _ListedTool(msgspec.Struct, rename="camel"):
     output_schema: Schema | None = None
 
 
-class _EmbeddedText(msgspec.Struct):
-    text: str | None = None
-
-
 class _Content(msgspec.Struct, rename="camel"):
-    """A block of content; `seen` is what a model reads of it."""
+    """A block of content, or a resource in one."""
 
     type: str | None = None
     text: str | None = None
     mime_type: str | None = None
-    resource: _EmbeddedText | None = None
+    uri: str | None = None
+    data: str | None = None
+    blob: str | None = None
+    resource: _Content | None = None
 
     @property
     def seen(self) -> str:
-        inner = self.resource.text if self.resource and self.text is None else self.text
-        return f"[{self.mime_type or self.type or 'content'}]" if inner is None else inner
+        """What plans and models see: a text, an address, or a hash of the bytes."""
+        if self.text is not None:
+            return self.text
+        if self.resource is not None:
+            return self.resource.seen
+        kind, data = self.mime_type or self.type or "content", self.data or self.blob
+        return f"[{kind} {_hash_of(data)}]" if data else self.uri or f"[{kind}]"
+
+
+def _hash_of(data: str) -> str:
+    """A hash of bytes that are written in base64, or of another text."""
+    content = data.encode()
+    with suppress(ValueError):
+        content = base64.b64decode(content)
+    return f"sha256:{hashlib.sha256(content).hexdigest()[:16]}"
 
 
 class _ToolAnswer(msgspec.Struct, rename="camel"):
@@ -501,8 +528,11 @@ def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Seque
     structured = found.structured_content
     if found.content is None and structured is None:
         raise EnvironmentFailure("the server answered tools/call with something else than a result")
-    text = "\n".join(block.seen for block in found.content or ())
-    value = structured if structured is not None else parsed_text(text)
+    blocks = found.content or []
+    seen = [block.seen for block in blocks]
+    text = "\n".join(seen)
+    is_mixed = len({block.type for block in blocks}) > 1
+    value = structured if structured is not None else texts_value([text] if is_mixed else seen)
     if found.is_error or is_refusal(value):
         words = one_line(without(secrets, text or CallResult.of(value).text))
         raise Refusal(words or "the tool reports an error without a text")

@@ -44,6 +44,10 @@ _INSIDE = re.compile(r"<node-(\d{1,18})>")
 _MOST_ITEMS = 10_000  # that one reference collects
 
 
+class PossibleItem(CallResult):
+    """A result that may be the only item of a list (`OpenExecutor.sends_items`)."""
+
+
 class Unresolvable(Exception):
     """A reference names something that the result does not have. The text is the reason."""
 
@@ -98,6 +102,12 @@ def _picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResu
     if not reference.path:
         return result
     values = [result.value]
+    if (
+        isinstance(result, PossibleItem)
+        and reference.path[0] in (0, EACH)
+        and not isinstance(result.value, list)
+    ):
+        values = [values]
     for depth, part in enumerate(reference.path):
         values = [item for value in values for item in _inside(value, part)][:_MOST_ITEMS]
         if not values and EACH not in reference.path[:depth]:
@@ -388,7 +398,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
                 if call.error is not None:
                     reason = f"call {call.node} ({tool.id}): {call.error}"
                     break
-                results[number] = result_of(call)
+                results[number] = self._result_of(call)
             before, after = await place.states()
         ended = self._ended(item, "failed" if reason else "ran", reason, calls)
         return replace(
@@ -397,6 +407,9 @@ class ExecutionWork(ItemWork[PlannedItem]):
             state_before=before,
             state_after=after,
         )
+
+    def _result_of(self, call: ExecutedCall) -> CallResult:
+        return (PossibleItem if self._opened.sends_items else CallResult)(*result_of(call))
 
     def _prepared(
         self, plan: CallPlan, number: int, tool: Tool, results: Mapping[int, CallResult]
@@ -418,7 +431,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
             call = await make_call(environment, tool, call)
             if call.error is not None:
                 break
-            results[number] = result_of(call)
+            results[number] = self._result_of(call)
         return results
 
     async def _varying(

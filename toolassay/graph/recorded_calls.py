@@ -4,26 +4,32 @@ A record is searched for objects that are a call (the name of a tool beside argu
 result (of the call with the same id, else the next one in order). The names of their fields vary with the
 form, and are compared in small letters: `tool_use_id`, `toolUseId`. So one reader reads chats of OpenAI (also
 Responses and `function_call`), Anthropic, Gemini, LangChain, tau2-bench, Inspect, ShareGPT and ATIF, the
-JSON-RPC of MCP, spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`.
+JSON-RPC of MCP, spans of OpenTelemetry, and `{"calls": [{"tool", "arguments", "result", "error"}]}`. The
+attributes of a span count as its fields, under the names of its own conventions and of the frameworks.
 
 A list of messages or calls is a sequence. Lines that are single messages, calls or spans form one sequence
-for each session or trace that they name, else one for the file.
+for each session or trace that they name, else one for the file. Calls are in the order of the times of their
+records, where these have one.
 """
 
 from __future__ import annotations
 
+import base64
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import lru_cache
+from datetime import datetime
+from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json, read_json_lines
+from toolassay.files import map_texts, read_json, read_json_lines
 from toolassay.locks import open_regular
+from toolassay.text_formatting import some_of, without_controls
 from toolassay.tool_results import is_refusal, parsed_text, result_value
 
 _FORMS = (
@@ -31,19 +37,32 @@ _FORMS = (
 )
 
 # Keys as `_plain` writes them; the first that an object has counts.
-_NAMES = ("toolname", "tool", "name", "functionname", "function", "task", "action")
+_NAMES = ("toolname", "toolcallname", "tool", "name", "functionname", "function", "task", "action")
 _ARGUMENTS = (
-    *("arguments", "toolcallarguments", "args", "input", "toolinput", "inputs", "inputvalue"),
-    *("parameters", "kwargs", "inputparameters", "actioninput"),
+    *("arguments", "toolcallarguments", "toolarguments", "toolcallargs", "toolcallinput", "args"),
+    *("toolinput", "input", "inputs", "inputvalue", "parameters", "kwargs", "inputparameters", "actioninput"),
+    "prompt",  # of LangSmith's spans
 )
-_RESULTS = ("result", "toolcallresult", "output", "outputs", "outputvalue", "observation", "response")
+_RESULTS = (
+    *("result", "toolcallresult", "toolresponse", "toolcalloutput", "tooloutput"),
+    *("output", "outputs", "outputvalue", "observation", "response", "completion"),
+)
+_WHOLE = {*_ARGUMENTS, *_RESULTS} - {"input", "output"}  # OpenInference: {"input": {"value": …}}
 _CONTENTS = (*_RESULTS, "content", "value", "error")
 _IDS = ("toolcallid", "tooluseid", "callid", "sourcecallid", "id")
 _SESSIONS = ("traceid", "sessionid", "conversationid", "threadid")
 _ERRORS = ("error", "iserror", "errortype", "errortext")
+_STARTS = (
+    *("starttimeunixnano", "starttime", "starttimestamp", "startedat", "timestamp", "timeunixnano"),
+    *("createdat", "start"),
+)
+_ENDS = ("endtimeunixnano", "endtime", "endtimestamp", "endedat", "completedat", "completed", "end")
+_ATTRIBUTES = ("context", "attributes", "spanattributes", "tags")  # objects whose fields are those of a span
 _STATUSES = ("status", "statuscode", "state", "level")  # "error", "ERROR", "output-error"
 _TEXTS = ("text", "inputtext")
 _WORDS = ("request", "userrequest", "instruction", "instructions", "input", "prompt")
+# Ends of the names of texts that are JSON.
+_TEXTS_OF_JSON = ("messages", "toolcalls", "events", "requestdata", "responsedata")
 # Lists of parts of one message, which are no sequences.
 _PARTS = ("content", "value", "toolcalls", "invalidtoolcalls", "parts", "choices", "candidates")
 # Roles and types, and keys that say the same: "tool_calls", "mcp_tool_use", "functionResponse".
@@ -53,17 +72,36 @@ _CALL = re.compile(r"\w*(?:tool|function)(?:calls?|use)|calls|params|function")
 _RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)")
 _RESULT_ROLE = re.compile(r"tool|function|observation|ipython")
 _TAGGED = re.compile(r"<tool_(call|response)>\s*(.*?)\s*</tool_\1>", re.DOTALL)  # Hermes, Qwen
+# Namespaces of frameworks: "gen_ai.tool.name", "ai.toolCall.name", "mlflow.spanInputs", "message.role".
+_NAMESPACE = re.compile(
+    r"^(?:(?:span_?)?attributes\.|gen_ai\.|ai\.|(?:traceloop|langsmith)\.entity\.|langfuse\.observation\."
+    r"|gcp\.vertex\.agent\.|mlflow\.span|message\.|tool_call\.(?:function\.)?)+"
+)
+_ATTACHMENT = re.compile(r"attachment://([\w.-]+)")  # of Inspect: a long text that is kept once
+_DESCRIBED = ("description", "parameters", "inputschema", "outputschema")  # of a tool that is offered
+_MOST_KEYS = 12  # that are named of an object that was not read
+_LONGEST_KEY = 60
 _END = object()  # after the last value of a file
-_SEPARATOR = re.compile(r"__|[./:]")  # after the name of a server: mcp__files__read, files.read
+# After the name of a server or of an operation: mcp__files__read, files.read, "execute_tool read".
+_SEPARATOR = re.compile(r"__|[./:]\s*|^execute_tool\s+")
 
 
 class RecordedCall(NamedTuple):
-    """A recorded call; `failed` if its result is an error."""
+    """A recorded call.
+
+    Attributes:
+        tool: Its tool.
+        arguments: By name.
+        result: The result.
+        failed: Whether it is evidence of nothing: the result is an error, or was not found.
+        unread: If arguments or result were not found, the keys that were.
+    """
 
     tool: str
     arguments: Mapping[str, Any]
     result: Any = None
     failed: bool = False
+    unread: str = ""
 
 
 class RecordedTurn(NamedTuple):
@@ -73,17 +111,20 @@ class RecordedTurn(NamedTuple):
     calls: Sequence[RecordedCall]
 
 
-def read_traces(path: Path, names: Container[str]) -> Iterator[Sequence[RecordedTurn]]:
+def read_traces(
+    path: Path, names: Container[str], unread: Counter[str] | None = None
+) -> Iterator[Sequence[RecordedTurn]]:
     """Yield the sequences of a file, one at a time; those of sessions and of single messages at the end.
 
     Args:
         path: The file.
         names: The tools that are known. A name may have a prefix: `mcp__server__tool`.
+        unread: Gets the keys of objects that name a tool and were not read as a call, with their number.
 
     Raises:
         UsageError: The file is missing, is no JSON (with the line), or has no call.
     """
-    reader, found = _Reader(names), False
+    reader, found = _Reader(names, Counter() if unread is None else unread), False
     loose: defaultdict[str, list[_Event]] = defaultdict(list)  # by session
     values = [read_json(path)] if _is_one_value(path) else (value for _, value in read_json_lines(path))
     for value in chain(values, [_END]):
@@ -98,7 +139,8 @@ def read_traces(path: Path, names: Container[str]) -> Iterator[Sequence[Recorded
                 found = True
                 yield turns
     if not found:
-        raise UsageError("has no recorded call that could be read", file=path, fix=_FORMS)
+        keys = next(iter(reader.unread), shown_keys(reader.largest)) or "none"
+        raise UsageError(f"has no recorded call that could be read (keys: {keys})", file=path, fix=_FORMS)
 
 
 def _is_one_value(path: Path) -> bool:
@@ -117,6 +159,7 @@ class _Event(NamedTuple):
     Attributes:
         place: The lists around it, from the outside, each with the number of the item.
         session: Session or trace; empty if none is named.
+        time: Start and end of the nearest record around it, and its number; None without.
         ids: Of the call, or of that of the result.
         tool: Name of the tool; None if a result names none.
         arguments: None if it is no call; empty if they cannot be read.
@@ -124,10 +167,12 @@ class _Event(NamedTuple):
         has_result: Whether there is one.
         failed: Whether the call failed, whatever the result.
         words: Of a person.
+        source: The object, if its keys are shown where it cannot be read.
     """
 
-    place: Sequence[tuple[str, int]]
-    session: str
+    place: Sequence[tuple[str, int]] = ()
+    session: str = ""
+    time: tuple[float, float, int] | None = None
     ids: Sequence[str | int] = ()
     tool: str | None = None
     arguments: Mapping[str, Any] | None = None
@@ -135,6 +180,22 @@ class _Event(NamedTuple):
     has_result: bool = False
     failed: bool = False
     words: str = ""
+    source: Mapping[str, Any] | None = None
+
+
+_NOWHERE = _Event()
+
+
+def _in_order(events: Sequence[_Event]) -> list[_Event]:
+    """Events in the order of their times; one without a time stays behind the one before it."""
+    times: list[tuple[float, float, int]] = []
+    for event in events:
+        times.append(event.time or (times[-1] if times else (-1, 0, 0)))
+    known = [start for start, _, number in times if number]
+    # Where the newest record comes first, that holds for equal times too.
+    sign = -1 if known and known[0] > known[-1] else 1
+    order = sorted(range(len(events)), key=lambda number: (*times[number][:2], sign * times[number][2]))
+    return [events[number] for number in order]
 
 
 def _sequences(events: Sequence[_Event], depth: int = 0) -> Iterator[Sequence[_Event]]:
@@ -160,7 +221,8 @@ class _Made:
     def call(self) -> RecordedCall:
         assert self.event.tool is not None and self.event.arguments is not None
         if self.answer is None:
-            return RecordedCall(self.event.tool, self.event.arguments, None, True)
+            unread = "" if self.event.failed else shown_keys(self.event.source or {})
+            return RecordedCall(self.event.tool, self.event.arguments, None, True, unread)
         result = result_value(self.answer.result)
         if isinstance(result, Mapping) and result.keys() == {"output"}:  # Gemini, LangSmith
             result = result_value(result["output"])
@@ -174,17 +236,18 @@ class _Made:
 def _turns(events: Sequence[_Event]) -> list[RecordedTurn]:
     """The turns of a sequence; nothing if it has no call.
 
-    A call without id and result is left out: it belongs to a plan.
+    A call without id, result and time is left out: it belongs to a plan.
     """
     turns: list[tuple[str, list[_Made]]] = []
     words: list[str] = []
     made: dict[str | int, _Made] = {}  # by id; some recordings use one for several calls
-    for event in events:
+    for event in _in_order(events):
         words += [event.words] if event.words else []
         called = [made[one] for one in event.ids if one in made]
         if event.arguments is not None:
-            given = event.tool, event.arguments  # some recordings hold a call twice
-            called = [one for one in called if (one.event.tool, one.event.arguments) == given]
+            # Some recordings hold a call twice, once perhaps without its arguments.
+            called = [one for one in called if one.event.tool == event.tool]
+            called = [one for one in called if event.arguments in ({}, one.event.arguments)]
             if not called:
                 called = [_Made(event)]
                 made |= dict.fromkeys(event.ids, called[0])
@@ -201,43 +264,52 @@ def _turns(events: Sequence[_Event]) -> list[RecordedTurn]:
                     one.answer = event._replace(result=result)
         if event.has_result and called and called[0].answer is None:
             called[0].answer = event
-    read = [(said, [one.call() for one in calls if one.event.ids or one.answer]) for said, calls in turns]
+    read = [
+        (said, [one.call() for one in calls if one.event.source or one.event.ids or one.answer])
+        for said, calls in turns
+    ]
     return [RecordedTurn(*one) for one in read if any(one)] if any(calls for _, calls in read) else []
 
 
 class _Reader:
     """Finds the events in the values of a file."""
 
-    def __init__(self, names: Container[str]) -> None:
+    def __init__(self, names: Container[str], unread: Counter[str]) -> None:
         self._names = names
         self._ids: set[str | int] = set()  # of calls so far
+        self._found = 0  # calls and results
+        self._records = 0  # with a time
         self.connections = 0  # of MCP, each of which numbers its requests from 1
+        self.unread = unread
+        self.largest: Mapping[str, Any] = {}  # object
 
-    def events(
-        self,
-        value: Any,
-        key: str = "",
-        place: Sequence[tuple[str, int]] = (),
-        ids: Sequence[str | int] = (),
-        session: str = "",
-    ) -> Iterator[_Event]:
+    def events(self, value: Any, key: str = "", around: _Event = _NOWHERE) -> Iterator[_Event]:
         """The events in a value.
 
         Args:
             value: The value.
             key: Its key, as `_plain` writes it; that of the list for an item.
-            place: The lists around it.
-            ids: Those of the object around it, which a call has too.
-            session: The session around it.
+            around: Place, session, time and ids around it; a call has the ids too.
         """
+        if isinstance(value, dict) and _is_numbered(value):
+            value = [value[number] for number in sorted(value, key=int)]
         if isinstance(value, list):
             for number, item in enumerate(value):
-                around = place if key in _PARTS else (*place, (key, number))
-                yield from self.events(item, key, around, (), session)
+                place = around.place if key in _PARTS else (*around.place, (key, number))
+                yield from self.events(item, key, around._replace(place=place, ids=()))
         if not isinstance(value, Mapping):
             return
+        if isinstance(texts := value.get("attachments"), Mapping) and texts:
+            resolve = partial(_ATTACHMENT.sub, lambda found: str(texts.get(found[1], found[0])))
+            value = map_texts({**value, "attachments": None}, resolve, key=str)
         fields = _fields(value)
-        session = next((fields[name] for name in _SESSIONS if isinstance(fields.get(name), str)), session)
+        self.largest = max(self.largest, value, key=len)
+        sessions = (fields[name] for name in _SESSIONS if isinstance(fields.get(name), str))
+        around = around._replace(session=next(sessions, around.session))
+        start = _time(fields, _STARTS)
+        if start is not None:
+            self._records += 1
+            around = around._replace(time=(start, _time(fields, _ENDS) or start, self._records))
         self.connections += fields.get("method") == "initialize"
         own = [fields[name] for name in _IDS if isinstance(fields.get(name), str | int)]
         kinds = _kinds(fields)
@@ -245,6 +317,9 @@ class _Reader:
         content = next((name for name in (_RESULTS if given else _CONTENTS) if name in fields), "")
         result = fields.get(content)
         states = [_plain(fields[name]) for name in _STATUSES if isinstance(fields.get(name), str)]
+        if isinstance(status := fields.get("status"), Mapping):  # of a span; in OTLP 2 is an error
+            code = status.get("code", status.get("status_code"))
+            states.append("error" if str(code) == "2" else _plain(str(code)))
         failed = any(fields.get(name) for name in _ERRORS) or any("error" in one for one in states)
         is_result = (
             content != ""
@@ -255,18 +330,25 @@ class _Reader:
                 or _is_one(_RESULT, (*kinds, key))
             )
         )
+        found = self._found
         if tool and (given or not is_result):
             arguments = _arguments(fields.get(given))
-            ids = own or ids
+            ids = own or around.ids
             self._ids.update(ids)
             # Of the form `{"calls": …}` a result may be left out.
             is_whole = content != "" or failed or "tool" in fields or "task" in fields
-            failed = failed or arguments is None
-            yield _Event(place, session, ids, tool, arguments or {}, result, is_whole, failed)
+            is_planned = bool(given) and not ids and start is None
+            call = around._replace(ids=ids, tool=tool, source=None if is_planned else value)
+            if arguments is None:
+                self.unread[shown_keys(value)] += 1
+            else:
+                self._found += 1
+                yield call._replace(arguments=arguments, result=result, has_result=is_whole, failed=failed)
         elif is_result:
-            failed = failed or result is None
+            self._found += 1
             name = next((fields[name] for name in _NAMES if isinstance(fields.get(name), str)), None)
-            yield _Event(place, session, own, name and self._known(name), None, result, True, failed)
+            name = name and self._known(name)
+            yield around._replace(ids=own, tool=name, result=result, has_result=True, failed=failed)
         else:
             said = [fields[name] for name in _WORDS if isinstance(fields.get(name), str)]
             if _is_one(_PERSON, kinds):
@@ -276,12 +358,19 @@ class _Reader:
                     if name in fields
                 ]
             if any(said):
-                yield _Event(place, session, words="\n".join(said))
+                yield around._replace(ids=(), words="\n".join(said))
+            is_text = _is_one(_SPEAKER, kinds) or not fields.keys().isdisjoint(_DESCRIBED)
+            names_tool = not is_text and any(
+                isinstance(one, str) and one in self._names for one in fields.values()
+            )
+            inside = around._replace(ids=own, source=value if names_tool else around.source)
             for name, item in _children(fields, kinds):
-                yield from self.events(item, name, place, own, session)
+                yield from self.events(item, name, inside)
+            if names_tool and self._found == found and around.source is None:
+                self.unread[shown_keys(value)] += 1
             for name in ("observation", "observations"):  # beside an object that is the call
                 if isinstance(fields.get(name), str | Mapping):
-                    yield _Event(place, session, result=fields[name], has_result=True, failed=failed)
+                    yield around._replace(ids=(), result=fields[name], has_result=True, failed=failed)
 
     def _call(self, fields: Mapping[str, Any], key: str) -> tuple[str, str]:
         """The tool of a call and the key of its arguments if it has any; no tool for another object."""
@@ -293,7 +382,7 @@ class _Reader:
         is_description = isinstance(schema, Mapping) and schema.get("type") == "object"
         if not names or is_description or (given in ("", "parameters") and "description" in fields):
             return "", ""
-        is_call = "tool" in fields or "toolname" in fields or _is_one(_CALL, (*_kinds(fields), key))
+        is_call = not fields.keys().isdisjoint(_NAMES[:3]) or _is_one(_CALL, (*_kinds(fields), key))
         for name in names:
             if name in self._names and (given or is_call or any(one in fields for one in _RESULTS)):
                 return name, given
@@ -308,13 +397,96 @@ class _Reader:
 @lru_cache(maxsize=4096)
 def _plain(name: str) -> str:
     """A name in small letters: `toolUseId` is `tool_use_id`, and `gen_ai.tool.name` is `toolName`."""
-    return re.sub(r"[^a-z]", "", name.casefold().removeprefix("gen_ai."))
+    return re.sub(r"[^a-z]", "", _NAMESPACE.sub("", name.casefold()))
 
 
 def _fields(value: Mapping[str, Any]) -> dict[str, Any]:
-    context = value.get("context")  # of a span
-    every = {**value, **context} if isinstance(context, Mapping) else value
-    return {_plain(str(key)): item for key, item in every.items()}
+    """The fields of an object by plain name, with those in its attributes if it is a span."""
+    fields = {_plain(str(key)): _untyped(item) for key, item in value.items()}
+    for name in _ATTRIBUTES:
+        if name in fields and (attributes := _attributes(fields[name])):
+            del fields[name]
+            fields |= {_plain(key): item for key, item in attributes.items()}
+    return fields
+
+
+def shown_keys(value: Mapping[str, Any]) -> str:
+    """The keys of an object for people; those of its attributes if it is a span."""
+    keys = _attributes(value.get("attributes")) or value
+    return some_of([without_controls(str(key))[:_LONGEST_KEY] for key in keys], _MOST_KEYS)
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    """The attributes of a span by their names with dots; {} for what is none.
+
+    >>> _attributes([{"key": "m.0.role", "value": {"stringValue": "user"}}]), _attributes({"a": {"b": 1}})
+    ({'m': {'0': {'role': 'user'}}}, {'a.b': 1})
+    """
+    given = _by_key(value) if isinstance(value, list) else value
+    tree: dict[str, Any] = {}
+    for key, item in given.items() if isinstance(given, Mapping) else ():
+        *outer, last = str(key).split(".")
+        inner = tree
+        for part in outer:
+            if not isinstance(inner.get(part), dict):
+                inner[part] = {}
+            inner = inner[part]
+        inner.setdefault(last, item)
+    return dict(_leaves(tree))
+
+
+def _leaves(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """What is in objects, under names with dots; arguments, results and numbered objects stay whole."""
+    for key, item in tree.items():
+        name = f"{prefix}{key}"
+        if isinstance(item, Mapping) and not _is_numbered(item) and _plain(name) not in _WHOLE:
+            yield from _leaves(item, f"{name}.")
+        else:
+            yield name, item
+
+
+def _is_numbered(value: Mapping[str, Any]) -> bool:
+    """Whether an object is a list: `{"0": …, "1": …}`."""
+    return bool(value) and all(map(str.isdecimal, value))
+
+
+def _by_key(items: Any) -> dict[str, Any]:
+    return {str(one["key"]): _untyped(one.get("value")) for one in _objects(items) if "key" in one}
+
+
+def _untyped(value: Any) -> Any:
+    """A value as JSON has it; of OTLP `{"intValue": "7"}` is 7.
+
+    >>> _untyped({"kvlistValue": {"values": [{"key": "ids", "value": {"arrayValue": {}}}]}})
+    {'ids': []}
+    """
+    if not isinstance(value, dict) or len(value) != 1:
+        return value
+    ((name, inner),) = value.items()
+    with suppress(ValueError, TypeError, AttributeError):
+        match _plain(str(name)):
+            case "stringvalue" | "boolvalue" | "doublevalue":
+                return inner
+            case "intvalue":
+                return int(inner)
+            case "bytesvalue":
+                return base64.b64decode(inner).decode()
+            case "arrayvalue":
+                return [_untyped(one) for one in inner.get("values") or ()]
+            case "kvlistvalue":
+                return _by_key(inner.get("values"))
+    return value
+
+
+def _time(fields: Mapping[str, Any], names: Iterable[str]) -> float | None:
+    """The time in the first of these fields that has one: of ISO text in nanoseconds, a number as it is."""
+    for value in filter(None, map(fields.get, names)):
+        with suppress(ValueError, TypeError):
+            # A float has no single nanoseconds of this century.
+            return int(value) if str(value).isdecimal() else float(value)
+        with suppress(ValueError, TypeError):
+            return datetime.fromisoformat(value).timestamp() * 1e9
+    return None
 
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
@@ -340,12 +512,12 @@ def _holds_results(value: Any) -> bool:
 
 
 def _children(fields: Mapping[str, Any], kinds: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The objects and lists in an object, also those in JSON texts; of spans, attributes as an object."""
+    """The objects and lists in an object, also those in JSON texts."""
     is_call = _is_one(_CALL, kinds)
     for key, item in fields.items():
         if key == "toolchoice":
             continue
-        if isinstance(item, str) and key.endswith("messages"):
+        if isinstance(item, str) and key.endswith(_TEXTS_OF_JSON):
             item = parsed_text(item)
         elif isinstance(item, str) and is_call and key in ("content", "value"):
             key, item = "toolcalls", parsed_text(item)
@@ -354,9 +526,6 @@ def _children(fields: Mapping[str, Any], kinds: Iterable[str]) -> Iterator[tuple
             item = [
                 {"content": one, **(one if isinstance(one, dict) else {}), "type": kind} for kind, one in made
             ]
-        elif key == "attributes" and isinstance(item, list):
-            pairs = [one for one in _objects(item) if isinstance(one.get("value"), Mapping)]
-            item = {one.get("key"): next(iter(one["value"].values()), None) for one in pairs}
         if isinstance(item, Mapping | list):
             yield key, item
 
@@ -372,13 +541,11 @@ def _text(value: Any) -> str:
 
 def _arguments(value: Any) -> dict[str, Any] | None:
     """Arguments as an object, a list of `{name, value}`, or a text of either; None for others."""
-    if (
-        isinstance(value, Mapping) and value.keys() == {"input"} and isinstance(value["input"], str)
-    ):  # LangSmith
-        inner = parsed_text(value["input"])
-        value = inner if isinstance(inner, dict) else value
     if isinstance(value, str):
         value = parsed_text(value) if value.strip() else {}
+    inner = value.get("input") if isinstance(value, Mapping) and len(value) == 1 else None
+    if isinstance(inner, str) and isinstance(parsed := parsed_text(inner), dict):  # LangSmith
+        value = parsed
     if value is None:
         return {}
     if isinstance(value, list):

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 from toolassay.argument_schemas import schema_at
 from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.links import FieldPair, overlap
-from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces
+from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces, shown_keys
 from toolassay.identifiers import words
 from toolassay.output_paths import EACH, Part, path_text
 from toolassay.text_formatting import count_of
@@ -62,6 +62,7 @@ class Traced:
         sequences: The number of sequences.
         calls: The number of calls of the library's tools that did not fail.
         failed: The number that failed; they are evidence of nothing.
+        unread: The number of calls whose arguments or result could not be read, by the keys that were found.
         unknown: The number of calls of each tool that the library lacks.
     """
 
@@ -69,6 +70,7 @@ class Traced:
     sequences: int = 0
     calls: int = 0
     failed: int = 0
+    unread: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
 
 
@@ -82,7 +84,7 @@ def trace_dependencies(paths: Iterable[Path], library: ToolLibrary) -> Traced:
     """
     counts = _Counts(library)
     for path in paths:
-        for turns in read_traces(path, library):
+        for turns in read_traces(path, library, counts.found.unread):
             counts.add(turns)
     counts.found.dependencies = counts.dependencies()
     return counts.found
@@ -185,19 +187,31 @@ class _Sequence:
 
     def add(self, number: int, turn: RecordedTurn) -> None:
         self.words += f"\n{turn.words.casefold()}" if turn.words else ""
-        known = [call for call in turn.calls if call.tool in self.library and not call.failed]
-        self.found.unknown.update(call.tool for call in turn.calls if call.tool not in self.library)
+        calls = [self.with_own_arguments(call) if call.tool in self.library else call for call in turn.calls]
+        ours = [call for call in calls if call.tool in self.library]
+        known = [call for call in ours if not call.failed]
+        self.found.unknown.update(call.tool for call in calls if call.tool not in self.library)
+        self.found.unread.update(call.unread for call in ours if call.unread)
         self.found.calls += len(known)
-        self.found.failed += sum(call.failed and call.tool in self.library for call in turn.calls)
+        self.found.failed += sum(call.failed and not call.unread for call in ours)
         for call in known:
             self.take(call)
         self.follow([call.tool for call in known])
-        arguments = [{_key(value) for _, value in _leaves(call.arguments)} for call in turn.calls]
+        arguments = [{_key(value) for _, value in _leaves(call.arguments)} for call in calls]
         self.given.update(*arguments)
-        for call, own in zip(turn.calls, arguments, strict=True):
+        for call, own in zip(calls, arguments, strict=True):
             if not call.failed:
                 self.give(call, own, number)
         self.earlier |= dict.fromkeys(call.tool for call in known)
+
+    def with_own_arguments(self, call: RecordedCall) -> RecordedCall:
+        """A call with the arguments that its tool has, or that are in an object of another name."""
+        names = {one.name for one in self.library[call.tool].parameters}
+        for given in (call.arguments, *call.arguments.values()):
+            if isinstance(given, Mapping) and names & given.keys():
+                return call._replace(arguments={name: given[name] for name in given if name in names})
+        is_read = not names or not call.arguments
+        return call if is_read else call._replace(failed=True, unread=shown_keys(call.arguments))
 
     def follow(self, tools: list[str]) -> None:
         """Count that these tools were called directly after those of the turn before."""

@@ -27,7 +27,7 @@ from toolassay.graph.edits import (
 from toolassay.graph.traces import Traced, merge, trace_dependencies
 from toolassay.link_proposals import ProposeOptions, propose, proposed, without_shape
 from toolassay.screen import WARNING, Screen
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 from toolassay.tools import ToolLibrary
 
 TRACES = "graph_traces.json"
@@ -257,8 +257,13 @@ class SchemaLinks:
             traced = trace_dependencies(self.options.traces, self.library)
             _report(traced, self.screen)
             if not traced.calls:
+                reason = "no call of a tool of this library"
+                if traced.failed:
+                    reason = "every recorded call failed"
+                if traced.unread:
+                    reason = "no recorded call could be read"
                 raise UsageError(
-                    "every recorded call failed" if traced.failed else "no call of a tool of this library",
+                    reason,
                     file=self.options.traces[0],
                     fix="give recordings of calls of these tools that worked; nothing was changed",
                 )
@@ -335,10 +340,13 @@ def _report(traced: Traced, screen: Screen) -> None:
         f"recorded calls: {count_of(traced.calls, 'call')} in {count_of(traced.sequences, 'sequence')}"
         + (f", {traced.failed:,} more failed" if traced.failed else "")
     )
+    if traced.unread:
+        forms = [f"{count:,} with the keys {keys}" for keys, count in traced.unread.most_common()]
+        shown = some_of(forms, _MOST_NAMES, between="; ", last="; and ")
+        screen.say(f"{WARNING}recorded calls without arguments or a result that could be read: {shown}")
     if traced.unknown:
-        names = [f"{name} ({count:,})" for name, count in traced.unknown.most_common(_MOST_NAMES)]
-        more = f" and {len(traced.unknown) - _MOST_NAMES:,} more" if len(traced.unknown) > _MOST_NAMES else ""
-        screen.say(f"{WARNING}recorded calls of unknown tools left out: {', '.join(names)}{more}")
+        names = [f"{name} ({count:,})" for name, count in traced.unknown.most_common()]
+        screen.say(f"{WARNING}recorded calls of unknown tools left out: {some_of(names, _MOST_NAMES)}")
 
 
 @contextmanager

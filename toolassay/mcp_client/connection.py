@@ -164,6 +164,7 @@ class Connection:
                 return raw.result
 
         result: dict[str, Any] = await self._bounded(request.method, send, seconds)
+        self._link.is_used = True
         return result
 
     async def _bounded(self, method: str, send: Callable[[], Any], seconds: float | None = None) -> Any:
@@ -209,10 +210,10 @@ class Connection:
             return link.fail(f"closed the connection before it answered {method}", "try again")
         if error.code == PARSE_ERROR:  # the SDK's, with the answer in it
             return link.error(f"answered {method} with something else than MCP", _VERSION)
-        if link.refusal is not None and error.message in _STAND_INS:
-            return link.fail(*link.refusal)
         if link.has_lost_session and error.code != METHOD_NOT_FOUND:
             return link.fail("does not know the session any more", "try again", is_unsent=True)
+        if link.refusal is not None and error.message in _STAND_INS:
+            return link.fail(*link.refusal)
         message = link.config.cleaned(error.message)
         if message.startswith(_OTHER_FORM):
             what = message.removeprefix(_OTHER_FORM).partition(";")[0].strip() or "an unknown type"

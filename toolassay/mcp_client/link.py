@@ -49,6 +49,7 @@ class ServerLink:
         refusal: The last HTTP status that is an error, and what to do, if its response is JSON: it may have
             an error of MCP, which says more.
         is_abandoned: Whether the last response over HTTP announces that there is no answer.
+        is_used: Whether a request was answered after the handshake.
         has_lost_session: Whether the last response says that the session is unknown, as after a restart.
     """
 
@@ -63,6 +64,7 @@ class ServerLink:
         self.memory_bytes: Callable[[], int] = lambda: 0
         self.refusal: tuple[str, str] | None = None
         self.is_abandoned = False
+        self.is_used = False
         self.has_lost_session = False
         self.has_ended = False
         self._cancel: set[Callable[[], None]] = set()

@@ -147,6 +147,8 @@ _DELETE_SECONDS = 2.0  # to end a session that is not needed any more
 # Statuses with which a server refuses a request before it looks at the call in it: no access, no such path,
 # no such session.
 _UNSENT = (401, 403, 404, 405)
+# Those with which servers refuse a session that they do not know; the protocol has 404.
+_UNKNOWN_SESSION = (400, 401, 404, 410, 503)
 
 
 @asynccontextmanager
@@ -210,29 +212,35 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
             if "last-event-id" in request.headers:
                 link.resumed()
             is_vital = request.method == "POST" or link.config.legacy_sse
+            sent = _object(request.content)
+            is_call = sent.get("method") == "tools/call"  # of others, nothing follows for a call before
             stream = options.pop("stream", False)
             try:
                 response = await super().send(request, stream=True, **options)
             except httpx2.HTTPError as error:
                 if is_vital:
                     is_unsent = isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout)
-                    link.fail(*_unreachable(error), is_unsent=is_unsent and _is_call(request.content))
+                    link.fail(*_unreachable(error), is_unsent=is_unsent and is_call)
                 raise
             kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
             # Of other messages the SDK ignores the response, which some servers give in a form of their own.
+            status = response.status_code
             if is_vital and (link.config.legacy_sse or b'"id":' in request.content):
-                link.refusal = _refusal(response.status_code)
-                if b'"method":' in request.content:  # not an answer to a request of the server
-                    status = response.status_code
+                link.refusal = _refusal(status)
+                if "method" in sent:  # not an answer to a request of the server
                     link.is_abandoned = status == 202 or 300 <= status < 400
-                    link.has_lost_session = status == 404 and "mcp-session-id" in request.headers
-                if link.refusal and (kind != "application/json" or response.status_code in (401, 403)):
-                    is_unsent = response.status_code in _UNSENT and _is_call(request.content)
+                    has_session = link.config.legacy_sse or "mcp-session-id" in request.headers
+                    link.has_lost_session = has_session and status in _UNKNOWN_SESSION
+                if link.refusal and (kind != "application/json" or status in (401, 403)):
+                    is_unsent = is_call and (status in _UNSENT or link.has_lost_session)
                     link.fail(*link.refusal, is_unsent=is_unsent)
             if response.headers.get("content-encoding", "identity").lower() not in ("identity", ""):
                 link.fail("sends compressed responses, which was not requested")
             assert isinstance(response.stream, httpx2.AsyncByteStream)
             response.stream = Counted(response.stream, kind == "text/event-stream")
+            # With 400 a server may also answer the call. In a session that is used, the next one shows it.
+            if link.has_lost_session and status == 400 and not link.is_used and link.failure is None:
+                link.has_lost_session = _object(await response.aread()).get("id") != sent.get("id")
             if not stream:
                 await response.aread()
             return response
@@ -240,13 +248,13 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
     return Client(headers=headers, timeout=timeout)
 
 
-def _is_call(message: bytes) -> bool:
-    """Whether a message calls a tool: of others, nothing follows for a call that was sent before."""
+def _object(message: bytes) -> dict[str, Any]:
+    """A message of JSON-RPC; {} if it is none."""
     try:
         value = json.loads(message)
     except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and value.get("method") == "tools/call"
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _unreachable(error: httpx2.HTTPError) -> tuple[str, str]:

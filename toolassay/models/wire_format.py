@@ -20,12 +20,13 @@ _MOST_TOKENS = 10**12  # a larger count is an error of the server and is ignored
 # Fields of the reasoning: DeepSeek, llama.cpp and older vLLM; vLLM since 0.11.2 and OpenRouter.
 _THOUGHTS = ("reasoning_content", "reasoning")
 # Finish reasons with which servers and proxies report their own failure: "error", "network_error" (GLM),
-# "aborted" and DeepSeek's; not "stop" or "length".
-_BROKEN_OFF = re.compile(r".*error|abort|insufficient_system_resource", re.IGNORECASE)
+# "aborted", "cancelled" (Responses) and DeepSeek's; not "stop" or "length".
+_BROKEN_OFF = re.compile(r".*error|abort|cancel|insufficient_system_resource", re.IGNORECASE)
 # Those of a filter: "content_filter: RECITATION" and "SAFETY" (Gemini), "sensitive" (GLM).
 _FILTERED = re.compile(r"content_filter|safety|sensitive|recitation|prohibited_content", re.IGNORECASE)
 MAX_ANSWER = 2**24
 """Maximum bytes of an answer after decompression, and of a line of a stream."""
+_DETAILED = ("prompt", "completion", "input", "output")
 _DEEPEST = 100  # levels of what a server sends beside the known fields
 
 
@@ -104,7 +105,7 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
         extra = _extra(message, ("role", "tool_calls", "function_call", "content" if is_text else ""))
         reason = choice.get("finish_reason")
     except (KeyError, IndexError, TypeError, AttributeError, RecursionError):
-        raise useless("the server's answer is not a chat completion", "unreadable") from None
+        raise useless("the server's answer cannot be read", "unreadable") from None
     reason = reason if isinstance(reason, str) else None
     if reason and _BROKEN_OFF.match(reason):
         raise useless(f"the server broke off its answer (finish reason '{reason}')", "broken off")
@@ -248,25 +249,30 @@ def _usage(body: Mapping[str, Any]) -> dict[str, int | None]:
     319
     """
     usage = _object(body.get("usage"))
-    read, written, total = (_count(usage.get(f"{name}_tokens")) for name in ("prompt", "completion", "total"))
-    details = _object(usage.get("prompt_tokens_details"))  # OpenAI, Azure, vLLM, OpenRouter
-    # The others are DeepSeek's and Moonshot's.
-    cached = (details.get("cached_tokens"), usage.get("prompt_cache_hit_tokens"), usage.get("cached_tokens"))
-    details = _object(usage.get("completion_tokens_details"))
-    thought = _first_count(details.get("reasoning_tokens"), usage.get("reasoning_tokens"))
+
+    def counted(*names: str) -> int | None:
+        # Responses names them otherwise than Chat Completions, and details are in objects of their own.
+        places = [usage, *(_object(usage.get(f"{name}_tokens_details")) for name in _DETAILED)]
+        counts = [
+            count for name in names for place in places if (count := _count(place.get(name))) is not None
+        ]
+        return max(counts, default=None)
+
+    read, written = counted("prompt_tokens", "input_tokens"), counted("completion_tokens", "output_tokens")
+    if read is not None and "prompt_tokens" not in usage:
+        # Messages counts what was read from a cache or written to one beside the input.
+        read += sum(counted(f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation"))
+    total, thought = counted("total_tokens"), counted("reasoning_tokens")
     if thought and written is not None:
         is_beside = thought > written or (read is not None and total == read + written + thought)
         written += thought if is_beside else 0
     return {
         "prompt_tokens": read,
         "completion_tokens": written,
-        "cached_tokens": _first_count(*cached),
+        # The others are DeepSeek's and that of Messages.
+        "cached_tokens": counted("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
         "reasoning_tokens": thought,
     }
-
-
-def _first_count(*values: Any) -> int | None:
-    return next((count for value in values if (count := _count(value)) is not None), None)
 
 
 def _count(value: Any) -> int | None:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from toolassay.models.dialects.dialect import Dialect, EventStream
+from toolassay.models.dialects.dialect import Dialect, EventStream, update
 from toolassay.models.wire_format import MAX_ANSWER, reasoning_of, text_of
 
 _PIECE = 40  # characters of a text in one event of the fake server
@@ -20,7 +20,6 @@ class ChatStream(EventStream):
 
     def __init__(self, started: float) -> None:
         super().__init__(started)
-        self._usage: Any = None
         self._unchecked = MAX_ANSWER
         self._restart()
 
@@ -35,7 +34,7 @@ class ChatStream(EventStream):
         choices, usage = event.get("choices"), event.get("usage")
         if not (isinstance(choices, list) or usage):
             self._unknown = self._unknown or event
-        self._usage = usage or self._usage
+        self.count(usage)
         for choice in choices or []:
             delta, message = choice.get("delta"), choice.get("message") or {}
             if not delta and (text_of(message.get("content")) or message.get("tool_calls")):
@@ -62,7 +61,7 @@ class ChatStream(EventStream):
             ):
                 calls.append(call)
         choice = {"message": {**message, "tool_calls": calls}, "finish_reason": self.finish}
-        return {"choices": [choice], "usage": self._usage}
+        return {"choices": [choice], "usage": self.usage}
 
     def _add(self, delta: dict[str, Any]) -> None:
         """Add a delta to the message: texts are joined, lists extended, objects merged."""
@@ -76,7 +75,7 @@ class ChatStream(EventStream):
             if isinstance(value, str) and name not in _ONCE:
                 self._texts.setdefault(name, []).append(value)
             elif name not in ("tool_calls", "function_call"):
-                _update(self._message, {name: value})
+                update(self._message, {name: value})
 
     def _add_call(self, piece: dict[str, Any]) -> None:
         """Add a fragment of a tool call to the call that it continues, or begin a new call.
@@ -108,7 +107,7 @@ class ChatStream(EventStream):
             self._calls.append(call)
         self._known |= {key: call for key in (index, id) if key is not None and key != ""}
         function = {**function, "arguments": [given]}
-        _update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
+        update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
 
     def _has_whole_arguments(self, call: dict[str, Any]) -> bool:
         """Whether the arguments so far are complete JSON; False after 16 MiB of such checks."""
@@ -124,18 +123,6 @@ class ChatStream(EventStream):
 
 _ONCE = ("role", "name", "id", "type")
 """Texts of a message that some servers repeat in every delta."""
-
-
-def _update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
-    """Merge an object into another: lists are extended, null and "" are ignored, others are replaced."""
-    for name, value in new.items():
-        before = old.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
-            _update(before, value)
-        elif isinstance(value, list) and isinstance(before, list):
-            before += value
-        elif value is not None and (value != "" or name not in old):
-            old[name] = value
 
 
 def _events(whole: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Iterator[tuple[str, str]]:

@@ -29,10 +29,12 @@ class EventStream(ABC):
 
     Attributes:
         finish: The finish reason, in the words of the dialect; None until it has arrived.
+        usage: The token counts so far, in the words of the dialect.
     """
 
     def __init__(self, started: float) -> None:
         self.finish: Any = None
+        self.usage: dict[str, Any] = {}
         self._ended = False
         self._started = started
         self._first: float | None = None
@@ -56,6 +58,11 @@ class EventStream(ABC):
         """Note the time of the first token."""
         if self._first is None:
             self._first = time.perf_counter() - self._started
+
+    def count(self, usage: Any) -> None:
+        """Add token counts; null and 0 replace no count that an earlier event gave."""
+        if isinstance(usage, dict):
+            update(self.usage, usage)
 
     def line(self, line: str) -> None:
         """Add one line. After the finish reason the answer is complete, and errors are ignored.
@@ -89,8 +96,8 @@ class EventStream(ABC):
                 # In the middle of an answer no status means that the request is wrong.
                 error.transient |= self._first is not None and error.outcome == "provider error"
                 raise error
-            self.add(event)
-        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
+            self.add({"type": self._event, **event})  # some gateways name an event only before its data
+        except _UNREADABLE:
             said = f"the server's stream cannot be read: {data[:200]}"
             if self.finish is None:
                 raise ModelError(said, transient=True, kind="unreadable") from None
@@ -105,8 +112,34 @@ class EventStream(ABC):
             raise failure_inside(self._unknown)
         if not self.is_complete:
             raise ModelError("the stream ended in the middle", transient=True, kind="truncated")
-        answer = read_body(self.completion(), time.perf_counter() - self._started)
+        try:
+            whole = self.completion()
+        except _UNREADABLE:
+            whole = {"usage": self.usage}
+        answer = read_body(whole, time.perf_counter() - self._started)
         return replace(answer, first_token_seconds=self._first)
+
+
+# What odd JSON raises where it is read.
+_UNREADABLE = (ValueError, AttributeError, LookupError, TypeError, RecursionError)
+
+
+def update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
+    """Merge an object into another: lists are extended; null, "" and 0 replace nothing, others do.
+
+    >>> counts = {"input_tokens": 40, "output_tokens": 1}
+    >>> update(counts, {"input_tokens": 0, "output_tokens": 20})
+    >>> counts
+    {'input_tokens': 40, 'output_tokens': 20}
+    """
+    for name, value in new.items():
+        before = old.get(name)
+        if isinstance(value, dict) and isinstance(before, dict):
+            update(before, value)
+        elif isinstance(value, list) and isinstance(before, list):
+            before += value
+        elif value or before is None:
+            old[name] = value
 
 
 @dataclass(frozen=True)
@@ -146,12 +179,12 @@ class Dialect:
             ModelError: The body is not an answer or has no content; transient, because servers send such
                 bodies under load. An `error` in a body with status 200 is classified by its own code.
         """
+        body: Any = None
         try:
             body = json.loads(text if isinstance(text, str) else decoded(text, charset))
             whole = body if reported(body) else self.completion(body)
-        except (ValueError, AttributeError, KeyError, TypeError, RecursionError):
-            message = "the server's answer cannot be read"
-            raise ModelError(message, transient=True, kind="unreadable") from None
+        except _UNREADABLE:
+            whole = body if isinstance(body, dict) else {}  # its token counts are charged
         return read_body(whole, seconds)
 
 
@@ -168,25 +201,16 @@ def function_calls(calls: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
     return {"tool_calls": found} if found else {}
 
 
-def completion_of(
-    message: Mapping[str, Any], reason: str | None, usage: Mapping[str, int | None]
-) -> dict[str, Any]:
+def completion_of(message: Mapping[str, Any], reason: Any, usage: Any) -> dict[str, Any]:
     """The body of a chat completion with one choice.
 
     Args:
         message: The message of the model.
         reason: The finish reason.
-        usage: Counts of `prompt`, `completion`, `cached` and `reasoning` tokens.
+        usage: Token counts, under the names of any of the APIs.
     """
-    return {
-        "choices": [{"message": {"role": "assistant", **message}, "finish_reason": reason}],
-        "usage": {
-            "prompt_tokens": usage.get("prompt"),
-            "completion_tokens": usage.get("completion"),
-            "prompt_tokens_details": {"cached_tokens": usage.get("cached")},
-            "completion_tokens_details": {"reasoning_tokens": usage.get("reasoning")},
-        },
-    }
+    choice = {"message": {"role": "assistant", **message}, "finish_reason": reason}
+    return {"choices": [choice], "usage": usage}
 
 
 def parts_of(whole: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any, dict[str, Any] | None]:

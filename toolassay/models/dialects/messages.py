@@ -79,7 +79,7 @@ def _blocks(message: Mapping[str, Any]) -> tuple[str, list[Any]]:
     if message["role"] == "tool":
         result = {"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": text_of(content)}
         return "user", [result]
-    blocks = [part for part in parts if part["type"] != "text" or part["text"].strip()]
+    blocks = [part for part in parts if part["type"] != "text" or (text_of(part) or "").strip()]
     for call in message.get("tool_calls") or ():
         name, text = call["function"]["name"], call["function"]["arguments"]
         try:
@@ -92,24 +92,21 @@ def _blocks(message: Mapping[str, Any]) -> tuple[str, list[Any]]:
 
 
 def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
-    blocks, usage = answer["content"], answer.get("usage") or {}
+    blocks = answer["content"] or ()
     used = [block for block in blocks if block["type"] == "tool_use"]
     parts = [block for block in blocks if block["type"] != "tool_use"]
     parts += [{"type": "text", "text": _written(one)} for one in used if one["name"] == _ANSWER]
-    calls = [(one["id"], one["name"], _written(one)) for one in used if one["name"] != _ANSWER]
+    calls = [(one.get("id"), one["name"], _written(one)) for one in used if one["name"] != _ANSWER]
     plain = all(part["type"] == "text" for part in parts)
     message = {"content": text_of(parts) or "" if plain else parts, **function_calls(calls)}
     reason: Any = answer.get("stop_reason")
     reason = "stop" if used and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
-    read, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
-    prompt = None if read is None else read + (cached or 0) + (usage.get("cache_creation_input_tokens") or 0)
-    counts = {"prompt": prompt, "completion": usage.get("output_tokens"), "cached": cached}
-    return completion_of(message, reason, counts)
+    return completion_of(message, reason, answer.get("usage"))
 
 
 def _written(block: Mapping[str, Any]) -> str:
     """The input of a call as text; that of a stream is a text, cut off if the answer is."""
-    return block.get("partial_json") or json.dumps(block["input"], ensure_ascii=False)
+    return block.get("partial_json") or json.dumps(block.get("input") or {}, ensure_ascii=False)
 
 
 class MessagesStream(EventStream):
@@ -119,28 +116,35 @@ class MessagesStream(EventStream):
         super().__init__(started)
         self._message: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
+        self._is_ending = False
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
         match event["type"]:
             case "message_start":
-                self._message = event["message"]
+                self._message = event.get("message") or {}
+                self.count(self._message.get("usage"))
             case "content_block_start":
                 self._blocks[event["index"]] = event["content_block"]
             case "content_block_delta":
                 self.begin()
-                block = self._blocks[event["index"]]
+                kind = event["delta"]["type"].removesuffix("_delta")
+                block = self._blocks.setdefault(event["index"], {"type": kind})
                 for name, piece in event["delta"].items():  # text, thinking, signature or partial_json
                     if name != "type" and isinstance(piece, str):
                         block[name] = (block.get(name) or "") + piece
             case "message_delta":
-                usage = {**(self._message.get("usage") or {}), **(event.get("usage") or {})}
-                self._message |= {**event["delta"], "usage": usage}
-                self.finish = self._message.get("stop_reason")
+                self.count(event.get("usage"))
+                self._is_ending = True
+                self.finish = (event.get("delta") or {}).get("stop_reason") or self.finish
+            case "message_stop":  # without a message_delta the server broke off
+                self._ended = self._is_ending
 
     def completion(self) -> Mapping[str, Any]:
         """The blocks as one message."""
-        return _completion({**self._message, "content": list(self._blocks.values())})
+        content = [*self._blocks.values()] or self._message.get("content")
+        ended = {"content": content, "stop_reason": self.finish, "usage": self.usage}
+        return _completion({**self._message, **ended})
 
 
 def _received(body: dict[str, Any]) -> dict[str, Any]:

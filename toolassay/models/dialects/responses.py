@@ -17,7 +17,8 @@ from toolassay.models.wire_format import text_of
 _REASONING = "reasoning_items"
 """Field of a message that carries the reasoning items of its answer."""
 _LIMIT = "max_output_tokens"
-_FINISHED = ("response.completed", "response.incomplete", "response.failed")
+_UNFINISHED = ("incomplete", "failed", "cancelled")
+_FINISHED = ("completed", "done", *_UNFINISHED)
 
 
 def _body(chat: dict[str, Any]) -> dict[str, Any]:
@@ -64,29 +65,26 @@ def _pick(function: Mapping[str, Any]) -> dict[str, Any]:
 
 def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     if answer.get("status") == "failed":
-        return {"error": answer.get("error") or "the answer failed"}
-    items = answer["output"]
+        return {"error": answer.get("error") or "the answer failed", "usage": answer.get("usage")}
+    items = answer["output"] or ()
     kinds = ("message", "reasoning", "function_call")
     messages, thoughts, calls = ([one for one in items if one["type"] == kind] for kind in kinds)
-    parts = [part for item in messages for part in item["content"]]
+    parts = [part for item in messages for part in item.get("content") or ()]
     message: dict[str, Any] = {"content": _joined(parts, "text") if parts or thoughts else None}
     if refusal := _joined(parts, "refusal"):
         message |= {"content": None, "refusal": refusal}
     if thoughts:
         texts = [text for item in thoughts for text in item.get("content") or item.get("summary") or ()]
         message |= {"reasoning_content": _joined(texts, "text"), _REASONING: thoughts}
-    message |= function_calls([(one["call_id"], one["name"], one["arguments"]) for one in calls])
+    message |= function_calls(
+        [(one.get("call_id") or one.get("id"), one["name"], one.get("arguments")) for one in calls]
+    )
     reason = "tool_calls" if calls else "stop"
-    if answer.get("status") == "incomplete":
-        reason = answer["incomplete_details"]["reason"]
-    usage = answer.get("usage") or {}
-    counts = {
-        "prompt": usage.get("input_tokens"),
-        "completion": usage.get("output_tokens"),
-        "cached": (usage.get("input_tokens_details") or {}).get("cached_tokens"),
-        "reasoning": (usage.get("output_tokens_details") or {}).get("reasoning_tokens"),
-    }
-    return completion_of(message, "length" if reason == _LIMIT else reason, counts)
+    if answer.get("status") == "cancelled":
+        reason = "cancelled"
+    elif answer.get("status") == "incomplete":
+        reason = (answer.get("incomplete_details") or {}).get("reason") or _LIMIT
+    return completion_of(message, "length" if reason == _LIMIT else reason, answer.get("usage"))
 
 
 def _joined(parts: Iterable[Mapping[str, Any]], name: str) -> str:
@@ -94,25 +92,65 @@ def _joined(parts: Iterable[Mapping[str, Any]], name: str) -> str:
 
 
 class ResponsesStream(EventStream):
-    """The events of a streamed response; the last one has all of it, or no items (some proxies)."""
+    """The events of a streamed response.
+
+    The last event has all of it. Those of some gateways have no items, or empty ones: then the items that
+    have ended count, and without them the deltas.
+    """
 
     def __init__(self, started: float) -> None:
         super().__init__(started)
-        self._items: list[Any] = []
+        self._answer: dict[str, Any] = {}
+        self._done: list[dict[str, Any]] = []
+        self._calls: list[dict[str, Any]] = []  # that have begun, with their arguments so far
+        self._said = {"text": "", "refusal": ""}
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
-        if event["type"].endswith(".delta"):
+        kind = event["type"].removeprefix("response.")
+        item = event.get("item") or {}
+        if kind.endswith(".delta"):
             self.begin()
-        elif event["type"] == "response.output_item.done":
-            self._items.append(event["item"])
-        elif event["type"] in _FINISHED:
-            self._answer = event["response"]
-            self.finish = event["type"]
+        if kind == "output_item.done":
+            self._done.append(item)
+        elif kind == "output_item.added" and item.get("type") == "function_call":
+            self._calls.append(item)
+        elif kind.startswith("function_call_arguments.") and self._calls:
+            of_id = (one for one in reversed(self._calls) if one.get("id") == event.get("item_id"))
+            call = next(of_id, self._calls[-1])
+            so_far = (call.get("arguments") or "") + (event.get("delta") or "")
+            call["arguments"] = so_far or event.get("arguments")
+        elif kind.startswith(("output_text.", "refusal.")):
+            name = "refusal" if kind.startswith("refusal.") else "text"
+            self._said[name] = self._said[name] + (event.get("delta") or "") or event.get(name) or ""
+        elif isinstance(answer := event.get("response"), dict):
+            self.count(answer.get("usage"))
+            self._answer |= answer
+        if kind in _FINISHED:
+            self.finish = kind
+            if self._answer.get("status") not in _UNFINISHED:
+                self._answer["status"] = kind
 
     def completion(self) -> Mapping[str, Any]:
-        """The answer of the last event."""
-        return _completion({**self._answer, "output": self._answer.get("output") or self._items})
+        """The answer of the last event, with what earlier ones had of it."""
+        message = {"type": "message", "content": [self._said]}
+        begun = [*self._calls, message] if any(self._said.values()) else self._calls
+        items: list[Any] = []
+        for kind in ("reasoning", "message", "function_call"):
+            sources: list[list[Any]] = [
+                [item for item in source if item.get("type") == kind]
+                for source in (self._answer.get("output") or [], self._done, begun)
+            ]
+            best = max(sources, key=lambda source: (_says_something(source), len(source) > 0))
+            items += best
+        return _completion({**self._answer, "output": items, "usage": self.usage})
+
+
+def _says_something(items: list[Any]) -> bool:
+    """Whether one of these items has a text, arguments or reasoning."""
+    parts = [part for item in items for part in item.get("content") or ()]
+    texts = any(_joined(parts, name) for name in ("text", "refusal"))
+    return texts or any(item.get("arguments") or item["type"] == "reasoning" for item in items)
 
 
 def _received(body: dict[str, Any]) -> dict[str, Any]:
