@@ -20,7 +20,7 @@ from toolassay.calls.called_plan import given_values, leaves, may_come_from_resu
 from toolassay.calls.execution_record import SIMULATOR, Execution
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.executor import CallResult
-from toolassay.executors.plan_run import Unresolvable, resolve_arguments, result_of
+from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments, result_of
 from toolassay.normalised_plan import Argument, Plan, PlanReader, published_arguments
 from toolassay.tools import Tool, ToolLibrary
 
@@ -132,7 +132,7 @@ class ExecutedGold:
             )
             if not is_same:
                 return None
-            calls.append(_Call(tool, arguments, made.arguments, result_of(made), node))
+            calls.append(_Call(tool, arguments, made.arguments, PossibleItem(*result_of(made)), node))
         return calls
 
     def _predicted_calls(self, written: Sequence[Written], gold: Sequence[_Call]) -> list[_Call]:
