@@ -125,7 +125,10 @@ def bit_mask(groups: Iterable[int]) -> int:
 def strict_part(
     groups: Sequence[int], item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int
 ) -> tuple[Any, ...]:
-    """The strict fields of a row; ROUGE is NaN without gold steps, and `answer` is the digest of the plan."""
+    """The strict fields of a row; `answer` is the digest of the plan.
+
+    ROUGE is NaN without gold steps; of steps that it reads nothing of, all but ROUGE-Lsum.
+    """
     nodes, edges, names, values, similarity = item
     counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
     return bit_mask(groups), counts, names is not None, similarity, rouge, answer
@@ -258,7 +261,7 @@ class ScoredRows:
                 column[~has_arguments] = np.nan
         scores |= zip(ROUGE_NAMES[:3], self._rows["rouge"].T, strict=False)
         if self._bertscore is not None:
-            has_steps = ~np.isnan(self._rows["rouge"][:, 0])
+            has_steps = ~np.isnan(self._rows["rouge"][:, 3])
             found = self._bertscore[:, 0, 2]
             scores["bertscore_f1"] = np.where(np.isnan(found) & has_steps, 0.0, found)
         return scores | dict(zip(self.extra, self._rows["extra"].T, strict=True))
