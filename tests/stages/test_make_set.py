@@ -85,7 +85,9 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert {path.name for path in workspace.iterdir()} == {"notes.json"}, "the server works on copies"
     assert found.publishable is not None and found.publishable.value == 0.9
     assert sorted(one["user_request"] for one in lines_of(folder / "data.json")) == sorted(ASKED)
-    assert all(one["executed"] == "ran" for one in lines_of(folder / "data.json"))
+    for one in lines_of(folder / "data.json"):
+        origin = (one["written_by"], one["judged_by"], one["executed"], one["executor"])
+        assert origin == ("writer", ["judge"], "ran", "mcp")
     outcomes = [line["outcome"] for line in lines_of(folder / "executions.jsonl")]
     assert set(outcomes) == {"ran"}
     assert (folder / "split_ids.json").exists()

@@ -392,9 +392,7 @@ def _counted(
     coverage, passed = released.funnel["coverage"], released.levels["pass"]
     declined, used = len(ended["declined"]), ended["used"]
     checked = read_gates(folder.path / GATES)
-    ran = {
-        one.id for one in checked if one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass"
-    }
+    ran = {one.id for one in checked if one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass"}
     executions = read_executions(folder.path / EXECUTIONS)
     simulated = sum(one.id in ran and one.executor == SIMULATOR for one in executions)
     rounds = recorded_rounds(folder)
