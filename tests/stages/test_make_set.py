@@ -19,6 +19,7 @@ from toolassay.files import read_json, write_json
 from toolassay.gates.calibration import Calibration, Pair, agreement
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
+from toolassay.screen import Screen
 from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.pipeline import MadeSet, make_set
 
@@ -96,7 +97,9 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     assert "| ran on the server | 3 of 3 |" in card and "simulation" not in card
     assert "10 samples" in read_json(folder / "funnel.json")["critics"]["judge"]
     assert (workspace / "notes.json").read_bytes() == before
-    again = made(folder, workspace, number_of_samples=3, critic=["judge"])
+    said: list[str] = []
+    again = made(folder, workspace, number_of_samples=3, critic=["judge"], screen=Screen(say=said.append))
+    assert any("goes on until 3 samples pass" in line for line in said)
     assert (again.passed, again.ran) == (3, 3)
     assert "not been compared" in (folder / "CARD.md").read_text(encoding="utf-8")
 
