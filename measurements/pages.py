@@ -47,7 +47,7 @@ def command_of(name: str) -> str:
     return result(name).splitlines()[0].strip()
 
 
-def printed(command: str, folders: Mapping[str, str]) -> str:
+def printed(command: str, folders: Mapping[str, str], *, even_failed: bool) -> str:
     """What a command prints.
 
     Raises:
@@ -66,9 +66,9 @@ def printed(command: str, folders: Mapping[str, str]) -> str:
         text=True,
         check=False,
     )
-    if done.returncode:
+    if done.returncode and not even_failed:
         sys.exit(f"{command}: exit code {done.returncode}\n{done.stdout}")
-    return done.stdout.strip()
+    return done.stdout.strip() + (f"\n\nExit code {done.returncode}." if done.returncode else "")
 
 
 def provenance() -> str:
@@ -81,10 +81,10 @@ def provenance() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d}, commit {commit}, {machine}."
 
 
-def record(name: str, command: str, folders: Mapping[str, str]) -> None:
+def record(name: str, command: str, folders: Mapping[str, str], *, even_failed: bool) -> None:
     """Run a command and record what it prints."""
     about = provenance()
-    text = f"    {command}\n\n{about}\n\n{printed(command, folders)}\n"
+    text = f"    {command}\n\n{about}\n\n{printed(command, folders, even_failed=even_failed)}\n"
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(text, "utf-8")
     print(f"{name}: {about}")
@@ -96,10 +96,11 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="results to record again")
     parser.add_argument("--command", help="the command of a new result")
     parser.add_argument("--with", dest="folders", action="append", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--even_failed", action="store_true", help="record a limit that was not kept")
     options = parser.parse_args()
     folders = dict(one.split("=", 1) for one in options.folders)
     for name in options.names:
-        record(name, options.command or command_of(name), folders)
+        record(name, options.command or command_of(name), folders, even_failed=options.even_failed)
     for page in PAGES if not options.command else ():
         page.write_text(filled(page.read_text("utf-8")), "utf-8")
 
