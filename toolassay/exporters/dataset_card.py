@@ -46,7 +46,7 @@ class Funnel(msgspec.Struct, frozen=True):
         gates: Number of samples by gate and state.
         funnel: For each gate in order, what enters, leaves, is rejected and quarantined there.
         signature: The settings, in one line.
-        critics: How far each critic that judged the set agrees with people, in one sentence.
+        critics: How far each critic that judged the set agrees with labels, in one sentence.
     """
 
     input: int

@@ -266,7 +266,7 @@ class MadeSet(Result):
         simulated: Those of `ran` whose calls were simulated; the others ran on the server.
         tools: Tools that occur in the set, and all.
         links: Links that occur in the set, and all.
-        publishable: Share of the set that people would publish, with its interval (95 %): as they decided on
+        publishable: Share of the set that is publishable, with its interval (95 %): as reviewers decided on
             samples of it, else by the calibration of the critic; None without either.
         requests: Requests to models that wrote and judged.
         cost_usd: US dollars; None if unknown.
@@ -311,7 +311,7 @@ def make_set(
         live: The server.
         llm: The model that writes. "offline" writes work orders by rules.
         critic: Models that judge each sample; their findings go back to the writer.
-        calibration: Files of `critic --calibrate` that say how far these critics agree with people.
+        calibration: Files of `critic --calibrate` that say how far these critics agree with labels.
         rewrite: How often an answer goes back to the writer; None as for `generate`.
         model: Endpoint of the models; as for `generate`.
         samples: `number_of_samples` is the number that must pass.
@@ -419,9 +419,9 @@ def by_people(folder: DataFolder) -> Interval | None:
 
 
 def publishable(calibrations: Sequence[Calibration]) -> Interval | None:
-    """The share that people would publish of what a critic passes, by its calibration; the worst of several.
+    """The publishable share of what a critic passes, by its calibration; the worst of several.
 
-    It holds as far as the set is like the samples that people judged.
+    It holds as far as the set is like the labelled samples.
     """
     shares = []
     for one in calibrations:
