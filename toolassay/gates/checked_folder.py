@@ -34,7 +34,14 @@ from toolassay.files import (
 from toolassay.gates.coverage import SampleCounts
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import LEVELS, CheckedSample, Gate, Level
-from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
+from toolassay.gates.gate_pipeline import (
+    ExecutionGate,
+    GateFunnel,
+    GateRecipe,
+    Inspection,
+    SampleContext,
+    inspect,
+)
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gates.repair import Repair, repair
 from toolassay.gold import Gold
@@ -368,6 +375,8 @@ class CheckTask:
             origin = dict[str, Any]()
             if self.origin is not None:
                 origin = {**self.origin, JUDGED_BY: [name for gate in critics for name in gate.judges(gold)]}
+                if inspection.states.get(ExecutionGate.name) == "not applicable":
+                    origin.pop("executor", None)
             level, findings, states = inspection.level, inspection.findings, inspection.states
             line = CheckedSample(gold.id, level, findings, states, len(repairs) or UNSET, verdicts)
             part.lines += _lines_of(gold, line, repairs, origin)
