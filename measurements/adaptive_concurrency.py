@@ -181,8 +181,10 @@ def cases(seed: int = 1) -> list[Case]:
 
 
 def demonstrate(seed: int) -> bool:
-    """Print one line a case; whether all are good."""
-    print("capacity  seconds  lengths    after a hang-up  of best fixed  sent  again  time-outs  lost  limit")
+    """Print one row a case; whether all are good."""
+    counts = "sent | again | time-outs | lost | limit"
+    print(f"| capacity | seconds | lengths | after a hang-up | of best fixed | {counts} |")
+    print(f"| ---: | ---: | --- | --- |{' ---: |' * 6}")
     good = True
     for case in cases(seed):
         number, best = best_fixed(case)
@@ -191,10 +193,11 @@ def demonstrate(seed: int) -> bool:
         enough = share >= LEAST and not result.lost and again <= MOST_AGAIN * case.requests
         good &= enough
         print(
-            f"{case.capacity:8} {case.seconds:8g}  {'lognormal' if case.lognormal else 'constant':9}  "
-            f"{'computes on' if case.computes_on else 'drops it':15} {share:7.1%} ({number:3}) "
-            f"{result.sent:6} {again:6} {result.outcomes['timeout']:10} {result.lost:5} "
-            f"{result.limiter.limit:6}{'' if enough else '   NOT ENOUGH'}",
+            f"| {case.capacity} | {case.seconds:g} | {'lognormal' if case.lognormal else 'constant'} "
+            f"| {'computes on' if case.computes_on else 'drops it'} "
+            f"| {share:.1%} of that at {number}{'' if enough else ', NOT ENOUGH'} "
+            f"| {result.sent} | {again} | {result.outcomes['timeout']} | {result.lost} "
+            f"| {result.limiter.limit} |",
             flush=True,
         )
     return good

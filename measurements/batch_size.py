@@ -49,9 +49,9 @@ def measure(place: Path, data: Path, requests: int) -> None:
     server.stop()
     answered = sum(1 for _ in (folder / "predictions/gpt-4.json").open("rb"))
     print(
-        f"{requests:,} requests in {len(batches)} batches: {seconds:.0f} s, of which the client computed "
-        f"{used.ru_utime + used.ru_stime:.0f} s, peak memory {used.ru_maxrss / 1e3:.0f} MB, "
-        f"{sent:.0f} MB sent, {came:.0f} MB read"
+        f"| {requests:,} | {len(batches)} | {seconds:.0f} | {used.ru_utime + used.ru_stime:.0f} "
+        f"| {used.ru_maxrss / 1e3:,.0f} MB | {sent:.0f} MB | {came:.0f} MB |",
+        flush=True,
     )
     if status or answered != requests or sum(batch.completed for batch in batches) != requests:
         sys.exit("not every request has one answer")
@@ -63,6 +63,8 @@ def main() -> None:
     parser.add_argument("--requests", type=int, nargs="+", default=[10_000, 50_000])
     parser.add_argument("--data", type=Path, default=ROOT / "data_huggingface")
     asked = parser.parse_args()
+    print("| requests | batches | seconds | CPU seconds of the client | peak memory | sent | read |")
+    print(f"|{' ---: |' * 7}", flush=True)
     with tempfile.TemporaryDirectory() as name:
         for requests in asked.requests:
             measure(Path(name), asked.data, requests)

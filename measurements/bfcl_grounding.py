@@ -1,4 +1,4 @@
-"""The gate "grounding" on gold by other people: BFCL's questions with their possible answers.
+"""The gate "grounding" on gold of another project: BFCL's questions with their possible answers.
 
     python -m measurements.bfcl_grounding BFCL [--show 20] [--seed 0]
 

@@ -18,6 +18,7 @@ import json
 import multiprocessing
 import os
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -37,6 +38,7 @@ from toolassay.models.options import ClientName
 from toolassay.runs import Journal
 from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.runs.runner import Loop, run_items
+from toolassay.tables import Table
 from toolassay.tools import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -247,15 +249,16 @@ def measure(base: str, requests: list[str], in_flight: int, rounds: int, chosen:
             asyncio.run(_run(way, base, some, in_flight))
             rates[name].append(len(some) / (time.perf_counter() - started))
             cpu[name].append((sum(os.times()[:2]) - used) / len(some) * 1000)
-    print(f"\n{in_flight} in flight{'':19} requests/s   of bare   CPU s per 1,000")
+    rows = []
     first = next(iter(chosen))
     for name, values in rates.items():
         ratio = statistics.median(a / b for a, b in zip(values, rates[first], strict=True))
-        note = ""
-        if name == "ours" and in_flight in LEAST:
-            note = f"   (at least {LEAST[in_flight]:.0%}: {'yes' if ratio >= LEAST[in_flight] else 'NO'})"
         rate, seconds = statistics.median(values), statistics.median(cpu[name])
-        print(f"{name:30} {rate:10.0f} {ratio:9.1%} {seconds:13.2f}{note}")
+        rows.append((name, f"{rate:,.0f}", f"{ratio:.1%}", f"{seconds:.2f}"))
+        if name == "ours" and in_flight in LEAST and ratio < LEAST[in_flight]:
+            print(f"ours reaches {ratio:.0%} of bare, not {LEAST[in_flight]:.0%}", file=sys.stderr)
+    heads = (f"{in_flight} in flight", "requests/s", "of bare", "CPU s per 1,000")
+    print(f"{Table(heads, rows).markdown()}\n")
 
 
 async def _run(way: Way, base: str, requests: list[str], in_flight: int) -> None:

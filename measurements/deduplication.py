@@ -250,12 +250,12 @@ def main() -> int:
         numbers = f"{row['seconds']:.1f} | {row['cpu']:.1f} | {row['megabytes']:,.0f}"
         print(f"| {way} | {count:,} | {numbers} | {row['found']:.1%} | {row['false']:.2%} |", flush=True)
     rival = rows["datasketch loop", options.rival]["seconds"] / rows["toolassay", options.rival]["seconds"]
-    print(f"{rival:.0f} times as fast as the loop on {options.rival:,} requests")
+    print(f"\n{rival:.0f} times as fast as the loop on {options.rival:,} requests.")
     share = met(options.rival, options.seed)
-    print(f"met, of the pairs of 100 requests with all of {options.rival:,}: {share:.1%}")
+    print(f"Met, of the pairs of 100 requests with all of {options.rival:,}: {share:.1%}.")
     row = rows["toolassay", options.requests]
     kept = row["seconds"] <= SECONDS and row["megabytes"] <= MEGABYTES and row["found"] >= FOUND
-    print(f"limits of {SECONDS:.0f} s, {MEGABYTES:,.0f} MB and {FOUND:.0%} {'kept' if kept else 'NOT kept'}")
+    print(f"Limits of {SECONDS:.0f} s, {MEGABYTES:,.0f} MB and {FOUND:.0%} {'kept' if kept else 'NOT kept'}.")
     return 0 if kept else 1
 
 

@@ -19,6 +19,7 @@ from aiohttp import web
 
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.runs.runner import Loop, run_items
+from toolassay.tables import Table
 
 ANSWER = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}).encode()
 
@@ -69,7 +70,7 @@ async def ask_all(base: str, count: int) -> float:
 
 
 def main() -> int:
-    """Measure and print one line."""
+    """Measure and print one row."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -86,8 +87,15 @@ def main() -> int:
     server.join()
     ideal = given.capacity / given.delay
     share, lost = given.requests / seconds / ideal, refused / (answered + refused)
-    print(f"{given.requests} requests in {seconds:.1f} s, {share:.0%} of the ideal {ideal:.0f}/s")
-    print(f"{refused} answered 429 ({lost:.2%})")
+    heads = ("requests", "at once", "seconds", "of the ideal rate", "answered 429")
+    cells = (
+        f"{given.requests:,}",
+        str(given.capacity),
+        f"{seconds:.1f}",
+        f"{share:.0%}",
+        f"{refused} ({lost:.2%})",
+    )
+    print(Table(heads, [cells], "rrrrr").markdown())
     return 0 if share >= 0.9 and lost < 0.05 else 1
 
 

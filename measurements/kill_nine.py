@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from toolassay.tables import Table
 from toolassay.testkit import FakeServer
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
@@ -35,7 +36,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         survived = kill_often(Path(name), server, kills=asked.kills, requests=asked.requests, seed=asked.seed)
     server.stop()
-    print(f"{time.perf_counter() - began:.0f} s: {survived}")
+    heads = ("requests", "kills", "requests sent", "sent again", "same bytes", "each id once", "seconds")
+    answered = ("yes" if one else "NO" for one in (survived.same_bytes, survived.each_once))
+    numbers = (f"{asked.requests:,}", f"{survived.killed}", f"{survived.sent:,}", f"{survived.sent_again}")
+    print(Table(heads, [(*numbers, *answered, f"{time.perf_counter() - began:.0f}")], "rrrrllr").markdown())
     if survived.sent_again or not (survived.same_bytes and survived.each_once):
         sys.exit("a run that was killed is not what it should be")
 

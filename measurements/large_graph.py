@@ -25,13 +25,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import networkx as nx
-    from rich.table import Table
 
 IMPLIED_LIMITS = 10.0, 2_000.0
 LISTED_LIMITS = 2.0, 300.0
@@ -204,29 +203,22 @@ def print_row(way: str, kind: str, folder: str, samples: str, seed: str) -> None
     print(json.dumps({"megabytes": peak_megabytes(), **row}))
 
 
-def table_of(*columns: str) -> Table:
-    """A table whose numbers are aligned; the first two columns are texts."""
-    from rich.table import Table
-
-    table = Table(*columns)
-    for column in table.columns[2:]:
-        column.justify = "right"
-    return table
-
-
-def print_verdict(table: Table, limits: tuple[float, float], kept: bool) -> int:
+def print_verdict(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], limits: tuple[float, float], kept: bool
+) -> int:
     """Print the table; the exit code says whether the limits were kept."""
-    from rich.console import Console
+    from toolassay.tables import Table  # late: it would count for the memory of a row
 
-    Console(width=150).print(table)
-    print(f"limits of {limits[0]:.0f} s and {limits[1]:,.0f} MB {'kept' if kept else 'NOT kept'}")
+    print(Table(heads, rows, f"ll{'r' * (len(heads) - 2)}").markdown())
+    print(f"\nLimits of {limits[0]:.0f} s and {limits[1]:,.0f} MB {'kept' if kept else 'NOT kept'}.")
     return 0 if kept else 1
 
 
 def implied(options: argparse.Namespace) -> int:
     """Graphs that follow from their tools."""
     steps = ("load tools", "build", "write", "load graph", "sample")
-    table = table_of("way", "kind", "tools", "links", *(f"{step} s" for step in steps), "total s", "peak MB")
+    heads = ("way", "kind", "tools", "links", *(f"{step} s" for step in steps), "total s", "peak MB")
+    rows = []
     seconds, megabytes = IMPLIED_LIMITS
     kept = True
     plan = [(way, size) for size in options.rival for way in ("published way", "toolassay")]
@@ -240,14 +232,14 @@ def implied(options: argparse.Namespace) -> int:
                 kept = kept and total <= seconds and row["megabytes"] <= megabytes
             shown = [f"{row[step]:.2f}" if step in row else "" for step in steps]
             numbers = (f"{size:,}", f"{row['links']:,.0f}")
-            table.add_row(way, kind, *numbers, *shown, f"{total:.2f}", f"{row['megabytes']:,.0f}")
-    return print_verdict(table, IMPLIED_LIMITS, kept)
+            rows.append((way, kind, *numbers, *shown, f"{total:.2f}", f"{row['megabytes']:,.0f}"))
+    return print_verdict(heads, rows, IMPLIED_LIMITS, kept)
 
 
 def listed(options: argparse.Namespace) -> int:
     """Graphs whose links a file lists."""
     columns = ("way", "kind", "tools", "links", "file MB", "load s", "process s", "peak MB", "first sample s")
-    table = table_of(*columns, "of networkx")
+    table = []
     seconds, megabytes = LISTED_LIMITS
     kept = True
     for kind in ("resource", "temporal"):
@@ -271,13 +263,15 @@ def listed(options: argparse.Namespace) -> int:
             peak = max(row["megabytes"] for row in rows)
             if way == "load":
                 kept = kept and whole[way] <= seconds and peak <= megabytes
-            table.add_row(
-                *("toolassay" if way == "load" else way, kind, f"{options.tools:,}"),
-                *(f"{rows[0]['links']:,.0f}", f"{size:.0f}", f"{load:.2f}", f"{whole[way]:.2f}"),
-                *(f"{peak:,.0f}", f"{sample:.2f}" if way == "load" else ""),
-                f"{whole[way] / whole['networkx']:.0%}",
+            table.append(
+                (
+                    *("toolassay" if way == "load" else way, kind, f"{options.tools:,}"),
+                    *(f"{rows[0]['links']:,.0f}", f"{size:.0f}", f"{load:.2f}", f"{whole[way]:.2f}"),
+                    *(f"{peak:,.0f}", f"{sample:.2f}" if way == "load" else ""),
+                    f"{whole[way] / whole['networkx']:.0%}",
+                )
             )
-    return print_verdict(table, LISTED_LIMITS, kept)
+    return print_verdict((*columns, "of networkx"), table, LISTED_LIMITS, kept)
 
 
 def main() -> int:

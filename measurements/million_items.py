@@ -62,9 +62,7 @@ def one_run(folder: Path) -> None:
         inference = infer(folder, llm="trivial")
     seconds = time.perf_counter() - began
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(
-        f"{inference.written} lines, {inference.already} answered before: {seconds:.0f} s, peak {peak:.0f} MB"
-    )
+    print(f"| {inference.written:,} | {inference.already:,} | {seconds:.0f} | {peak:.0f} MB |")
     if peak > LIMIT:
         sys.exit(f"over {LIMIT} MB")
 
@@ -77,6 +75,8 @@ def main() -> None:
     items = int(sys.argv[1]) if len(sys.argv) == 2 else 1_000_000
     with tempfile.TemporaryDirectory() as name:
         make_folder(Path(name), items)
+        print("| lines written | answered before | seconds | peak memory |", flush=True)
+        print("| ---: | ---: | ---: | ---: |", flush=True)
         for _ in range(2):
             subprocess.run([sys.executable, "-m", "measurements.million_items", "run", name], check=True)
 

@@ -26,6 +26,7 @@ from toolassay.data_folder import DataFolder
 from toolassay.engines import OneProcess
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.screen import SILENT
+from toolassay.tables import Table
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
 MOST_SECONDS, MOST_MEGABYTES = 300, 2000
@@ -98,10 +99,16 @@ def main() -> int:
         run = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     # Two workers share most of what they inherit; counted as if they shared nothing.
     megabytes = run["own"] + 2 * run["child"]
-    times = f"{run['seconds']:.0f} s, {run['cpu']:.0f} s of CPU"
-    print(f"{run['n']:,} predictions, {size:,.0f} MB of files: {times}")
-    print(f"peak memory: {run['own']:,.0f} MB, each worker at most {run['child']:,.0f} MB")
-    print(f"node F1: {run['node_f1']}")
+    heads = ("predictions", "files", "seconds", "CPU seconds", "peak, first process", "peak, each worker")
+    cells = (
+        f"{run['n']:,}",
+        f"{size:,.0f} MB",
+        f"{run['seconds']:.0f}",
+        f"{run['cpu']:.0f}",
+        f"{run['own']:,.0f} MB",
+        f"{run['child']:,.0f} MB",
+    )
+    print(Table(heads, [cells], "rrrrrr").markdown())
     return 0 if run["seconds"] < MOST_SECONDS and megabytes < MOST_MEGABYTES else 1
 
 

@@ -1,6 +1,6 @@
 """Mutation testing: which changes of the code the tests notice, on a seeded sample of mutants.
 
-Run with: python -m measurements.mutation --seed 1 [--names FILE [--again]] [--children 1]
+Run with: python -m measurements.mutation --seed 1 [--names FILE [--again | --read]] [--children 1]
 
 mutmut makes the mutants and runs the tests of each, as `[tool.mutmut]` in pyproject.toml says. This script
 draws the sample (as many mutants of each subject), passes their names to `mutmut run`, and prints the table
@@ -83,6 +83,18 @@ def mutmut(*arguments: str, capture: bool = False) -> str:
     return done.stdout or ""
 
 
+def print_table(found: dict[str, str]) -> None:
+    """Print how many mutants of each subject have each result."""
+    print(f"| subject | mutants | {' | '.join(RESULTS)} |")
+    print(f"| --- | ---: {'| ---: ' * len(RESULTS)}|")
+    counts = {subject: Counter[str]() for subject in SUBJECTS}
+    for name, told in found.items():
+        counts[subject_of(name)][told] += 1
+    for subject, count in (*counts.items(), ("all", sum(counts.values(), Counter[str]()))):
+        cells = (count.total(), *(count[result] for result in RESULTS))
+        print(f"| {subject} | {' | '.join(map(str, cells))} |")
+
+
 def main() -> None:
     """Draw the mutants, run their tests, and print the tables."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -91,14 +103,18 @@ def main() -> None:
     parser.add_argument("--children", type=int, default=1, help="how many mutants are tested at a time")
     parser.add_argument("--names", type=Path, help="file of the sample: one result and name a line")
     parser.add_argument("--again", action="store_true", help="test those of FILE that no test failed for")
+    parser.add_argument("--read", action="store_true", help="print the table of FILE; no test is run")
     chosen = parser.parse_args()
 
-    if chosen.again:
+    if chosen.again or chosen.read:
         found = dict(line.split("\t")[::-1] for line in chosen.names.read_text().splitlines())
         names = list(found)
     else:
         found = {}
         names = sample(mutants_by_subject(), chosen.size, chosen.seed)
+    if chosen.read:
+        print_table(found)
+        return
     tested = [name for name in names if found.get(name) != "killed"]
     mutmut("run", "--max-children", str(chosen.children), *tested)
     told = statuses()
@@ -107,14 +123,7 @@ def main() -> None:
         chosen.names.parent.mkdir(exist_ok=True)
         chosen.names.write_text("".join(f"{found[name]}\t{name}\n" for name in names))
 
-    print(f"| subject | mutants | {' | '.join(RESULTS)} |")
-    print(f"| --- | ---: {'| ---: ' * len(RESULTS)}|")
-    counts = {subject: Counter[str]() for subject in SUBJECTS}
-    for name in names:
-        counts[subject_of(name)][found[name]] += 1
-    for subject, count in (*counts.items(), ("all", sum(counts.values(), Counter[str]()))):
-        cells = (count.total(), *(count[result] for result in RESULTS))
-        print(f"| {subject} | {' | '.join(map(str, cells))} |")
+    print_table({name: found[name] for name in names})
     for name in names:
         if found[name] != "killed":
             print(f"- {found[name]}: `{name}`: `{mutated_lines(name)}`")

@@ -1,21 +1,21 @@
 """False alarms of `toolassay compare` and of the ranking in `toolassay report`.
 
-Run with: python -m measurements.null_comparisons [RUNS], or: python -m measurements.null_comparisons rankings [SETS]
+Run with: python -m measurements.null_comparisons [RUNS]
+or: python -m measurements.null_comparisons rankings [SETS]
 
-Comparisons are of models that do not differ, 2,000 times.
+Comparisons are of models that do not differ, 2,000 times. The scores are those of the offline planner on the
+three bundled data sets: 900 items in 815 clusters (the items of one sampled subgraph). Each run draws 250 of
+the clusters and gives each to two models. A model scores on it what the planner did, or, three times in ten,
+what the planner did on another cluster of that size. So both models have the same distribution on each item,
+agree on most of them as models do, and what happens in a cluster hangs together; any difference found between
+them is a false alarm. Then the same with one item of each cluster, where exact match is always left to
+McNemar's test.
 
-The scores are those of the offline planner on the three bundled data sets: 900 items in 815 clusters (the
-items of one sampled subgraph). Each run draws 250 of the clusters and gives each to two models. A model
-scores on it what the planner did, or, three times in ten, what the planner did on another cluster of that
-size. So both models have the same distribution on each item, agree on most of them as models do, and what
-happens in a cluster hangs together; any difference found between them is a false alarm. Then the same with
-one item of each cluster, where exact match is always left to McNemar's test.
-
-Rankings are of 2 to 16 models on 300 made-up items, 10,000 times: a model is right on an item with a chance that
-depends on the item (as difficult as any other) and on the model. A statement is false if the report says that a
-model leads which is not better than each other, that a row differs from the leader which is as good, or if the
-set of models that may be the best lacks one that is. With one better model, how often it is said to lead, and how
-often the rule of version 0.3.0 did (McNemar's tests against the leader with Holm's correction).
+Rankings are of 2 to 16 models on 300 made-up items, 10,000 times: a model is right on an item with a chance
+that depends on the item (as difficult as any other) and on the model. A statement is false if the report says
+that a model leads which is not better than each other, that a row differs from the leader which is as good,
+or if the set of models that may be the best lacks one that is. With one better model, how often it is said to
+lead, and how often the rule of version 0.3.0 did (McNemar's tests against the leader, Holm's correction).
 """
 
 from __future__ import annotations

@@ -24,6 +24,7 @@ from toolassay.files import write_json_lines
 from toolassay.screen import SILENT
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import write_report
+from toolassay.tables import Table
 
 MODELS = {"model-a": 0.25, "model-b": 0.35, "model-c": 0.5}
 """Share of changed plans of each made-up model."""
@@ -116,8 +117,8 @@ def main() -> int:
         }
         if given.chromium:
             figures |= in_browser(page, given.chromium, given.items)
-    for name, value in figures.items():
-        print(f"{name}: {value:.2f}")
+    heads = (f"{given.items:,} items, {len(MODELS)} models", "")
+    print(Table(heads, [(name, f"{value:.2f}") for name, value in figures.items()]).markdown())
     return 0
 
 

@@ -34,11 +34,13 @@ def main(arguments: list[str]) -> int:
         return 2
     rows, reasons = [], Counter[str]()
     for name in arguments:
-        real = outcomes(Path(name))
+        folder = Path(name)
+        shown = folder.parent.name if folder.name == "data" else folder.name
+        real = outcomes(folder)
         with tempfile.TemporaryDirectory() as place:
             for file in _FILES:
-                if (Path(name) / file).exists():
-                    shutil.copy(Path(name) / file, Path(place) / file)
+                if (folder / file).exists():
+                    shutil.copy(folder / file, Path(place) / file)
             execute(place, executor="simulate", screen=SILENT)
             simulated = outcomes(Path(place))
         pairs = {key: (real[key], simulated[key]) for key in real if key in simulated}
@@ -47,11 +49,11 @@ def main(arguments: list[str]) -> int:
         agreed = counts["ran", "ran"] + counts["failed", "failed"]
         share = f"{agreed / len(judged):.1%}" if judged else "-"
         numbers = [f"{counts[one, other]:,}" for one in _ENDS for other in _ENDS]
-        rows.append((Path(name).name, f"{len(judged):,}", share, *numbers))
+        rows.append((shown, f"{len(judged):,}", share, *numbers))
         for (one, why), (other, why_simulated) in judged.values():
             if one != other:
                 what = f"real {one}, simulated {other}: {(why or why_simulated)[:90]}"
-                reasons[f"{Path(name).name}: {what}"] += 1
+                reasons[f"{shown}: {what}"] += 1
     headings = ("folder", "plans", "agree", "both ran", "only real ran", "only simulated ran", "both failed")
     print(Table(headings, rows).markdown())
     for reason, count in reasons.most_common(12):

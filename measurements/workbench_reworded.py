@@ -2,9 +2,9 @@
 
     python -m measurements.workbench_reworded [--out FOLDER]
 
-`data_workbench/reworded.jsonl` has 100 requests, one or two of each template, reworded by an author who had
-not read the rules of the agent. Sandbox, ground truth and judge are the same. Intervals are 95 %; tasks of
-one template are drawn together. `--out` keeps the two data folders.
+`data_workbench/reworded.jsonl` has 100 requests, one or two of each template, reworded by a large language
+model that had not read the rules of the agent. Sandbox, ground truth and judge are the same. Intervals are
+95 %; tasks of one template are drawn together. `--out` keeps the two data folders.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -68,15 +69,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         out = arguments.out or Path(temporary)
         lists = []
-        print("| requests | right, strictly | % | unwanted side effects, % |")
+        print("| requests | right, strictly | % [95 %] | unwanted side effects, % [95 %] |")
         print("| --- | ---: | ---: | ---: |")
         for name in ("bundled", "reworded"):
             write_folder(out / name, requests, reworded=name == "reworded")
             figures, wrong, unwanted = measure(out / name)
             print(f"| {name} | {figures} |")
             lists += [f"{name}, wrong: {' '.join(wrong)}", f"{name}, side effects: {' '.join(unwanted)}"]
-    print()
-    print("\n".join(lists))
+    print("\n".join(lists), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -139,7 +139,8 @@ def row_of(load: Callable[[], Sandbox], search: Search, times: int) -> str:
     shown = [
         f"{statistics.median(found):.2f}" if found else "" for found in (first, other, again, fresh, after)
     ]
-    return f"| `{tool}` {json.dumps(arguments)} | {' | '.join(shown)} |"
+    given = json.dumps(arguments).replace("|", "\\|")  # would end the cell
+    return f"| `{tool}` {given} | {' | '.join(shown)} |"
 
 
 def main() -> int:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from measurements.planted_defects.checking import toolassay_check
 from measurements.planted_defects.examination import examine
-from measurements.planted_defects.table import as_json, falls_short, markdown
+from measurements.planted_defects.table import as_json, falls_short, markdown, overview
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = ("data_huggingface", "data_multimedia", "data_dailylifeapis")
@@ -41,14 +41,13 @@ def main() -> int:
     out = arguments.out or Path(tempfile.mkdtemp(prefix="planted_defects_"))
     seeds = range(1, arguments.seeds + 1)
     result = examine(folders, seeds, out, toolassay_check(arguments.option), share=arguments.share)
-    table = markdown(result)
-    (out / "table.md").write_text(table, "utf-8")
+    (out / "table.md").write_text(markdown(result), "utf-8")
     (out / "results.json").write_text(
         json.dumps(as_json(result), indent=1, ensure_ascii=False) + "\n", "utf-8"
     )
-    print(table)
+    print(overview(result))
     short = falls_short(result)
-    print("\n".join(short) or "Every kind and every set is within what is wanted.")
+    print(f"\n{'; '.join(short) or 'Every kind and every set is within what is wanted'}.")
     print(f"Everything is in {out}", file=sys.stderr)
     return 1 if short else 0
 

@@ -13,6 +13,24 @@ LEAST, MOST, MOST_REJECTED = 0.95, 0.10, 0.02
 LEAST_OF = {"value in the wrong slot": 0.5}
 
 
+def overview(result: Result) -> str:
+    """What is found of each kind, and how many clean samples are held back."""
+    usual = [line for line in result.judged if not line.planted.hard]
+    lines = ["| kind | found | rejected |", "| --- | ---: | ---: |"]
+    for kind in KINDS:
+        own = _of(usual, kind)
+        share = found(own)
+        lines.append(f"| {kind} | {share.hits} of {share.of} | {_level(own, 'reject')} |")
+    held, rejected = result.false_alarms(), result.false_rejects()
+    lines += [
+        "",
+        "| clean samples | held back | 95 % interval | rejected |",
+        "| ---: | ---: | --- | ---: |",
+        f"| {held.of:,} | {held.hits} ({_percent(held)}) | {_interval(held)} | {rejected.hits} |",
+    ]
+    return "\n".join(lines)
+
+
 def markdown(result: Result) -> str:
     """All tables as Markdown."""
     return "\n".join(_lines(result)) + "\n"

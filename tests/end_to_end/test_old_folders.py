@@ -1,7 +1,8 @@
-"""Folders made before the package was renamed from `toolgraph`, by its last commit under that name.
+"""Folders made before the package was renamed from `toolgraph`, and those of which version 0.3.0 was killed.
 
-`before_rename.zip` holds one folder of each benchmark with two scored runs (`predictions`: all 7 or 8 items,
-`predictions_part`: 5 of them), the report on them, and a workplace of one's own with the old import.
+`before_rename.zip` (of the last commit under the old name) holds one folder of each benchmark with two scored
+runs (`predictions`: all 7 or 8 items, `predictions_part`: 5 of them), the report on them, and a workplace of
+one's own with the old import. `killed_0_3_0.zip` is made by `old_folders/killed.py`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from running import ROOT, inside, shell
+from old_folders import killed
+from reviewing import say, session_of
+from running import ROOT, ids, inside, lines_of, shell
+
+from toolassay.stages.review import apply_review
 
 FOLDERS = ("plans", "workplace", "chats")
 
@@ -21,6 +26,44 @@ def old(tmp_path: Path) -> Path:
     with zipfile.ZipFile(ROOT / "tests/old_folders/before_rename.zip") as archive:
         archive.extractall(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def interrupted(tmp_path: Path) -> Path:
+    with zipfile.ZipFile(ROOT / "tests/old_folders/killed_0_3_0.zip") as archive:
+        archive.extractall(tmp_path)
+    return tmp_path
+
+
+def test_a_killed_generation_of_seeds_goes_on(interrupted: Path, tmp_path: Path) -> None:
+    writer, judge = killed.seeds(interrupted / "seeds")
+    assert [request.item for request in writer.asked] == ["3-00002", "3-00003", "3-00003"]
+    assert [request.item for request in judge.asked] == ["3-00002", "3-00003"]
+    killed.seeds(tmp_path / "undisturbed")
+    files = [place / "data_raw.json" for place in (interrupted / "seeds", tmp_path / "undisturbed")]
+    assert lines_of(files[0]) == lines_of(files[1])
+    assert {line["executed"] for line in lines_of(files[0])} == {"simulated"}
+
+
+def test_a_killed_check_goes_on(interrupted: Path, tmp_path: Path) -> None:
+    assert [request.item for request in killed.checked(interrupted / "checked").asked] == [
+        f'"item-{number}"' for number in (3, 4, 5)
+    ]
+    killed.checked(tmp_path / "undisturbed")
+    for name in ("data.json", "gates.jsonl"):
+        files = [place / "checked" / name for place in (interrupted / "checked", tmp_path / "undisturbed")]
+        assert lines_of(files[0]) == lines_of(files[1])
+
+
+def test_a_killed_review_goes_on(interrupted: Path) -> None:
+    folder = interrupted / "reviewed"
+    session = session_of(folder)
+    assert len(session.store.log("ann").standing("reviewer")) == 3
+    for number in (3, 4, 5):
+        say(session, "ann", number, "correct")
+    applied = apply_review(folder, interrupted / "out")
+    assert applied.counts == {"correct": 4, "discard": 1, "fix_instruction": 1}
+    assert ids(interrupted / "out/data.json") == [0, 2, "s3", 4, "s5"]
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -8,14 +8,16 @@ from typing import Any
 
 import msgspec
 import pytest
+from builders import workbench_folder
 from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
-from toolassay import export, split
+from toolassay import evaluate, export, infer, split
 from toolassay.calls.call_plan import plan_of
 from toolassay.exporters.formats import FORMATS, Format, plan_of_row, row_of
 from toolassay.gold import Gold
 from toolassay.splits import SplitFile
+from toolassay.stages.export import export_trajectories
 
 
 @pytest.fixture
@@ -63,6 +65,21 @@ def test_it_loads_as_it_was_exported(to: Format, tmp_path: Path, load: Any) -> N
             assert [row["id"] for row in lines_of(tmp_path / "out" / "index" / f"{name}.jsonl")] == [
                 row["id"] for row in part
             ]
+
+
+@pytest.mark.parametrize("agent", ["native", "react"])
+def test_conversations_load_by_the_name_of_their_folder(agent: str, tmp_path: Path, load: Any) -> None:
+    folder = workbench_folder(tmp_path / "d", slice(0, 4))
+    infer(folder, llm="offline", agent=agent, trials=2)
+    for is_evaluated in (False, True):
+        if is_evaluated:
+            evaluate(folder, llm="offline")
+        out = tmp_path / f"out_{is_evaluated}"
+        export_trajectories(folder, predictions="offline", out=out)
+        rows = list(load(out)["train"])
+        assert rows == lines_of(out / "trajectories.jsonl")
+        assert [row["right"] is not None for row in rows] == [is_evaluated] * 4 + [False] * 4
+        assert {row["trial"] for row in rows} == {0, 1}
 
 
 @pytest.mark.parametrize("to", FORMATS)

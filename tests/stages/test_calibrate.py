@@ -1,4 +1,4 @@
-"""A critic is compared with people, and the comparison is stated where the critic judges."""
+"""A critic is compared with labels, and the comparison is stated where the critic judges."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from toolassay.serving.completions import Received, Reply
 
 
 def judged(number: int, *faults: str) -> dict[str, Any]:
-    """A sample that people judged."""
-    return label(number) | {name: int(name not in faults) for name in CRITERIA}
+    """A labelled sample."""
+    answers = {name: int(name not in faults) for name in CRITERIA}
+    return label(number) | answers | {"labelled_by": "ann" if number else "acme/reader"}
 
 
 async def _critic(received: Received) -> Reply:
@@ -48,6 +49,7 @@ def test_agreement_by_question(tmp_path: Path) -> None:
         assert done.code == 0, done.err
     (found,) = read_calibrations([out / "calibration.json"]).values()
     assert (found.critic, found.samples, found.unanswered) == ("acme/judge", 5, 1)
+    assert found.labelled_by == ("acme/reader", "ann") and "acme/reader, ann" in found.line
     rows = {one.criterion: one for one in found.agreement}
     plan = rows["plan"]
     assert (plan.both_no, plan.critic_no, plan.people_no, plan.both_yes) == (1, 1, 1, 1)

@@ -46,6 +46,14 @@ class Scorer(BertScore):
         return np.array([[1.0, 1.0, 1.0] if a == b else [0.5, 0.25, 0.3] for a, b in pairs])
 
 
+def test_steps_that_rouge_cannot_read_have_a_bertscore(tmp_path: Path) -> None:
+    gold = {key: {**plan("a"), "task_steps": ["翻译文本"]} for key in "01"}
+    folder = scored_folder(tmp_path / "d", gold, {"m": {"0": gold["0"]}}, tools="ab", type="single")
+    result = evaluate_folder(DataFolder(folder), "m", PlanScoring(), bertscore=Scorer())
+    strict = result.evaluation.groups[WHOLE].strict
+    assert (strict["rouge1"]["value"], strict["bertscore_f1"]["value"]) == (None, 0.5)
+
+
 def test_every_group_and_item_takes_its_numbers_from_one_pass(folder: Path) -> None:
     scorer = Scorer()
     choices = PlanScoring(splits=("all",), n_tools=("all",))

@@ -127,7 +127,9 @@ def test_predictions_are_judged_by_answer_and_state(notes: Path) -> None:
     assert not verdicts["writes"]["correct"]
     assert (verdicts["writes"]["unwanted"], verdicts["writes"]["missed"]) == (1, 0)
     assert json.loads((notes / "metrics/outcomes/model.json").read_text())["correct"] == 1
-    harm = {key: answer.harm for key, answer in plan_answers(DataFolder(notes), notes / "predictions", "model")}
+    harm = {
+        key: answer.harm for key, answer in plan_answers(DataFolder(notes), notes / "predictions", "model")
+    }
     assert harm["writes"] == ["write_note"] and not harm["first"]
 
 

@@ -153,6 +153,37 @@ def test_a_sample_the_model_declines_is_kept_and_not_asked_again(tmp_path: Path)
     assert model.asked[0].item == "1-00000"
 
 
+def test_what_was_refused_or_malformed_is_named(tmp_path: Path) -> None:
+    def answer(request: ChatRequest) -> ChatResponse:
+        number = int((request.item or "").rpartition("-")[2])
+        if number == 3:
+            return ChatResponse("I will not help with \x1b[31mtool E.", "stop", refused=True)
+        return ChatResponse("no plan") if number == 1 else written_for(request)
+
+    folder = folder_at(tmp_path)
+    for _ in range(2):
+        said: list[str] = []
+        run(folder, Answering(answer), screen=Screen(say=said.append))
+        (refused,) = (text for text in said if "refused by the model" in text)
+        assert "1-00003: I will not help with ?[31mtool E." in refused and "1-00001" not in refused
+        assert any("1-00001: " in text and "malformed" in text for text in said)
+        assert lines_of(folder / "statistics.json")[-1]["refused"].keys() == {"1-00003"}
+
+
+def test_a_run_that_goes_on_says_to_which_number(tmp_path: Path) -> None:
+    def said(**more: Any) -> list[str]:
+        lines: list[str] = []
+        run(tmp_path / "d", Answering(written_for), screen=Screen(say=lines.append), **more)
+        return [line for line in lines if "goes on" in line]
+
+    folder_at(tmp_path / "d")
+    assert said() == []
+    (line,) = said(number_of_samples=7)
+    assert "7 samples" in line
+    (line,) = said(number_of_samples=None, until=2)
+    assert "until 2 samples pass" in line
+
+
 def test_samples_that_were_cut_off_are_asked_for_again_with_a_higher_limit(tmp_path: Path) -> None:
     folder = folder_at(tmp_path / "data")
 

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from answering import Answering, served
+from builders import ROOM_TOOLS
 from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import inside, lines_of
@@ -18,6 +19,7 @@ from toolassay.files import read_json, write_json
 from toolassay.gates.calibration import Calibration, Pair, agreement
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
+from toolassay.screen import Screen
 from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.pipeline import MadeSet, make_set
 
@@ -79,20 +81,25 @@ def test_from_a_server_to_a_released_set(tmp_path: Path, workspace: Path) -> Non
     calibration = tmp_path / "calibration.json"
     write_json(calibration, msgspec.to_builtins(Calibration("judge", "seen.jsonl", "", "", 10, 0, rows)))
     found = made(folder, workspace, number_of_samples=3, critic=["judge"], calibration=[calibration])
-    assert (found.passed, found.ran, found.complete) == (3, 3, True)
+    assert (found.passed, found.ran, found.simulated, found.complete) == (3, 3, 0, True)
     assert found.asked == found.declined + found.written and found.declined >= 1
     assert {path.name for path in workspace.iterdir()} == {"notes.json"}, "the server works on copies"
     assert found.publishable is not None and found.publishable.value == 0.9
     assert sorted(one["user_request"] for one in lines_of(folder / "data.json")) == sorted(ASKED)
-    assert all(one["executed"] == "ran" for one in lines_of(folder / "data.json"))
+    for one in lines_of(folder / "data.json"):
+        origin = (one["written_by"], one["judged_by"], one["executed"], one["executor"])
+        assert origin == ("writer", ["judge"], "ran", "mcp")
     outcomes = [line["outcome"] for line in lines_of(folder / "executions.jsonl")]
     assert set(outcomes) == {"ran"}
     assert (folder / "split_ids.json").exists()
     card = (folder / "CARD.md").read_text(encoding="utf-8")
-    assert "seen.jsonl" in card and "90%" in card and "3 of 3" in card
+    assert "seen.jsonl" in card and "90%" in card
+    assert "| ran on the server | 3 of 3 |" in card and "simulation" not in card
     assert "10 samples" in read_json(folder / "funnel.json")["critics"]["judge"]
     assert (workspace / "notes.json").read_bytes() == before
-    again = made(folder, workspace, number_of_samples=3, critic=["judge"])
+    said: list[str] = []
+    again = made(folder, workspace, number_of_samples=3, critic=["judge"], screen=Screen(say=said.append))
+    assert any("goes on until 3 samples pass" in line for line in said)
     assert (again.passed, again.ran) == (3, 3)
     assert "not been compared" in (folder / "CARD.md").read_text(encoding="utf-8")
 
@@ -103,6 +110,18 @@ def test_without_a_model_it_says_what_one_would_add(tmp_path: Path, workspace: P
     done = inside("pipeline", *place, *given)
     assert done.code == 0, done.err
     assert "Without a model" in done.out and "No critic judged" in done.out
+
+
+def test_a_card_says_that_calls_were_simulated(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    write_json(folder / "tool_desc.json", {"nodes": ROOM_TOOLS})
+    done = inside("pipeline", "--data_dir", folder, "--values_from", "simulate", "--number_of_samples", "3")
+    assert done.code == 0, done.err
+    assert {line["executor"] for line in lines_of(folder / "executions.jsonl")} == {"simulate"}
+    passed = len(lines_of(folder / "data.json"))
+    card = (folder / "CARD.md").read_text(encoding="utf-8")
+    assert f"| ran in the simulation | {passed} of {passed} |" in card
+    assert "ran on the server" not in card
 
 
 @pytest.mark.slow  # the executor has a short test of the same

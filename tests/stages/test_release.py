@@ -7,12 +7,17 @@ import shutil
 from pathlib import Path
 
 import pytest
+from answering import Answering, served
 from builders import ROOT, imported_folder, workshop_tools
-from running import ids
+from running import ids, lines_of
 
 from toolassay import check, evaluate, export, format_data, generate, infer
 from toolassay.data_folder import BY_RULES, DataFolder
 from toolassay.errors import UsageError
+from toolassay.gates.rubric import CRITERIA
+from toolassay.gold import Gold
+from toolassay.models import ChatResponse
+from toolassay.review.decision import edited
 from toolassay.screen import Screen
 from toolassay.stages.release import CANDIDATES, release
 
@@ -52,6 +57,21 @@ def test_only_what_passes_is_released(tmp_path: Path) -> None:
         "reject": 0,
     }
     assert not (folder / CANDIDATES).exists()
+
+
+def test_a_label_says_who_wrote_and_judged_it(tmp_path: Path) -> None:
+    folder = generated(tmp_path / "d", 3)
+    spoiled(folder, 1)
+    yes = json.dumps({name: {"why": "", "yes": True} for name in CRITERIA})
+    models = [Answering(lambda _: ChatResponse(yes), "judge"), Answering(lambda _: ChatResponse("?"), "mute")]
+    with served(*models):
+        release(folder, critic=["judge", "mute"])
+    labels = [*lines_of(folder / "data.json"), *lines_of(folder / "quarantine/data.json")]
+    assert [one["written_by"] for one in labels] == ["offline"] * 3
+    assert [one["judged_by"] for one in labels] == [["judge"]] * 3, "answers of mute cannot be read"
+    assert not any("executor" in one for one in labels), "nothing was executed"
+    edit = edited(Gold.of(labels[0]), {"user_request": "Something else."})
+    assert "judged_by" in labels[0] and "judged_by" not in edit.record
 
 
 def test_an_interrupted_release_is_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

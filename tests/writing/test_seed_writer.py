@@ -29,6 +29,7 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.normalised_plan import PlanReader
 from toolassay.sampling import Sampler
+from toolassay.screen import Screen
 from toolassay.stages.execute import execute
 from toolassay.stages.generation_work import judge_of
 from toolassay.stages.release import release
@@ -294,6 +295,17 @@ def test_what_is_declined_is_drawn_less_and_the_same_at_any_concurrency(tmp_path
     numbers = [int(name.rpartition("-")[2]) for name, _ in seeds[0]]
     early, late = (sum(low <= number < low + 50 for number in numbers) for low in (0, 100))
     assert late > early, "fewer samples are declined"
+
+
+def test_a_refusal_is_named(tmp_path: Path) -> None:
+    writer, shown = Scripted(PLAN), list[str]()
+
+    async def refuses(request: ChatRequest) -> ChatResponse:
+        return ChatResponse("That is not for me.", refused=True)
+
+    writer.complete = refuses  # type: ignore[method-assign]
+    assert written(tmp_path, writer, screen=Screen(say=shown.append)) == []
+    assert any("3-00000: That is not for me." in line for line in shown)
 
 
 @pytest.mark.parametrize("more", [{"prompt": "example"}, {"check": True}])

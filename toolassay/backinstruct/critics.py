@@ -101,6 +101,8 @@ EXECUTED = "executed"
 """Key of records and labels with the outcome of the plan when it was written: ran, failed, simulated, …"""
 REVIEWS = "reviews"
 """Key of records and labels with what critics answered when the sample was written, by critic."""
+JUDGED_BY = "judged_by"
+"""Key of released labels with the names of the models that judged the sample."""
 _CRITIC_NAMES = {
     "node": "rule critic: nodes",
     "link": "rule critic: links",

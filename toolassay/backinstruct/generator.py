@@ -108,16 +108,18 @@ class Generation:
         written: Records in the file.
         already: Samples that had a record before this start.
         summary: Outcomes of the samples of this start.
-        refused: Samples that the model refused in earlier starts; they are not requested again.
+        refused: The model's words about samples that it refused, by id; they are not requested again.
         declined: The reasons for samples for which the model found no sensible request, by id; they are not
             requested again.
+        malformed: What is wrong with the last answer about samples without a usable one, by id.
     """
 
     written: int
     already: int
     summary: RunSummary
-    refused: int = 0
+    refused: Mapping[str, str] = field(default_factory=dict)
     declined: Mapping[str, str] = field(default_factory=dict)
+    malformed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def usable(self) -> int:
@@ -297,7 +299,7 @@ class SampleItems(SampleWriter):
         response = await ask(ChatRequest(messages, parameters, None, task, "generator"))
         result, read = read_instruction(response.text, kind, response.finish_reason)
         if response.refused or result is None:
-            return response, None, read.problem
+            return response, None, response.text if response.refused else read.problem
         return response, raw_sample(sample, graph.library, result), read.problem
 
     async def _judged(
@@ -337,10 +339,6 @@ def generate(
         KeyboardInterrupt: At Ctrl-C, when the answers in flight have arrived and are written.
     """
     journal, kept, settled = run.journal, read_kept(output, work.sampler.seed), 0
-    refused = sum(
-        entry.outcome == "refused" and key not in kept and _by_number(key)[0] < count
-        for key, entry in entries_of(journal)
-    )
     try:
         for current, items in work.rounds(count, journal):
             settled += answer_items(
@@ -352,13 +350,17 @@ def generate(
         if keys:
             records = (kept.get(key) or journal.entry(key, SampleEntry).usable for key in keys)
             write_json_lines(output, (record.to_json() for record in records if record is not None))
-    declined = {
-        key: entry.problem or ""
-        for key, entry in entries_of(journal)
-        if entry.outcome == DECLINED and _by_number(key)[0] < count
-    }
-    earlier = len(declined) - loop.summary.outcomes[DECLINED]
-    return Generation(len(keys), settled - refused - earlier, loop.summary, refused, declined)
+    refused, declined, malformed = (
+        {
+            key: entry.problem or ""
+            for key, entry in entries_of(journal)
+            if entry.outcome == outcome and key not in kept and _by_number(key)[0] < count
+        }
+        for outcome in ("refused", DECLINED, "malformed")
+    )
+    outcomes = loop.summary.outcomes
+    earlier = len(refused) - outcomes["refused"] + len(declined) - outcomes[DECLINED]
+    return Generation(len(keys), settled - earlier, loop.summary, refused, declined, malformed)
 
 
 def read_kept(output: Path, seed: int) -> dict[str, RawSample]:

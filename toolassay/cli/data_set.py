@@ -82,8 +82,8 @@ def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings:
 @click.command("critic")
 @options.path(
     "calibrate",
-    "File of samples that people have judged: lines as in data.json, with natural, grounded, plan, "
-    "links and values, each true or false.",
+    "File of labelled samples: lines as in data.json, with natural, grounded, plan, links and values, "
+    "each true or false, and labelled_by, who answered.",
     required=True,
     metavar="LABELS",
 )
@@ -95,7 +95,7 @@ def check_command(data_dir: Path, out: Path, min_pass: float | None, **settings:
 @options.budget()
 @options.flag("force", "Restart a run whose settings differ.")
 def critic_command(calibrate: Path, **settings: Any) -> int:
-    """Compare a critic with people: precision and recall of its no, and kappa, by question.
+    """Compare a critic with labels: precision and recall of its no, and kappa, by question.
 
     check, pipeline and the data card state the agreement when they are given calibration.json
     (--calibration). Exit code 3: the model left samples without an answer.

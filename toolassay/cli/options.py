@@ -415,7 +415,7 @@ def typed() -> tuple[str, ...]:
     return command
 
 
-# Files that say how far critics agree with people (`--calibration`).
+# Files that say how far critics agree with labels (`--calibration`).
 calibration = path(
     "calibration",
     "calibration.json of `toolassay critic --calibrate` for a critic; stated beside the result.",

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import yaml
@@ -45,7 +46,7 @@ class Funnel(msgspec.Struct, frozen=True):
         gates: Number of samples by gate and state.
         funnel: For each gate in order, what enters, leaves, is rejected and quarantined there.
         signature: The settings, in one line.
-        critics: How far each critic that judged the set agrees with people, in one sentence.
+        critics: How far each critic that judged the set agrees with labels, in one sentence.
     """
 
     input: int
@@ -180,9 +181,35 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
     return text
 
 
+TRAJECTORIES = "trajectories"
+"""The format of an agent's conversations, and the name of their file."""
+
+
+def trajectory_card(name: str, llm: str) -> str:
+    """The card of an agent's conversations: front matter and fields.
+
+    Args:
+        name: Name of the data set.
+        llm: Name of the model.
+    """
+    fields = [(f"`{column}`", kind, meaning) for column, kind, meaning in columns("fields", TRAJECTORIES)]
+    matter = {"pretty_name": name, **_loading({"train": f"{TRAJECTORIES}.jsonl"}, TRAJECTORIES)}
+    table = Table(("field", "type", "meaning"), fields, "lll").markdown()
+    said = f"Conversations of {markdown_escaped(llm)}, one per line."
+    return f"---\n{_yaml(matter)}\n---\n\n# {markdown_escaped(name)}\n\n{said}\n\n{table}\n"
+
+
+def _loading(files: Mapping[str, str], form: str) -> dict[str, Any]:
+    """What `datasets` needs: the file of each split, and the types of the columns."""
+    splits = [{"split": split, "path": path} for split, path in files.items()]
+    return {
+        "configs": [{"config_name": "default", "data_files": splits}],
+        "dataset_info": [{"config_name": "default", "features": columns("types", form)}],
+    }
+
+
 def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
     language = facts.benchmark.language
-    files = [{"split": split, "path": path} for split, path in facts.files.items()]
     matter = {
         "pretty_name": facts.name,
         "language": [language] if isinstance(language, str) else language,
@@ -190,10 +217,13 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
         "size_categories": [next((name for most, name in _SIZES if tally.total < most), "n>1M")],
         "task_categories": ["text-generation"],
         "tags": ["tool-use", "function-calling", "planning", "task-automation", "synthetic"],
-        "configs": [{"config_name": "default", "data_files": files}],
-        "dataset_info": [{"config_name": "default", "features": columns("types", facts.to)}],
+        **_loading(facts.files, facts.to),
     }
-    text: str = yaml.safe_dump(matter, sort_keys=False, allow_unicode=True)
+    return _yaml(matter)
+
+
+def _yaml(matter: Mapping[str, Any]) -> str:
+    text: str = yaml.safe_dump(dict(matter), sort_keys=False, allow_unicode=True)
     return text.rstrip()
 
 

@@ -1,4 +1,7 @@
-"""How well a critic agrees with people: precision and recall of its "no", and kappa, for each question."""
+"""How well a critic agrees with labels: precision and recall of its "no", and kappa, for each question.
+
+Labels are answers to the same questions; a labelled file may say whose (`LABELLED_BY`).
+"""
 
 from __future__ import annotations
 
@@ -17,21 +20,23 @@ PUBLISHABLE = "publishable"
 """Whether all five answers are yes."""
 _RESAMPLES = 2_000
 _SEED = 0
-_UNKNOWN = "judged samples; it has not been compared with people (toolassay critic --calibrate)"
+LABELLED_BY = "labelled_by"
+"""Key of a line of a labelled file: who answered."""
+_UNKNOWN = "judged samples; it has not been compared with labels (toolassay critic --calibrate)"
 Answers = Mapping[str, bool]
 """Yes or no to each question, and to `PUBLISHABLE`."""
 
 
 @dataclass(frozen=True)
 class CriterionAgreement:
-    """How a critic agrees with people on one question.
+    """How a critic agrees with labels on one question.
 
     Attributes:
         criterion: The question, or "publishable".
         both_no, critic_no, people_no, both_yes: Numbers of samples: both say no, only the critic does, only
-            the people do, none does.
-        precision: Share of the critic's no that people share: value, low, high (95 %, Wilson).
-        recall: Share of the people's no that the critic finds: value, low, high (95 %, Wilson).
+            the labels do, none does.
+        precision: Share of the critic's no that the labels share: value, low, high (95 %, Wilson).
+        recall: Share of the labels' no that the critic finds: value, low, high (95 %, Wilson).
         kappa: Agreement beyond chance (Cohen, 1960): value, low, high (95 %, bootstrap over samples).
     """
 
@@ -47,16 +52,17 @@ class CriterionAgreement:
 
 @dataclass(frozen=True, repr=False)
 class Calibration(Result):
-    """The agreement of one critic with people on a labelled file.
+    """The agreement of one critic with a labelled file.
 
     Attributes:
         critic: The model.
         labels: Name of the labelled file.
         labels_sha256: Its hash.
         wording_sha256: Hash of the critic's prompt.
-        samples: Number of samples that people judged.
+        samples: Number of labelled samples.
         unanswered: Number of those for which the critic gave no readable answer; they count nowhere.
         agreement: One row for each question, then one for "publishable".
+        labelled_by: Who labelled the samples; empty if the file does not say.
     """
 
     critic: str
@@ -66,14 +72,16 @@ class Calibration(Result):
     samples: int
     unanswered: int
     agreement: list[CriterionAgreement]
+    labelled_by: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
         """One line for a card: the agreement on whether a sample is publishable."""
         last = self.agreement[-1]
+        by = ", ".join(self.labelled_by) or "(it is not said whom)"
         return (
-            f"{self.critic} was compared with people on {self.samples} samples ({self.labels}): "
-            f"of its no, people share {_shown(last.precision)}; of theirs, it finds {_shown(last.recall)}; "
+            f"{self.critic} was compared with {self.samples} samples labelled by {by} in {self.labels}: "
+            f"of its no, these share {_shown(last.precision)}; of theirs, it finds {_shown(last.recall)}; "
             f"kappa {_shown(last.kappa, share=False)}"
         )
 
@@ -83,7 +91,7 @@ class Calibration(Result):
             "question",
             "both no",
             "only critic",
-            "only people",
+            "only labels",
             "both yes",
             "precision",
             "recall",
@@ -103,7 +111,7 @@ class Calibration(Result):
 
 
 def answers_of(label: Mapping[str, Any], where: str) -> Answers:
-    """What people answered, in a line of a labelled file: each question as true, false, 1 or 0.
+    """The answers in a line of a labelled file: each question as true, false, 1 or 0.
 
     Raises:
         UsageError: An answer is missing or something else.
@@ -120,9 +128,9 @@ def answers_of(label: Mapping[str, Any], where: str) -> Answers:
 
 
 class Pair(NamedTuple):
-    """The answers of people and of a critic to the questions on one sample."""
+    """The answers of a label and of a critic to the questions on one sample."""
 
-    people: Answers
+    label: Answers
     critic: Answers
 
 
@@ -135,7 +143,7 @@ def agreement(pairs: Sequence[Pair]) -> list[CriterionAgreement]:
     >>> rows[2].both_no, rows[2].critic_no, rows[2].precision.value, rows[2].kappa.value
     (1, 1, 0.5, 0.5)
     """
-    return [_agreement(name, [(one.people[name], one.critic[name]) for one in pairs]) for name in _ROWS]
+    return [_agreement(name, [(one.label[name], one.critic[name]) for one in pairs]) for name in _ROWS]
 
 
 _ROWS = (*CRITERIA, PUBLISHABLE)
@@ -188,7 +196,7 @@ def _shown(interval: Interval, *, share: bool = True) -> str:
 
 
 def standing(critics: Iterable[str], files: Iterable[Path]) -> dict[str, str]:
-    """What is known of critics: for each, how far it agrees with people, in one sentence.
+    """What is known of critics: for each, how far it agrees with labels, in one sentence.
 
     Raises:
         UsageError: A file is no calibration, or is that of another critic.

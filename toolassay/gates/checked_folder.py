@@ -15,6 +15,7 @@ from typing import IO, Any, Literal, NamedTuple
 import msgspec
 from msgspec import UNSET
 
+from toolassay.backinstruct.critics import JUDGED_BY
 from toolassay.backinstruct.format import FINGERPRINT
 from toolassay.calls.execution_record import FILE as EXECUTIONS
 from toolassay.data_folder import WRITTEN, CheckedSet, DataFolder
@@ -33,7 +34,14 @@ from toolassay.files import (
 from toolassay.gates.coverage import SampleCounts
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import LEVELS, CheckedSample, Gate, Level
-from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, Inspection, SampleContext, inspect
+from toolassay.gates.gate_pipeline import (
+    ExecutionGate,
+    GateFunnel,
+    GateRecipe,
+    Inspection,
+    SampleContext,
+    inspect,
+)
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gates.repair import Repair, repair
 from toolassay.gold import Gold
@@ -52,16 +60,18 @@ _KEPT: Mapping[Level, tuple[Output, Output]] = {
 }
 
 
-def _lines_of(gold: Gold, checked: CheckedSample, repairs: Sequence[Repair]) -> Iterator[Line]:
-    """The lines of one sample for the files; `checked` is its line in `gates.jsonl`."""
-    line = msgspec.to_builtins(checked)
+def _lines_of(
+    gold: Gold, checked: CheckedSample, repairs: Sequence[Repair], origin: Mapping[str, Any]
+) -> Iterator[Line]:
+    """The lines of one sample for the files; `checked` is its line in `gates.jsonl`, `origin` is added."""
+    line, label = msgspec.to_builtins(checked), {**gold.record, **origin}
     values: list[tuple[Output, Mapping[str, Any]]] = [("gates", line)]
     values += [("repairs", {"id": gold.id, **change._asdict()}) for change in repairs]
     if checked.level in _KEPT:
         labels, requests = _KEPT[checked.level]
-        values += [(labels, gold.record), (requests, {"id": gold.id, "user_request": gold.request})]
+        values += [(labels, label), (requests, {"id": gold.id, "user_request": gold.request})]
     else:
-        values.append(("rejected", {**gold.record, "findings": line["findings"]}))
+        values.append(("rejected", {**label, "findings": line["findings"]}))
     return ((output, json.dumps(value, ensure_ascii=False) + "\n") for output, value in values)
 
 
@@ -87,12 +97,14 @@ class CheckedFolder:
             kept.
         releases: Whether the source holds the candidates of `path` itself, so that `path` has tools, a graph
             and samples already, and `benchmark.json` keeps what is in it.
+        origin: What each released label says of its origin: `written_by` and `executor`, as far as known.
     """
 
     path: Path
     source: DataFolder
     force: bool = False
     releases: bool = False
+    origin: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def passed(self) -> DataFolder:
@@ -323,12 +335,14 @@ class CheckTask:
         recipe: The gates.
         writes: Whether the lines for the output files are wanted.
         tries_repair: Whether a sample that does not pass is repaired, to see if it would pass then.
+        origin: What is added to each label, with the models that judged it; None adds nothing.
     """
 
     reader: LabelReader
     recipe: GateRecipe
     writes: bool
     tries_repair: bool
+    origin: Mapping[str, str] | None = None
 
     def start(self) -> Callable[[LabelPart], CheckedPart]:
         """Build the gates."""
@@ -356,11 +370,16 @@ class CheckTask:
         if self.tries_repair:
             part.repairable += self._would_be_better(inspection, gates)
         if self.writes:
-            critics = (gate.verdicts(gold) for gate in gates if isinstance(gate, TeacherGate))
-            verdicts = next(filter(None, critics), UNSET)
+            critics = [gate for gate in gates if isinstance(gate, TeacherGate)]
+            verdicts = next(filter(None, (gate.verdicts(gold) for gate in critics)), UNSET)
+            origin = dict[str, Any]()
+            if self.origin is not None:
+                origin = {**self.origin, JUDGED_BY: [name for gate in critics for name in gate.judges(gold)]}
+                if inspection.states.get(ExecutionGate.name) == "not applicable":
+                    origin.pop("executor", None)
             level, findings, states = inspection.level, inspection.findings, inspection.states
             line = CheckedSample(gold.id, level, findings, states, len(repairs) or UNSET, verdicts)
-            part.lines += _lines_of(gold, line, repairs)
+            part.lines += _lines_of(gold, line, repairs, origin)
 
     def _would_be_better(self, inspection: Inspection, gates: tuple[Gate, ...]) -> bool:
         """Whether a repair would bring a sample to a better level."""

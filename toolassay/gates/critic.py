@@ -421,6 +421,13 @@ class TeacherGate:
             found[name] = None if answer is None or answer.outcome == NOT_FOR_IT else answer.verdict
         return found
 
+    def judges(self, gold: Gold) -> list[str]:
+        """The models that gave a verdict on a sample, its writer included if its review is stored."""
+        critics = self._answers(gold).items()
+        names = [name for name, answer in critics if answer is not None and answer.verdict != "unknown"]
+        has_own = self._teacher and self._stored(gold) is not None
+        return [*dict.fromkeys([self._teacher, *names] if has_own else names)]
+
     def _answers(self, gold: Gold) -> dict[str, CriticVerdict | None]:
         """The verdicts of the critics, those of when the sample was written included; None if not sent."""
         asked = {name: verdicts.get(gold.line) for name, verdicts in self._critics.items()}

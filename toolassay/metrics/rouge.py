@@ -13,6 +13,7 @@ row, else to the previous row.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -34,6 +35,7 @@ TextPair = tuple[str, str]
 RougeBackend = Literal["builtin", "rouge-score"]
 """Who computes ROUGE: this module, or the package `rouge-score`."""
 
+_TOKEN = re.compile(r"[a-z0-9]")
 # A translation table that keeps letters, digits and line breaks, and makes every other byte a blank.
 _TO_SPACE = bytes(
     byte if chr(byte) in "abcdefghijklmnopqrstuvwxyz0123456789\n" else ord(" ") for byte in range(256)
@@ -80,6 +82,15 @@ def rouge_score_release() -> str:
 
 def _rouge_score() -> Any:
     return needed("rouge_score.rouge_scorer", "--rouge_backend rouge-score", "rouge-score")
+
+
+def has_tokens(text: str) -> bool:
+    """Whether ROUGE reads anything of a text; of most scripts but the Latin one it does not.
+
+    >>> has_tokens("Step 1"), has_tokens("翻译文本")
+    (True, False)
+    """
+    return _TOKEN.search(text.lower()) is not None
 
 
 def rouge(pairs: Sequence[TextPair]) -> NDArray[np.float64]:

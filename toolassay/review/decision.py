@@ -21,7 +21,7 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from toolassay.backinstruct.critics import REVIEWS
+from toolassay.backinstruct.critics import JUDGED_BY, REVIEWS
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, Gate
@@ -120,7 +120,8 @@ def edited(before: Gold, parts: Parts) -> Gold:
 
     The shape and the number of tools become those of the fixed plan. `sampled_nodes` and `sampled_links` are
     the plan that the request was written for; after a fix by a person that is the fixed plan, so they are
-    replaced. The critic's verdict on the earlier version (`check_by_teacher`, `reviews`) is removed.
+    replaced. The critics' verdicts on the earlier version (`check_by_teacher`, `reviews`, `judged_by`) are
+    removed.
 
     Args:
         before: the label.
@@ -131,7 +132,8 @@ def edited(before: Gold, parts: Parts) -> Gold:
     label = {**before.record, **{str(part): value for part, value in parts.items()}}
     if "check_by_teacher" in label:
         label["check_by_teacher"] = None
-    label.pop(REVIEWS, None)
+    for key in (REVIEWS, JUDGED_BY):
+        label.pop(key, None)
     gold = Gold.of(label, before.line)
     if "task_nodes" not in parts and "task_links" not in parts:
         return gold

@@ -1,4 +1,4 @@
-"""The stage of `critic --calibrate`: a critic answers the rubric on samples that people have judged."""
+"""The stage of `critic --calibrate`: a critic answers the rubric on labelled samples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import msgspec
 from toolassay.benchmarks.work_folder import graph_of
 from toolassay.data_folder import DataFolder
 from toolassay.files import sha256_of, write_json
-from toolassay.gates.calibration import Calibration, Pair, agreement, answers_of
+from toolassay.gates.calibration import LABELLED_BY, Calibration, Pair, agreement, answers_of
 from toolassay.gates.critic import template
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import LabelledSet, Selected
@@ -37,11 +37,11 @@ def calibrate(
     screen: Screen = DEFAULT,
     **keywords: Any,
 ) -> tuple[Calibration, bool]:
-    """Compare a critic with people.
+    """Compare a critic with labels.
 
     Args:
         labels: JSON lines: samples as in `data.json`, with the answers natural, grounded, plan, links and
-            values, each true or false (or 1 or 0).
+            values, each true or false (or 1 or 0), and `labelled_by`, who answered.
         critic: The model.
         data_dir: Folder of the tools; default: that of `labels`.
         out: Output folder for `calibration.json` and the critic's run.
@@ -64,10 +64,10 @@ def calibrate(
     folder = DataFolder(labels.parent if data_dir is None else Path(data_dir)).require()
     graph = graph_of(folder, None, say=screen.say)
     judged = LabelledSet.read(labels)
-    people = {gold.line: answers_of(gold.record, f"{labels}:{gold.line}") for gold in judged}
+    labelled = {gold.line: answers_of(gold.record, f"{labels}:{gold.line}") for gold in judged}
     run = RunSettings(replace(settings, llm=critic), bounds, RunChoices(force=force), command, screen)
     verdicts, complete = ask_critic(
-        Selected(judged, frozenset(people)),
+        Selected(judged, frozenset(labelled)),
         Background(graph.library, graph.dependency_type, graph),
         read_evidence(folder),
         out=out,
@@ -75,7 +75,7 @@ def calibrate(
         run=run,
     )
     pairs = [
-        Pair(people[line], answers_of(one.rubric.answers, critic))
+        Pair(labelled[line], answers_of(one.rubric.answers, critic))
         for line, one in verdicts.items()
         if one.rubric is not None
     ]
@@ -84,9 +84,10 @@ def calibrate(
         labels.name,
         sha256_of(labels),
         hashlib.sha256(template().encode()).hexdigest(),
-        len(people),
-        len(people) - len(pairs),
+        len(labelled),
+        len(labelled) - len(pairs),
         agreement(pairs),
+        tuple(sorted({str(by) for gold in judged if (by := gold.record.get(LABELLED_BY))})),
     )
     write_json(out / FILE, msgspec.to_builtins(found))
     screen.table(found.table().markdown())

@@ -481,7 +481,7 @@ def check_into(
             )
         compared = [None] * (DUPLICATE in names) + [other] * (other is not None)
         whole_set = [repeat_gate(labels, one, bars, engine) for one in compared]
-        known = SampleContext(labels.repeated, teacher=_teacher(folder), whole_set=whole_set)
+        known = SampleContext(labels.repeated, teacher=teacher_of(folder), whole_set=whole_set)
         recipe = GateRecipe(background, names, executions.absolute() if executions.exists() else None)
         complete = True
         if critics or solvers:
@@ -505,7 +505,8 @@ def check_into(
                 recipe, known = replace(recipe, solvers=files), replace(known, solved=worth.lines)
                 complete = complete and answered
         found = CheckedPart(GateFunnel(names))
-        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair)
+        origin = place.origin if place.releases else None
+        task = CheckTask(labels.reader, recipe, writes=True, tries_repair=not repair, origin=origin)
         with (
             place.writing(graph, repairs=repair) as write,
             screen.progress("check", len(labels)) as advance,
@@ -562,7 +563,7 @@ def _critics(given: str | Sequence[str] | None) -> list[str]:
     return critics
 
 
-def _teacher(folder: DataFolder) -> str:
+def teacher_of(folder: DataFolder) -> str:
     """The model in `benchmark.json` that wrote the labels and their reviews; empty if there is none."""
     name = (folder.benchmark.generation or {}).get("llm")
     return name if isinstance(name, str) else ""
@@ -592,7 +593,7 @@ def _signature(settings: Mapping[str, Any]) -> str:
 
 def _left_out(folder: DataFolder, graph: ToolGraph) -> Mapping[str, str]:
     """The tools that the offline writer did not write about, and why; none if a model wrote the set."""
-    if _teacher(folder) != RULES:
+    if teacher_of(folder) != RULES:
         return {}
     from toolassay.offline.work_order import NEEDS_MODEL
     from toolassay.offline.writer.instruction import needs_model

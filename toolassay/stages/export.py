@@ -15,7 +15,14 @@ from toolassay.data_folder import DataFolder
 from toolassay.dataset import LastLabels
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.items import OUTCOMES, read_items
-from toolassay.exporters.dataset_card import CardFacts, ExportTally, card, read_funnel
+from toolassay.exporters.dataset_card import (
+    TRAJECTORIES,
+    CardFacts,
+    ExportTally,
+    card,
+    read_funnel,
+    trajectory_card,
+)
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
 from toolassay.exporters.formats import (
@@ -246,7 +253,7 @@ def export_trajectories(
             right[item.id] = next((s for name in names if (s := item.scores.get(name)) is not None), None)
     destination, count = Destination(Path(out), force=force), 0
     with destination.folder() as new:
-        with contextlib.closing(JsonLinesWriter(new / "trajectories.jsonl")) as lines:
+        with contextlib.closing(JsonLinesWriter(new / f"{TRAJECTORIES}.jsonl")) as lines:
             for trial in trials_of(place.predictions, predictions):
                 for one in trajectories(place.folder, trial.folder, predictions):
                     known = right.get(one.id) if not trial.number else None
@@ -257,9 +264,11 @@ def export_trajectories(
             raise ToolassayError(
                 "the run has no conversation yet", file=place.output(predictions), fix="run it"
             )
-        destination.facts = {"version": __version__, "to": "trajectories", "samples": count}
+        name = place.folder.path.resolve().name
+        write_text(new / "README.md", trajectory_card(name, predictions))
+        destination.facts = {"version": __version__, "to": TRAJECTORIES, "samples": count}
     screen.show(f"{destination.path}: {count_of(count, 'conversation')}")
-    return Exported(destination.path, {"trajectories": count}, 0, 0)
+    return Exported(destination.path, {TRAJECTORIES: count}, 0, 0)
 
 
 def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:

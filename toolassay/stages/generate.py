@@ -35,6 +35,7 @@ from toolassay.locks import temporary_folder
 from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
 from toolassay.prompt_templates import check_wording
+from toolassay.runs import recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.prices import Tariff
@@ -55,6 +56,7 @@ from toolassay.stages.generation_work import (
     recorded_rounds,
 )
 from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
+from toolassay.text_formatting import count_of
 
 FAILED = "failed"
 """Outcome of an execution that an answer of the server ended."""
@@ -242,10 +244,15 @@ def _generated(
             )
         return work, Run(work, trial, given, wording)
 
+    has_begun = recorded_settings(trial.run_folder) is not None and not run.choices.force
     with _resumable(folder if is_new else None):
+        if has_begun and samples.until is not None:
+            screen.say(f"{folder.path}: the run goes on until {samples.until:,} samples pass")
         if samples.until is not None:
             return folder.path, _until(folder, run, samples, begin)
         work, one = begin(run, samples)
+        if has_begun:
+            screen.say(f"{folder.path}: the run goes on to {count_of(work.count, 'sample')}")
         if run.choices.dry_run:
             return folder.path, one.carry_out().expected[0].requests == 0
         if samples.number_of_samples is None and run.model.llm not in FREE:

@@ -68,7 +68,7 @@ from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import Collected, read_results, read_values
 from toolassay.tables import printable
-from toolassay.text_formatting import count_of
+from toolassay.text_formatting import count_of, some_of
 from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems
 from toolassay.writing.turns import seed_wording
 
@@ -184,7 +184,7 @@ def follows_seed(writing: WritingSettings, graph: ToolGraph, llm: str) -> bool:
     return is_possible and not own and writing.follow != "strict"
 
 
-_MOST_NAMED = 8  # tools in a warning
+_MOST_NAMED = 8  # tools, or samples, in a warning
 
 
 def fillable(
@@ -711,13 +711,24 @@ def _facts(generation: Generation) -> dict[str, Any]:
         "outcomes": dict(generation.summary.outcomes),
         "failures": generation.summary.failures,
         "stop": generation.summary.stop,
-        "declined": {key: reason[:_MOST_OF_REASON] for key, reason in generation.declined.items()},
+        "refused": _shortened(generation.refused),
+        "declined": _shortened(generation.declined),
     }
+
+
+def _shortened(reasons: Mapping[str, str]) -> dict[str, str]:
+    return {key: reason[:_MOST_OF_REASON] for key, reason in reasons.items()}
+
+
+def _named(reasons: Mapping[str, str]) -> str:
+    """The first samples, each with what was said about it, a line each."""
+    lines = [f"\n  {key}: {printable(reason)}" for key, reason in _shortened(reasons).items()]
+    return some_of(lines, _MOST_NAMED, between="", last="\n  and ")
 
 
 def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again: str) -> None:
     outcomes = generation.summary.outcomes
-    new, refused = outcomes["answered"], outcomes["refused"] + generation.refused
+    new, refused = outcomes["answered"], generation.refused
     screen.say(f"{folder.data_raw}: {generation.written} samples, {new} new, {generation.already} existing")
     unusable = {
         name: count for name, count in outcomes.items() if name not in ("answered", "refused", DECLINED)
@@ -728,10 +739,9 @@ def _report(generation: Generation, folder: DataFolder, screen: Screen, *, again
         failures = "".join(f"\n  {failure}" for failure in generation.summary.failures)
         screen.say(
             f"{WARNING}{lost} samples have no usable answer ({counts}): the same command{again} requests"
-            f" them again{failures}"
+            f" them again{failures}{_named(generation.malformed)}"
         )
     if refused:
-        screen.say(f"{refused} samples refused by the model; they are not requested again")
+        screen.say(f"{len(refused)} refused by the model, not requested again:{_named(refused)}")
     if generation.declined:
-        first = printable(next(iter(generation.declined.values())))[:_MOST_OF_REASON]
-        screen.say(f"{len(generation.declined)} declined by the writer, e.g.: {first}")
+        screen.say(f"{len(generation.declined)} declined by the writer:{_named(generation.declined)}")

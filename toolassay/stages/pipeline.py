@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.calls.execution_record import FILE as EXECUTIONS
+from toolassay.calls.execution_record import SIMULATOR, read_executions
 from toolassay.data_folder import DataFolder, find_file
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation
@@ -261,9 +263,10 @@ class MadeSet(Result):
         written: Those with a request and a plan.
         passed: Those that pass the gates, the execution and the critics: the set.
         ran: Those of the set whose plan was executed without an error.
+        simulated: Those of `ran` whose calls were simulated; the others ran on the server.
         tools: Tools that occur in the set, and all.
         links: Links that occur in the set, and all.
-        publishable: Share of the set that people would publish, with its interval (95 %): as they decided on
+        publishable: Share of the set that is publishable, with its interval (95 %): as reviewers decided on
             samples of it, else by the calibration of the critic; None without either.
         requests: Requests to models that wrote and judged.
         cost_usd: US dollars; None if unknown.
@@ -275,6 +278,7 @@ class MadeSet(Result):
     written: int
     passed: int
     ran: int
+    simulated: int
     tools: tuple[int, int]
     links: tuple[int, int]
     publishable: Interval | None
@@ -307,7 +311,7 @@ def make_set(
         live: The server.
         llm: The model that writes. "offline" writes work orders by rules.
         critic: Models that judge each sample; their findings go back to the writer.
-        calibration: Files of `critic --calibrate` that say how far these critics agree with people.
+        calibration: Files of `critic --calibrate` that say how far these critics agree with labels.
         rewrite: How often an answer goes back to the writer; None as for `generate`.
         model: Endpoint of the models; as for `generate`.
         samples: `number_of_samples` is the number that must pass.
@@ -388,14 +392,17 @@ def _counted(
     coverage, passed = released.funnel["coverage"], released.levels["pass"]
     declined, used = len(ended["declined"]), ended["used"]
     checked = read_gates(folder.path / GATES)
-    ran = sum(one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass" for one in checked)
+    ran = {one.id for one in checked if one.level == "pass" and one.gates.get(ExecutionGate.name) == "pass"}
+    executions = read_executions(folder.path / EXECUTIONS)
+    simulated = sum(one.id in ran and one.executor == SIMULATOR for one in executions)
     rounds = recorded_rounds(folder)
     return MadeSet(
         rounds[-1].end or 0,
         declined,
         ended["samples"],
         passed,
-        ran,
+        len(ran),
+        simulated,
         (coverage["tools"]["with_passing"], coverage["tools"]["total"]),
         (coverage["edges"]["with_passing"], coverage["edges"]["total"]),
         by_people(folder) or publishable(calibrations),
@@ -412,9 +419,9 @@ def by_people(folder: DataFolder) -> Interval | None:
 
 
 def publishable(calibrations: Sequence[Calibration]) -> Interval | None:
-    """The share that people would publish of what a critic passes, by its calibration; the worst of several.
+    """The publishable share of what a critic passes, by its calibration; the worst of several.
 
-    It holds as far as the set is like the samples that people judged.
+    It holds as far as the set is like the labelled samples.
     """
     shares = []
     for one in calibrations:
@@ -428,12 +435,13 @@ def _card(made: MadeSet, llm: str, critics: Collection[str]) -> str:
     share = made.publishable
     shown = "unknown" if share is None else f"{share.value:.0%} [{share.low:.0%}, {share.high:.0%}]"
     money = "unknown" if made.cost_usd is None else f"${made.cost_usd:.2f}"
+    ran = {"ran on the server": made.ran - made.simulated, "ran in the simulation": made.simulated}
     rows = [
         ("asked", made.asked),
         ("declined by the writer", made.declined),
         ("written", made.written),
         ("passed: the set", made.passed),
-        ("ran on the server", f"{made.ran} of {made.passed}"),
+        *((where, f"{count} of {made.passed}") for where, count in ran.items() if count or not made.ran),
         ("tools in the set", "{} of {}".format(*made.tools)),
         ("links in the set", "{} of {}".format(*made.links)),
         ("publishable", shown),

@@ -21,7 +21,7 @@ from toolassay.graph import DependencyType, check_dependency_type
 from toolassay.locks import exclusive_folder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
 from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.stages.check import Checked, GateSettings, check_into
+from toolassay.stages.check import Checked, GateSettings, check_into, teacher_of
 from toolassay.stages.execute import ExecutionSettings, execute
 from toolassay.stages.live_values import LiveSettings
 
@@ -107,10 +107,11 @@ def release(
 ) -> Checked:
     """Format the generated samples of a folder, check them, and make those that pass its data set.
 
-    `data.json` and `user_requests.json` hold only what passes. The rest is in `quarantine/` and
-    `rejected.json`, the findings in `gates.jsonl` and `funnel.json`; `data_raw.json` is unchanged. All
-    files are replaced at the end: an interrupted release leaves the folder as it was, and the same command
-    repeats it.
+    `data.json` and `user_requests.json` hold only what passes; each label says which models wrote and judged
+    it and what executed its plan (`written_by`, `judged_by`, `executor`), as far as known. The rest is in
+    `quarantine/` and `rejected.json`, the findings in `gates.jsonl` and `funnel.json`; `data_raw.json` is
+    unchanged. All files are replaced at the end: an interrupted release leaves the folder as it was, and the
+    same command repeats it.
 
     Args:
         data_dir: Folder with `data_raw.json` and the tools.
@@ -135,7 +136,9 @@ def release(
     run = RunSettings(given, bounds, RunChoices(force=force), command, screen)
     with exclusive_folder(folder.path, _LOCK, what="another release", fix="wait until it is done"):
         candidates = _candidates(folder)
-        place = CheckedFolder(folder.path, candidates, force=force, releases=True)
+        known = {"written_by": teacher_of(candidates), "executor": live.executor if live is not None else ""}
+        origin = {key: name for key, name in known.items() if name}
+        place = CheckedFolder(folder.path, candidates, force=force, releases=True, origin=origin)
         place.require()
         library = candidates.library(say=screen.say)
         kind = candidates.dependency_type(None, library=library)

@@ -161,7 +161,9 @@ class SeedItems(SampleWriter):
                     sent_back({"role": "assistant", "content": response.text, "extra": response.extra})
                 )
                 if response.refused:
-                    return SampleEntry(outcome="refused", record=record, attempts=attempts)
+                    return SampleEntry(
+                        outcome="refused", record=record, problem=response.text, attempts=attempts
+                    )
                 if isinstance(found, str):
                     problems = [Problem("format", found)]
                 elif found.declined:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,19 +20,22 @@ import msgspec
 import pytest
 from builders import ROOM_TOOLS, agents_folder, running_server
 from evaluating import metrics_of
-from mcp_servers import is_running
+from mcp_servers import HERE, is_running
+from mcp_servers.notes_server import SEED
 from running import command_of, environment, lines_of
 
-from toolassay import evaluate, infer, verify
+from toolassay import SILENT, build_graph, evaluate, infer, verify
 from toolassay.episodes.model_relay import WireExchange
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.executor import EnvironmentFailure
 from toolassay.executors.plan_run import CallPlace
+from toolassay.files import read_json, write_json, write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
+from toolassay.stages.import_tools import import_tools
 from toolassay.testkit import FakeServer
 
 PLAN = [
@@ -39,7 +44,7 @@ PLAN = [
 ]
 LINKS = [{"source": "create_room", "target": "get_room"}]
 PAGE = (Path(__file__).parents[3] / "docs/own-agent.md").read_text(encoding="utf-8")
-FUNCTION, OPENAI = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+FUNCTION, LIVE, OPENAI = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 ONLY_TOOLS = """
 import asyncio, os
 from mcp.client import Client
@@ -156,6 +161,34 @@ def test_the_function_of_the_page_works_as_written(folder: Path, monkeypatch: py
         assert line["result"]["task_nodes"] == PLAN
         assert line["answer"] == "Made it."
     assert {one.body["model"] for one in model.seen} == {"MODEL"}
+
+
+def test_the_function_of_the_page_calls_a_real_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("notes_server.py", "standard_streams.py"):
+        shutil.copy(HERE / name, tmp_path / name)
+    write_json(tmp_path / "notes/notes.json", SEED)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+    import_tools("mcp", "python notes_server.py notes/notes.json", "mine", screen=SILENT)
+    build_graph("mine", screen=SILENT)
+    write_json_lines(Path("mine/user_requests.json"), [{"id": "a", "user_request": "Start a note for Ada."}])
+
+    async def model(received: Received) -> Reply:
+        if received.body["messages"][-1]["role"] == "tool":
+            return Reply(f"It says: {json.loads(received.body['messages'][-1]['content'])}")
+        note = {"title": "Garden", "owner": "Ada"}
+        return Reply("", [ToolCall("c", "create_note", json.dumps(note))])
+
+    with running_server(model) as server:
+        named: dict[str, Any] = {}
+        exec(FUNCTION[: FUNCTION.index("infer(")], named)
+        exec(LIVE.replace("http://127.0.0.1:8000/v1", server.base), named)
+        assert [one.key for one in server.received] == ["sk-of-your-model"] * 2
+    (line,) = lines_of(Path("mine/predictions_agents/my-agent-live.json"))
+    assert "Created Garden" in line["answer"]
+    assert read_json(Path("notes/notes.json")) == SEED, "the server works on a copy"
 
 
 def test_an_agent_without_a_model_needs_tools_only(folder: Path, command: Callable[[str], str]) -> None:

@@ -195,6 +195,24 @@ def _snake_case(value: Any) -> Any:
     return json.loads(json.dumps(value).replace('"a"', '"a_tool"').replace('"b"', '"b_tool"'))
 
 
+@pytest.mark.parametrize("steps", [["翻译文本", "画猫"], ["переведи", "нарисуй"], ["ترجم"], ["…", "—"]])
+def test_steps_that_rouge_cannot_read_have_no_score(tmp_path: Path, steps: list[str]) -> None:
+    labels = [_label("1", "a", "b", task_steps=steps), _label("2", "a"), _label("3", "a", task_steps=steps)]
+    lines = [_line("1", "a", "b"), _line("2", "a")]
+    lines[0]["result"]["task_steps"] = steps
+    evaluation = _evaluate(tmp_path, labels, lines)
+    strict, compat = evaluation.groups[KEY].strict, evaluation.groups[KEY].numbers
+    assert strict["rouge1"]["value"] == strict["rougeL"]["value"] == 1, "of label 2 alone"
+    assert strict["node_f1"]["value"] == pytest.approx(2 / 3)
+    assert compat["step_rouge1"] == 0.5, "as published"
+    assert evaluation.warnings[0].startswith("2 label(s) whose steps have no token a-z0-9")
+    (tmp_path / "alone").mkdir()
+    alone = _evaluate(tmp_path / "alone", labels[:1], lines[:1]).groups[KEY].strict
+    assert alone["rouge2"] == {"value": None, "low": None, "high": None}
+    (warning,) = _evaluate(tmp_path, labels, lines, metrics=["f1"]).warnings
+    assert "prediction" in warning
+
+
 def test_compat_says_nothing_of_resource_tools_with_underscores(tmp_path: Path) -> None:
     labels = _snake_case([_label("1", "a", "b"), _label("2", "a")])
     lines = _snake_case([_line("1", "a", "b"), _line("2", "a")])

@@ -119,7 +119,10 @@ def bit_mask(groups: Iterable[int]) -> int:
 def strict_part(
     groups: Sequence[int], item: StrictItem, inventions: Hallucinations, rouge: Sequence[float], answer: int
 ) -> tuple[Any, ...]:
-    """The strict fields of a row; ROUGE is NaN without gold steps, and `answer` is the digest of the plan."""
+    """The strict fields of a row; `answer` is the digest of the plan.
+
+    ROUGE is NaN without gold steps; of steps that it reads nothing of, all but ROUGE-Lsum.
+    """
     nodes, edges, names, values, similarity = item
     counts = (*nodes, *edges, *(names or (0, 0, 0)), *(values or (0, 0, 0)), *inventions)
     return bit_mask(groups), counts, names is not None, similarity, rouge, answer
@@ -265,8 +268,9 @@ class ScoredRows:
         rouge = self.column("rouge")
         scores |= zip(ROUGE_NAMES[:3], rouge.T, strict=False)
         if self._bertscore is not None:
+            has_steps = ~np.isnan(rouge[:, 3])
             found = self._bertscore[self._counted, 0, 2]
-            scores["bertscore_f1"] = np.where(np.isnan(found) & ~np.isnan(rouge[:, 0]), 0.0, found)
+            scores["bertscore_f1"] = np.where(np.isnan(found) & has_steps, 0.0, found)
         return scores | dict(zip(self.extra, self.column("extra").T, strict=True))
 
     def compat_counts(self, block: slice) -> Iterator[CompatCounts | None]:

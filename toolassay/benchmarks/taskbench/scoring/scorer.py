@@ -34,7 +34,7 @@ from toolassay.files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics, item_scores, load_metrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
-from toolassay.metrics.rouge import TextPair, rouge_scorer
+from toolassay.metrics.rouge import TextPair, has_tokens, rouge_scorer
 from toolassay.normalised_plan import Plan, PlanReader, plan_digest, without_results
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
 from toolassay.screen import Progress, no_progress
@@ -50,6 +50,8 @@ _LABEL_FIX = "make it with format_data.py"
 _PREDICTION_FIX = "make it with inference.py, or check --prediction_dir and --llm"
 _NAMED = 5  # occurrences listed per kind of notice
 _NO_STEPS, _NO_ANSWER = (float("nan"),) * 4, (0.0,) * 4
+# ROUGE-Lsum, which strict does not show, keeps a number: BERTScore needs to know that there are steps.
+_NO_TOKENS = (*_NO_STEPS[:3], 0.0)
 _NO_PLAN = Plan([], [], [], None)
 
 
@@ -372,6 +374,10 @@ class ChunkScorer:
             if gold.steps is not None and plan is not None and plan.steps is not None and job.with_steps:
                 pair = gold.steps, plan.steps
                 rouge = self._rouge_of(pair) or _NO_ANSWER
+            if self._rouge is not None and gold.steps is not None and not has_tokens(gold.steps):
+                rouge = _NO_TOKENS
+                kind = "label(s) whose steps have no token a-z0-9: ROUGE has no value, in compat 0"
+                part.notes.met(kind, where, warn=True)
             if plan is not None and by_text is not None and job.installed:
                 extra = item_scores(self._installed, label, by_text.result)
             counts = score_plan(gold, plan or _NO_PLAN)
