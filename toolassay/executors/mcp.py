@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -53,6 +54,7 @@ from toolassay.mcp_client.server_config import (
     servers_of,
 )
 from toolassay.models.redaction import without
+from toolassay.program_files import ProgramFiles
 from toolassay.tool_results import is_refusal, parsed_text
 from toolassay.tools import Tool
 
@@ -175,6 +177,9 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
         self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
         self._tools: dict[str, dict[str, _ListedTool]] = {}
         self.identity["servers"] = {name: config.shown for name, config in configs.items()}
+        for config in configs.values():
+            words, data = [config.command, *config.args], self.source or Path(os.devnull)
+            self.identity |= ProgramFiles.of_command(words, data, only_scripts=True).settings
         if self.source is None and options.fresh != "worker":
             self.identity["fresh"] = None
 

@@ -16,6 +16,17 @@ from toolassay.version import __version__
 
 _KEY_FLAGS = ("--api_key", "--api-key")
 _ADDRESS_FLAGS = ("--api_base", "--api-base", "--api_addr", "--api-addr", "agent.api_base")
+# The name of a key for models or machines of a provider: matches "GEMINI_API_KEY", "AWS_SECRET_ACCESS_KEY",
+# "HF_TOKEN" and "WATSONX_APIKEY"; not "SEARCH_KEY" and "GOOGLE_CLOUD_PROJECT".
+_MODEL_KEY = re.compile(
+    r"(?:AI21|AI_GATEWAY|ALEPH_ALPHA|ALIBABA|ANTHROPIC|ANYSCALE|ARCEE|ARK|AVIAN|AWS|AZURE|BASETEN|BEDROCK"
+    r"|CEREBRAS|CHUTES|CLAUDE|CLOUDFLARE|CO|CODESTRAL|COHERE|DASHSCOPE|DATABRICKS|DEEPINFRA|DEEPSEEK|FEATHERLESS"
+    r"|FIREWORKS|FRIENDLI|GEMINI|GIGACHAT|GOOGLE|GRADIENT|GROK|GROQ|HF|HUGGING_?FACE(?:HUB)?|HYPERBOLIC|INCEPTION"
+    r"|JINA|KIMI|LAMBDA|LITELLM|LLAMA|META|MINIMAX|MISTRAL|MODAL|MODELSCOPE|MOONSHOT|NEBIUS|NGC|NLP_?CLOUD|NOVITA"
+    r"|NSCALE|NVIDIA|OLLAMA|OPENAI|OPEN_?ROUTER|OVH|PERPLEXITY(?:AI)?|PORTKEY|PPLX|PREDIBASE|QWEN|REKA|REPLICATE"
+    r"|REQUESTY|SAMBANOVA|SCALEWAY|SCW|SILICONFLOW|STABILITY|TOGETHER(?:_?AI)?|UPSTAGE|VERTEX(?:_?AI)?|VLLM"
+    r"|VOLC(?:ENGINE)?|VOYAGE|WATSONX|WX|X_?AI|YI|Z_?AI|ZHIPU(?:AI)?)(?:_\w+)?_(?:API)?(?:KEY|TOKEN|SECRET)S?(?:_\w+)?"
+)
 _GARBLING = 5
 """A secret of up to this many characters is redacted only as a separate word, not inside other words."""
 
@@ -39,6 +50,11 @@ def versions(*packages: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def is_model_key(variable: str) -> bool:
+    """Whether a variable of this name is the key of a provider of models."""
+    return bool(_MODEL_KEY.fullmatch(variable.upper()))
 
 
 def without(secrets: Iterable[str], text: str) -> str:
