@@ -134,16 +134,18 @@ def test_a_touched_file_has_not_changed(project: Path) -> None:
     assert program.changed(scripts=True) == program.changed(scripts=False) == []
 
 
-def test_a_file_that_the_program_makes_is_found(project: Path) -> None:
-    program = files_of("python agents/mine.py --log agent.log")
-    (project / "agent.log").write_text("began")
-    assert [file_of(one) for one in program.changed(scripts=False)] == ["agent.log"]
+@pytest.mark.parametrize("made", ["agent.log", "state"])
+def test_a_file_that_the_program_makes_is_found(project: Path, made: str) -> None:
+    program = files_of(f"python agents/mine.py --into {made}")
+    (project / made).write_text("began")
+    assert [file_of(one) for one in program.changed(scripts=False)] == [made]
 
 
 def test_of_a_large_file_size_and_time_count(project: Path) -> None:
     with (project / "model.bin").open("wb") as stream:
         stream.truncate(2**24 + 1)
-    before, _ = files_of("node start.js model.bin"), os.utime(project / "model.bin", (5, 5))
+    before = files_of("node start.js model.bin")
+    os.utime(project / "model.bin", (5, 5))
     assert [file_of(one) for one in before.changed(scripts=False)] == ["model.bin"]
 
 

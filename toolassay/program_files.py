@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import inspect
-import os
 import re
 import shlex
 import shutil
@@ -37,6 +36,7 @@ LAUNCHERS = frozenset(
 )
 """Programs that start a package, so that the first word after their flags is its name."""
 _SHELLS = frozenset(("bash", "dash", "env", "fish", "java", "ksh", "perl", "php", "ruby", "sh", "zsh"))
+_PROGRAMS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"MZ")  # scripts, and programs of Linux, macOS, Windows
 _LARGEST = 16 * 2**20  # bytes of a file; of a larger one size and time stand for its content
 _LONGEST_NAME = 255  # characters of a file's name; the system refuses a longer one
 _START = "program "
@@ -100,8 +100,10 @@ class ProgramFiles:
             is_beside = not is_script and (only_scripts or not name or path.is_relative_to(data.resolve()))
             if path in self._settings or is_others or is_beside or any(map(_is_interpreter, programs)):
                 continue
-            setting = _setting(name or "/".join(path.parts[-2:]))
-            self._settings[path] = _setting(str(path)) if setting in self._settings.values() else setting
+            # Manifests have no more of a server's command than the names of its scripts.
+            shown = path.name if only_scripts else name or "/".join(path.parts[-2:])
+            taken = _setting(shown) in self._settings.values()
+            self._settings[path] = _setting(f"{shown} ({len(self._settings)})" if taken else shown)
             if is_script:
                 self._scripts.add(path)
                 waiting += _mentions(path)
@@ -178,7 +180,7 @@ def _named(words: Sequence[str], folders: list[Path]) -> Iterator[_Mention]:
             elif path.is_file():
                 found.append((path, word))
         # A file that is not there may be one that the program writes.
-        yield from found or ([(Path(word), word)] if Path(word).suffix else [])
+        yield from found or [(Path(word), word)]
 
 
 def _module(folder: Path, name: str) -> Iterator[_Mention]:
@@ -233,8 +235,9 @@ def _is_interpreter(program: str) -> bool:
 
 
 def _is_script(path: Path) -> bool:
-    if SCRIPT.fullmatch(path.name) or os.access(path, os.X_OK):
+    """Whether a file is a program, by its name or its first bytes."""
+    if SCRIPT.fullmatch(path.name):
         return True
     with suppress(OSError), open_regular(path) as stream:
-        return bool(stream.read(2) == b"#!")
+        return bool(stream.read(4).startswith(_PROGRAMS))
     return False

@@ -219,7 +219,7 @@ def function_of(text: str, place: Path) -> Any:
     place.write_text(text)
     module = ModuleType("mine")
     exec(compile(text, str(place), "exec"), module.__dict__)
-    return module.mine  # type: ignore[attr-defined]
+    return module.mine
 
 
 def test_an_edited_function_is_refused_by_the_name_of_its_module(folder: Path, tmp_path: Path) -> None:
