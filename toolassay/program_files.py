@@ -13,6 +13,7 @@ import shlex
 import shutil
 import sys
 import sysconfig
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
@@ -207,7 +208,8 @@ def _mentions(path: Path) -> Iterator[_Mention]:
 def _imported(text: str, path: Path) -> Iterator[_Mention]:
     """The modules that a Python file imports: beside it, in the working directory, or on the search path."""
     try:
-        tree = ast.parse(text)
+        with warnings.catch_warnings(action="ignore"):  # of escapes such as "\d"
+            tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):

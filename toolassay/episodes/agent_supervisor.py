@@ -11,24 +11,33 @@ import ctypes
 import os
 import signal
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 # Options of prctl, from <linux/prctl.h>.
-_DEATH_SIGNAL, _DUMPABLE, _ADOPTS = 1, 4, 36
+_DEATH_SIGNAL, _IS_READABLE, _READABLE, _ADOPTS = 1, 3, 4, 36
 
 
-def control_process(option: int, value: int) -> None:
+def control_process(option: int, value: int = 0) -> int:
     """Call `prctl`."""
-    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    return int(ctypes.CDLL(None).prctl(option, value, 0, 0, 0))
 
 
-def set_readable(is_readable: bool) -> None:
-    """Whether other processes of this user may read the variables and memory of this one; only Linux can."""
-    if sys.platform == "linux":
-        control_process(_DUMPABLE, is_readable)
+@contextmanager
+def hidden_process() -> Iterator[None]:
+    """Let no other process of this user read the variables and memory of this one in this block, on Linux."""
+    if sys.platform != "linux":
+        yield
+        return
+    before = control_process(_IS_READABLE)
+    control_process(_READABLE, 0)
+    try:
+        yield
+    finally:
+        control_process(_READABLE, before)
 
 
 def _become(most: int, command: list[str]) -> NoReturn:
@@ -73,7 +82,7 @@ def main(parent: int, most: int, command: list[str]) -> int:
     signal.signal(signal.SIGUSR1, _end_descendants)
     control_process(_DEATH_SIGNAL, signal.SIGUSR1)
     control_process(_ADOPTS, 1)
-    set_readable(False)
+    control_process(_READABLE, 0)
     if os.getppid() != parent:  # it ended before its end could be noticed
         return 1
     child = os.fork()

@@ -23,7 +23,7 @@ import msgspec
 
 from toolassay.dataset import Request
 from toolassay.episodes import agent_supervisor
-from toolassay.episodes.agent_supervisor import set_readable
+from toolassay.episodes.agent_supervisor import hidden_process
 from toolassay.episodes.agent_tools import (
     AgentServer,
     SessionEntry,
@@ -189,13 +189,12 @@ class OwnAgent:
         assert self.opened is not None
         watching = asyncio.create_task(self.opened.record.watch(self.program))
         self._server = AgentServer()
+        hidden = hidden_process() if isinstance(self.agent, str) else contextlib.nullcontext()
         async with self._server.listening():
             try:
-                if isinstance(self.agent, str):
-                    set_readable(False)
-                yield
+                with hidden:
+                    yield
             finally:
-                set_readable(True)
                 watching.cancel()
                 await asyncio.wait([watching])
                 for model in self.models.values():
@@ -357,12 +356,10 @@ class OwnAgent:
     def _environment(self, session: AgentSession) -> dict[str, str]:
         """The variables of an agent: those of this process without keys of models, and the addresses."""
         replaced = ("OPENAI_", "ANTHROPIC_", "AZURE_OPENAI_")
-        keys = {text for name, text in os.environ.items() if is_model_key(name)}
+        keys = {text for name, text in os.environ.items() if text and is_model_key(name, text)}
         keys |= {*self.run.endpoint.credentials}
         own = {
-            name: text
-            for name, text in os.environ.items()
-            if not (name.startswith(replaced) or is_model_key(name) or (text and text in keys))
+            name: text for name, text in os.environ.items() if not (name.startswith(replaced) or text in keys)
         }
         text = session.request.text.replace("\0", "")
         return {

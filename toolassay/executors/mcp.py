@@ -178,8 +178,10 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
         self._tools: dict[str, dict[str, _ListedTool]] = {}
         self.identity["servers"] = {name: config.shown for name, config in configs.items()}
         for config in configs.values():
-            words, data = [config.command, *config.args], self.source or Path(os.devnull)
-            self.identity |= ProgramFiles.of_command(words, data, only_scripts=True).settings
+            # Files are looked up in the folders that a command names.
+            words = [config.command, *filter(None, [config.cwd]), *config.args]
+            files = ProgramFiles.of_command(words, self.source or Path(os.devnull), only_scripts=True)
+            self.identity |= files.settings
         if self.source is None and options.fresh != "worker":
             self.identity["fresh"] = None
 
