@@ -120,6 +120,22 @@ def test_an_edit_of_a_file_is_another_setting(project: Path, edited: str) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python -m",
+        "python -m ./agents/mine.py",
+        "tool -m models/llama-3.1.gguf -c conf/none.yaml",
+        "python -c 'from ...... import nothing' ''",
+        f"python {'x' * 300} 'it is \\'",
+        "sh -c 'python \"unclosed'",
+    ],
+)
+def test_a_strange_command_names_what_it_can(project: Path, command: str) -> None:
+    (project / "agents/mine.py").write_text("from ..................... import far\nimport bad..name")
+    assert names(files_of(command)) <= {"./agents/mine.py"}
+
+
 def test_data_do_not_count(project: Path) -> None:
     before = files_of("python agents/mine.py mine/user_requests.json").settings
     (project / "mine/user_requests.json").write_text("other")

@@ -98,7 +98,7 @@ class ProgramFiles:
             is_others = not name and (
                 any(map(path.is_relative_to, _NOT_OF_PROJECTS)) or _INSTALLED & {*path.parts}
             )
-            is_beside = not is_script and (only_scripts or not name or path.is_relative_to(data.resolve()))
+            is_beside = not is_script and (only_scripts or path.is_relative_to(data.resolve()))
             if path in self._settings or is_others or is_beside or any(map(_is_interpreter, programs)):
                 continue
             # Manifests have no more of a server's command than the names of its scripts.
@@ -116,7 +116,7 @@ class ProgramFiles:
     @classmethod
     def of_command(cls, words: Sequence[str], data: Path, *, only_scripts: bool = False) -> Self:
         """The files of a command line. Other arguments are those of the class."""
-        program = shutil.which(words[0]) if words else None
+        program = shutil.which(words[0])
         begin = [] if program is None else [(Path(program), words[0])]
         named = _named([*_split(words[1:])], [Path()])
         return cls([*begin, *named], data, only_scripts=only_scripts)
@@ -189,7 +189,7 @@ def _module(folder: Path, name: str) -> Iterator[_Mention]:
     place = folder
     for part in name.split("."):
         place /= part
-        for path in (place.with_name(f"{part}.py"), place / "__init__.py"):
+        for path in (place.parent / f"{part}.py", place / "__init__.py"):
             if path.is_file():
                 yield path, ""
 
@@ -215,7 +215,7 @@ def _imported(text: str, path: Path) -> Iterator[_Mention]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             level, module = getattr(node, "level", 0), getattr(node, "module", None)
-            beside = path.parents[level - 1] if level else path.parent
+            beside = path.parents[min(max(level, 1), len(path.parents)) - 1]
             folders = [beside] if level else [beside, *map(Path, ("", "src", *sys.path))]
             for one in node.names:
                 name = ".".join(filter(None, (module, one.name)))

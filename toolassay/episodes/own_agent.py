@@ -234,7 +234,7 @@ class OwnAgent:
             How it ended, and its calls.
 
         Raises:
-            ModelError: It has no end of its own.
+            ModelError: It has no end of its own, or a script of it was edited.
         """
         async with AsyncExitStack() as stack:
             stack.push_async_callback(calls.close)
@@ -246,25 +246,16 @@ class OwnAgent:
             run = self._command if isinstance(self.agent, str) else self._function
             end = await run(session, relay, calls)
             made = await calls.entry(request.text, end.answer)
-        self._refuse_edited()
+        if isinstance(self.agent, str) and (edited := self.program.changed(scripts=True)):
+            error = ModelError(f"{file_of(edited[0])} was edited during the run", stops_run=True)
+            error.fix = "undo that and start again, or start a new run with --force true"
+            raise error
         if relay.failure is not None:
             raise relay.failure
         if calls.failure is not None:
             raise calls.failure
         made.steps, made.limit, made.problem = relay.answers, end.limit or "", end.problem or None
         return made
-
-    def _refuse_edited(self) -> None:
-        """End the run if the agent is another one now; of a function, this process has the earlier one.
-
-        Raises:
-            ModelError: A file of the agent was edited.
-        """
-        if isinstance(self.agent, str):
-            for setting in self.program.changed(scripts=True):
-                error = ModelError(f"{file_of(setting)} was edited during the run", stops_run=True)
-                error.fix = "undo that and start again, or start a new run with --force true"
-                raise error
 
     async def _offered(
         self,
