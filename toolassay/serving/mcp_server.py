@@ -219,7 +219,7 @@ def serve_mcp(
     context = ExecutionContext(folder, library, allow_tools=allow_tools, seed=seed)
     place = folder.path / "predictions_agents"
     addresses = place / "runs" / "addresses.json"  # with tokens
-    refuse_links(place, addresses.parent)
+    refuse_links(addresses.parent, *(addresses.parent / safe_name(name) for name in agents))
     known = _known_addresses(addresses)
     facts = {
         "ask": "agents",

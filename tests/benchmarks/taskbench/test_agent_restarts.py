@@ -112,9 +112,7 @@ def has_not_ended(line: dict[str, Any]) -> bool:
 @pytest.mark.parametrize(
     ("first", "again", "new"),
     [
-        ("abc", "cba", ""),
         ("abc", "cab", ""),
-        ("ab", "bac", "c"),
         ("ab", "bca", "c"),
         ("aa", "aa", ""),
         ("a", "aa", "a"),
@@ -135,9 +133,7 @@ def test_calls_in_another_order_take_their_recorded_results(
     assert verify(agent.folder, llm="mine").lines.is_equal
 
 
-@pytest.mark.parametrize(
-    ("first", "again"), [("abc", "cba"), ("ab", "bca"), ("ab", "c"), ("ab", ""), ("a", "aa")]
-)
+@pytest.mark.parametrize(("first", "again"), [("abc", "cba"), ("ab", "bca"), ("ab", "")])
 def test_in_an_environment_of_its_own_an_agent_may_go_another_way(
     isolated: Agent, first: str, again: str
 ) -> None:
