@@ -12,7 +12,6 @@ import re
 import shlex
 import shutil
 import sys
-import sysconfig
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -45,7 +44,7 @@ _END = "_sha256"
 VERSION = "agent_version"
 """The setting of a run with the user's own name for the state of the program."""
 _INSTALLED = {"site-packages", "dist-packages"}
-_NOT_OF_PROJECTS = (Path(sysconfig.get_path("stdlib")).resolve(), Path(__file__).resolve().parent)
+_NOT_OF_PROJECTS = (Path(inspect.__file__).resolve().parent, Path(__file__).resolve().parent)
 _Mention = tuple[Path, str]
 """A file that may be there, and its name in a command; empty for an imported module."""
 

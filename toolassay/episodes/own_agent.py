@@ -59,6 +59,7 @@ _TOGETHER = 4  # agents at a time
 _MOST_OUTPUT = 2**20  # bytes of an answer
 _KEPT_ERRORS = 2**16  # bytes of the end of its stderr
 _MEMORY = 4 * 2**30  # bytes of each process of an agent, where the platform can bound them
+_SHORTEST_KEY = 8  # characters of a key that no other variable has by chance
 _LONGEST_VARIABLE = 100_000  # bytes; the system refuses a longer one
 _TEMPORARY = 75  # EX_TEMPFAIL: the agent asks to be run again
 _SIGNALLED = range(129, 160)  # how shells report a child that a signal ended
@@ -186,8 +187,7 @@ class OwnAgent:
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """The server of the agents, and the models that they ask."""
-        assert self.opened is not None
-        watching = asyncio.create_task(self.opened.record.watch(self.program))
+        watching = asyncio.create_task(self._watch())
         self._server = AgentServer()
         hidden = hidden_process() if isinstance(self.agent, str) else contextlib.nullcontext()
         async with self._server.listening():
@@ -199,6 +199,18 @@ class OwnAgent:
                 await asyncio.wait([watching])
                 for model in self.models.values():
                     await model.close()
+
+    async def _watch(self) -> None:
+        """Until this is cancelled, keep the time of the journal, which says how long a process lived that was
+        killed; then record the files that the agent wrote.
+        """
+        assert self.opened is not None
+        try:
+            while True:
+                os.utime(self.opened.journal.path)
+                await asyncio.sleep(_POLL)
+        finally:
+            self.opened.record.leave_out(self.program.changed(scripts=False))
 
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Let the agent work on what has no answer yet; how many requests had one."""
@@ -347,10 +359,14 @@ class OwnAgent:
     def _environment(self, session: AgentSession) -> dict[str, str]:
         """The variables of an agent: those of this process without keys of models, and the addresses."""
         replaced = ("OPENAI_", "ANTHROPIC_", "AZURE_OPENAI_")
-        keys = {text for name, text in os.environ.items() if text and is_model_key(name, text)}
-        keys |= {*self.run.endpoint.credentials}
+        keys = {name: text for name, text in os.environ.items() if is_model_key(name, text)}
+        # Others have such a key too, but also the word "test".
+        copied = {text for text in keys.values() if len(text) >= _SHORTEST_KEY}
+        copied |= {*self.run.endpoint.credentials}
         own = {
-            name: text for name, text in os.environ.items() if not (name.startswith(replaced) or text in keys)
+            name: text
+            for name, text in os.environ.items()
+            if not (name.startswith(replaced) or name in keys or text in copied)
         }
         text = session.request.text.replace("\0", "")
         return {

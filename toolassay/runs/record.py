@@ -5,7 +5,6 @@ A server is known by its redacted address and a hash that distinguishes equal on
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,8 +38,8 @@ _NEW_FORM = {
     "json_object": "it is sent as json_object",
     "none": "no response_format is sent, so answers may have any form",
 }
-_POLL = 0.05  # seconds between two signs of life
-_LAST_WRITES = 0.25  # seconds after the last sign of life in which an agent may write, before it ends too
+# Seconds after the last sign of life of a run (`OwnAgent`) in which its agent may write, before it ends too.
+_LAST_WRITES = 0.25
 _LAST = 20  # changes of the number of requests in flight that are written down
 
 
@@ -160,17 +159,6 @@ class RunRecord:
                 if not retry.replaced:
                     manifest.asked_again.remove(again)
             manifest.write(self._folder)
-
-    async def watch(self, program: ProgramFiles) -> None:
-        """Until this is cancelled, keep the time of the journal, which says how long a process lived that was
-        killed; then record the files that the agent wrote. Within `start`.
-        """
-        try:
-            while True:
-                os.utime(self._folder / JOURNAL)
-                await asyncio.sleep(_POLL)
-        finally:
-            self.leave_out(program.changed(scripts=False))
 
     def leave_out(self, settings: Sequence[str]) -> None:
         """Record settings that are files which the agent writes: they are not compared; within `start`."""

@@ -251,13 +251,15 @@ def test_an_agent_and_its_parent_have_no_key_of_a_provider(
         monkeypatch.setenv(name, f"secret-{name}")
     monkeypatch.setenv("MY_COPY", "secret-HF_TOKEN")
     monkeypatch.setenv("OUR_GATEWAY", "sk-0123456789")
+    monkeypatch.setenv("NVIDIA_API_KEY", "test")
+    monkeypatch.setenv("STAGE", "test")
     for name in OTHERS:
         monkeypatch.setenv(name, f"plain-{name}")
     infer(folder, llm="mine", agent_command=command(SEES))
     (line,) = lines_of(folder / "predictions_agents/mine.json")
     own, of_parent = json.loads(line["answer"])
     assert [name for name, text in own.items() if text.startswith("secret-")] == [] == of_parent
-    assert "OUR_GATEWAY" not in own
+    assert {"OUR_GATEWAY", "NVIDIA_API_KEY"}.isdisjoint(own) and own["STAGE"] == "test"
     assert {name: own.get(name) for name in OTHERS} == {name: f"plain-{name}" for name in OTHERS}
 
 
