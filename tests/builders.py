@@ -268,6 +268,38 @@ def imported_folder(path: Path, tools: Mapping[str, Any] | None = None) -> Path:
 
 
 _ROOM = {"type": "object", "properties": {"room_id": {"type": "string"}}, "required": ["room_id"]}
+AGENT_KIT = """
+import json, os, sys, time, urllib.request
+
+def post(url, body):
+    head = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+    request = urllib.request.Request(url, json.dumps(body).encode(), head)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        return json.load(answer)
+
+def call(name, **arguments):
+    params = {"name": name, "arguments": arguments}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return post(os.environ["TOOLASSAY_MCP_URL"], body)["result"]
+
+def ask(text):
+    messages = [{"role": "user", "content": text}]
+    body = {"model": "acme", "messages": messages}
+    return post(os.environ["OPENAI_BASE_URL"] + "/chat/completions", body)["choices"][0]["message"]["content"]
+
+name = json.loads(sys.stdin.readline())["id"]
+"""
+"""How an agent begins that is a script without packages: `call`, `ask`, and the id of its request."""
+RECORDER_TOOLS = [
+    imported_tool("look", "Looks.", {"key": {"type": "string"}}, ["key"]),
+    *(
+        imported_tool(
+            name, "Writes.", {"key": {"type": "string"}, "value": {"type": "string"}}, ["key", "value"]
+        )
+        for name in ("put", "add")
+    ),
+]
+"""Those of `mcp_servers/recorder.py`: one that reads, one that is idempotent, one that is not."""
 ROOM_TOOLS = [
     imported_tool("create_room", "Creates a room.", {"title": {"type": "string"}}, ["title"], output=_ROOM),
     imported_tool("get_room", "Returns a room.", {"room_id": {"type": "string"}}, ["room_id"], output=_ROOM),

@@ -74,6 +74,17 @@ def open_regular(path: Path, mode: str = "rb", **settings: Any) -> IO[Any]:
     return open(path, mode, opener=opener, **settings)
 
 
+def refuse_links(*folders: Path) -> None:
+    """Refuse folders to write to that are links, which may lead out of a shared folder.
+
+    Raises:
+        UsageError: One is a link.
+    """
+    for folder in folders:
+        if folder.is_symlink():
+            raise UsageError("is a link, which is not followed", file=folder, fix="remove it")
+
+
 def lock_descriptor(descriptor: int, *, wait: bool = False) -> bool:
     """Take the exclusive lock of an open file or folder; closing the descriptor releases it.
 

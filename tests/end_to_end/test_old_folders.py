@@ -1,8 +1,10 @@
-"""Folders made before the package was renamed from `toolgraph`, and those of which version 0.3.0 was killed.
+"""Folders made by earlier versions.
 
-`before_rename.zip` (of the last commit under the old name) holds one folder of each benchmark with two scored
-runs (`predictions`: all 7 or 8 items, `predictions_part`: 5 of them), the report on them, and a workplace of
-one's own with the old import. `killed_0_3_0.zip` is made by `old_folders/killed.py`.
+`before_rename.zip`, of the last commit before the package was renamed from `toolgraph`, holds one folder of
+each benchmark with two scored runs (`predictions`: all 7 or 8 items, `predictions_part`: 5 of them), the
+report on them, and a workplace of one's own with the old import. `before_fingerprints.zip`, of version 0.3.0,
+holds a run of an agent and one of `--ask tools` of two requests each, killed in the second one.
+`killed_0_3_0.zip`, of generations, checks and reviews that were killed, is made by `old_folders/killed.py`.
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from builders import running_server
 from old_folders import killed
 from reviewing import say, session_of
 from running import ROOT, ids, inside, lines_of, shell
 
+from toolassay.models import ToolCall
+from toolassay.serving.completions import Received, Reply
 from toolassay.stages.review import apply_review
 
 FOLDERS = ("plans", "workplace", "chats")
@@ -127,3 +132,41 @@ def test_any_form_of_the_old_import_loads(old: Path, form: str) -> None:
     path.write_text(text.replace(line, form + named))
     done = inside("workbench", "check", old / "own", "--allow_tools")
     assert done.code == 0, done.err
+
+
+KILLED = {
+    "agents": ("mine", ("--llm", "mine", "--agent_command", "python3 agent.py"), 1),
+    "tools": ("acme__one", ("--llm", "acme/one", "--ask", "tools"), 2),
+}
+
+
+@pytest.mark.parametrize("way", KILLED)
+def test_a_run_that_was_killed_goes_on_after_an_upgrade(tmp_path: Path, way: str) -> None:
+    with zipfile.ZipFile(ROOT / "tests/old_folders/before_fingerprints.zip") as archive:
+        archive.extractall(tmp_path)
+    name, words, left = KILLED[way]
+    place = tmp_path / f"rooms/predictions_{way}"
+
+    async def answer(received: Received) -> Reply:
+        results = [json.loads(one["content"]) for one in received.body["messages"] if one["role"] == "tool"]
+        calls = [ToolCall("c", "get_room", json.dumps(one)) for one in results[:1]]
+        return Reply("", calls) if len(results) == 1 else Reply("Made it.")
+
+    with running_server(answer) as server:
+        done = [
+            shell("infer", "--data_dir", "rooms", *words, "--api_base", server.base, cwd=tmp_path)
+            for _ in range(2)
+        ]
+        assert [one.code for one in done] == [0, 0], done[0].err
+        assert len(server.received) == left  # nothing that was recorded is requested again
+    lines = {line["id"]: line["result"]["task_nodes"] for line in lines_of(place / f"{name}.json")}
+    assert list(lines) == ["a", "b"] and lines["a"] == lines["b"]
+    journal = lines_of(place / f"runs/{name}/journal.jsonl")
+    assert (
+        sum("call" in line for line in journal) == 4
+    )  # of each request a call that makes and one that reads
+    manifest = json.loads((place / f"runs/{name}/manifest.json").read_text())
+    assert ("program agent.py_sha256" in manifest["settings"]) == (way == "agents")
+    (tmp_path / "agent.py").write_text("print('edited')")
+    edited = shell("infer", "--data_dir", "rooms", *words, cwd=tmp_path)
+    assert (edited.code, "agent.py changed" in edited.err) == ((2, True) if way == "agents" else (0, False))

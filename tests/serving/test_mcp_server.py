@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import signal
+import socket
 import stat
 import subprocess
+import sys
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -229,6 +234,81 @@ async def test_requests_from_elsewhere_and_large_ones_are_refused(serve: Callabl
         assert await status(server.address(), "x" * 2**23) == 413
 
 
+def status_of(address: str) -> int:
+    """The status of a listing; 0 without a connection."""
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}).encode()
+    accepted = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+    try:
+        with urllib.request.urlopen(urllib.request.Request(address, body, accepted), timeout=20) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 0
+
+
+LONG = "http://127.0.0.1:4000/mcp/" + "a" * 32
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [{"agent": "x"}, {"agent": LONG}, {"agent": LONG, "(file)": 1}, {"agent": 5}, {"agent": None}, ["x"], 7],
+)
+def test_tokens_that_came_with_a_folder_are_not_served(
+    serve: Callable[..., Serving], folder: Path, planted: Any
+) -> None:
+    file = folder / "predictions_agents/runs/addresses.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(planted))
+    server = serve()
+    base, _, token = server.address().rpartition("/")
+    assert len(token) == 32 and token != "a" * 32
+    assert status_of(server.address()) == 200
+    assert [status_of(f"{base}/{one}") for one in ("x", "5", "None", "a" * 32)] == [404] * 4
+
+
+def test_the_tokens_of_a_copied_folder_are_not_served(
+    serve: Callable[..., Serving], folder: Path, tmp_path: Path
+) -> None:
+    address = serve().address()
+    copy = Serving(Path(shutil.copytree(folder, tmp_path / "copy")))
+    copy.start()
+    assert copy.address().rpartition("/")[2] != address.rpartition("/")[2]
+    copy.end(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("place", ["runs", "runs/agent"])
+def test_a_folder_that_is_a_link_is_not_served(folder: Path, place: str) -> None:
+    (folder / "outside").mkdir()
+    path = folder / "predictions_agents" / place
+    path.parent.mkdir(parents=True)
+    path.symlink_to(folder / "outside")
+    assert "link" in shell("serve", "--mcp", "--port", "0", "--data_dir", folder, cwd=folder).error
+    assert list((folder / "outside").iterdir()) == []
+
+
+def test_a_restarted_server_listens_when_all_addresses_answer(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(f"import time\ntime.sleep(1.5)\n{LEDGER}")
+    tools = [imported_tool(name, f"Does {name}.", {}) for name in ("look", "add", "wait")]
+    imported_folder(folder, {"nodes": tools})
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    slow = ("--server", f"{sys.executable} {tmp_path / 'slow.py'} ledger.txt", "--allow_writes")
+    words = ("--mcp", "--port", port, "--data_dir", folder, "--executor", "mcp", *slow)
+    known = folder / "predictions_agents/runs/addresses.json"
+    for _ in range(2):
+        process, codes = started("serve", *words, cwd=tmp_path), [0]
+        while codes[-1] != 200:
+            assert process.poll() is None
+            if known.exists():
+                codes.append(status_of(json.loads(known.read_text())["agent"]))
+            time.sleep(0.02)
+        process.kill()
+        process.communicate()
+        assert set(codes) == {0, 200}
+
+
 def wait_for(file: Path) -> None:
     """Wait until a file exists."""
     until = time.monotonic() + 30
@@ -340,11 +420,17 @@ async def test_a_call_without_a_result_is_not_repeated_on_a_live_server(
         server.end(signal.SIGKILL)
         with pytest.raises(aiohttp.ClientError):
             await waiting
-    server.start()
-    async with Client(server.address()) as client:
-        await client.call_tool("toolassay_submit", {"answer": "?"})
-    (line,) = server.predictions()
-    (call,) = line["calls"]
-    assert call["tool"] == "wait" and "unknown" in call["error"]
-    assert line["result"]["task_nodes"] == [{"task": "wait", "arguments": []}]
+    for expected in ("r1", "r2"):  # a request in doubt is not given again
+        server.start()
+        async with Client(server.address()) as client:
+            request = (await client.call_tool("toolassay_get_request", {})).structured_content
+            assert request["id"] == expected
+            refused = await client.call_tool("wait", {}) if expected == "r1" else None
+            assert refused is None or (refused.is_error and "unknown" in text_of(refused))
+            await client.call_tool("toolassay_submit", {"answer": "?"})
+        server.end(signal.SIGKILL)
+    assert [line["id"] for line in server.predictions()] == ["r2"]
+    entries = lines_of(server.folder / "predictions_agents/runs/agent/journal.jsonl")
+    ended = {line["key"]: line["outcome"] for line in entries if "outcome" in line}
+    assert ended == {'"r1"': "in doubt", '"r2"': "answered"}
     assert file.read_text() == "x"

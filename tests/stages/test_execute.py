@@ -4,22 +4,34 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import NOTE_FUNCTIONS, ROOT, workbench_folder, write_labels, write_predictions
+from builders import (
+    NOTE_FUNCTIONS,
+    ROOT,
+    agents_folder,
+    imported_tool,
+    workbench_folder,
+    write_labels,
+    write_predictions,
+)
 from own_workplace import workplace
 from running import Finished, inside, lines_of, process, write_lines
 from wheels import installed
 
-from toolassay import execute
+from toolassay import execute, infer
 from toolassay.benchmarks.taskbench.item_details import plan_answers
 from toolassay.calls.execution_record import read_executions
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import read_executed, read_items
+from toolassay.executors.mcp import McpExecution
+from toolassay.screen import Screen
 from toolassay.stages.evaluate import evaluate
 
 Capture = pytest.CaptureFixture[str]
@@ -167,6 +179,72 @@ def test_predictions_need_executed_gold_plans_in_the_same_environment(notes: Pat
     done = run(notes, "--predictions", "model")
     assert done.code == 2
     assert "execute the gold plans again" in done.error
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
+    """A folder with an executed gold plan, and how its server, which has a module of its own, is started."""
+    key = {"key": {"type": "string"}}
+    tools = [imported_tool(name, "Does.", key, ["key"]) for name in ("look", "add")]
+    folder = agents_folder(tmp_path / "data", tools, {"one": "Add x"}, ("look", {"key": "x"}))
+    for name in ("ledger.py", "standard_streams.py"):
+        (tmp_path / name).write_bytes((ROOT / "tests/mcp_servers" / name).read_bytes())
+    (tmp_path / "seed").mkdir()
+    (tmp_path / "seed/ledger.txt").touch()
+    server = shlex.join([sys.executable, str(tmp_path / "ledger.py"), str(tmp_path / "record.jsonl")])
+    given: dict[str, Any] = {"executor": "mcp", "server": server, "allow_writes": True}
+    given["workspace"] = str(tmp_path / "seed")
+    assert execute(folder, **given).counts == {"ran": 1}
+    return folder, given
+
+
+@pytest.mark.parametrize("edited", ["ledger.py", "standard_streams.py"])
+def test_a_changed_server_is_said(ledger: tuple[Path, dict[str, Any]], tmp_path: Path, edited: str) -> None:
+    folder, given = ledger
+    assert execute(folder, **given).counts == {"ran": 1}  # what the server writes does not count
+    gold = [{"task": "look", "arguments": [{"name": "key", "value": "x"}]}]
+    plan = {"task_steps": [""], "task_nodes": gold, "task_links": []}
+    (folder / "predictions").mkdir()
+    write_lines(folder / "predictions/m.json", [{"id": "one", "user_request": "Add x", "result": plan}])
+    with (tmp_path / edited).open("a") as stream:
+        stream.write("# edited")
+    of_predictions: dict[str, Any] = {"predictions": "m"}
+    for more in ({}, of_predictions):
+        with pytest.raises(UsageError, match=rf"{edited} changed"):
+            execute(folder, **given, **more)
+
+    async def agent(request: str, session: Any) -> str:
+        return "done"
+
+    told: list[str] = []
+    used = McpExecution(server=given["server"], workspace=given["workspace"])
+    infer(
+        folder,
+        llm="mine",
+        agent=agent,
+        executor="mcp",
+        executor_options=used,
+        allow_writes=True,
+        screen=Screen(told.append),
+    )
+    assert [edited in line for line in told if "gold" in line] == [True]
+    assert execute(folder, **given, force=True).counts == {"ran": 1}
+    assert len(list(folder.glob("execution.*"))) == 1
+    assert execute(folder, **given, predictions="m").outcome is not None
+
+
+def test_gold_of_an_earlier_version_has_no_fingerprint_and_goes_on(
+    ledger: tuple[Path, dict[str, Any]],
+) -> None:
+    folder, given = ledger
+    manifest = folder / "execution/manifest.json"
+    content = json.loads(manifest.read_text())
+    before = dict(content["settings"])
+    content["settings"] = {key: value for key, value in before.items() if not key.startswith("program")}
+    assert content["settings"] != before
+    manifest.write_text(json.dumps(content))
+    assert execute(folder, **given).counts == {"ran": 1}
+    assert json.loads(manifest.read_text())["settings"] == before
 
 
 def test_the_simulator_needs_no_server(notes: Path) -> None:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from toolassay.calls.call_plan import FunctionSchema, Names, function_of
@@ -19,7 +20,8 @@ from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, EnvironmentFailure, OpenExecutor, Refusal
 from toolassay.executors.plan_run import CallPlace
-from toolassay.runs.items import Ask, InDoubt
+from toolassay.models import ModelError
+from toolassay.runs.items import IN_DOUBT, Ask, InDoubt
 from toolassay.runs.journal import CallLine, ItemEntry
 from toolassay.tools import ToolLibrary
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 _MOST_CALLS = 200  # for one request
 _MOST_CONNECTIONS = 1024
+_MOST_BYTES = 2**26  # of a request
 
 
 class SessionEntry(ItemEntry):
@@ -79,35 +82,50 @@ class ToolSession:
 
     Attributes:
         calls: The calls so far, with their results or refusals.
-        failure: Why a call has no result through no fault of the agent; empty while all have one.
+        failure: Why a call has no result through no fault of the agent; None while all have one.
     """
 
     def __init__(self, library: ToolLibrary, executor: OpenExecutor, ask: Ask, *, may_write: bool) -> None:
         self.library, self._executor, self._ask, self._may_write = library, executor, ask, may_write
         self.calls: list[ExecutedCall] = []
-        self.failure = ""
+        self.failure: ModelError | None = None
         self._place = CallPlace(executor, ask)
         self._turn = asyncio.Lock()
+        self._waiting = set[asyncio.Task[ExecutedCall]]()
+        self._has_ended = False
+        ask.by_content(is_isolated=executor.is_isolated)
+        if any(line.result is UNSET and self._lasts(line) for line in ask.unclaimed.values()):
+            self.failure = _in_doubt()
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> ExecutedCall:
         """Make a call; one that is refused has an `error`.
 
         Raises:
-            Refusal: The request has too many calls, or its environment failed.
+            Refusal: The request has ended, it has too many calls, or its environment failed.
         """
+        # A call that has begun is recorded, also if its caller is cancelled.
+        task = asyncio.ensure_future(self._recorded(name, arguments))
+        self._waiting.add(task)
+        task.add_done_callback(self._waiting.discard)
+        return await asyncio.shield(task)
+
+    async def _recorded(self, name: str, arguments: Mapping[str, Any]) -> ExecutedCall:
         async with self._turn:
+            if self._has_ended:
+                raise Refusal("the request has ended")
             if self.failure:
-                raise Refusal(self.failure)
+                raise Refusal(str(self.failure))
             if len(self.calls) >= _MOST_CALLS:
                 raise Refusal(f"a request may have {_MOST_CALLS} calls: give the answer")
             call = ExecutedCall(len(self.calls), name, dict(arguments))
             try:
-                call = await self._made(call)
+                call = replace(await self._made(call), node=call.node)
             except InDoubt:
-                call = replace(call, error="the server was killed: the effect is unknown")
+                self.failure = _in_doubt()
+                raise Refusal(str(self.failure)) from None
             except EnvironmentFailure as error:
-                self.failure = f"a call has no result: {error}"
-                raise Refusal(self.failure) from None
+                self.failure = ModelError(f"a call has no result: {error}")
+                raise Refusal(str(self.failure)) from None
             self.calls.append(call)
             return call
 
@@ -124,24 +142,37 @@ class ToolSession:
 
         async def ready() -> None: ...
 
-        await self._ask.perform(msgspec.to_builtins(call), made, ready, repeatable=True)
+        def is_of(content: Any) -> bool:
+            return (content["tool"], content["arguments"]) == (refused.tool, refused.arguments)
+
+        given = msgspec.to_builtins(refused)
+        await self._ask.perform(given, made, ready, repeatable=True, is_of=is_of)
         return refused
+
+    def _lasts(self, line: CallLine) -> bool:
+        """Whether a recorded call may have changed something that is still changed."""
+        if self._executor.is_isolated or line.content is UNSET or line.content.get("error"):
+            return False
+        tool = line.content["tool"]
+        return tool in self.library and not self._executor.is_idempotent(self.library[tool])
 
     async def resume(self, recorded: Iterable[CallLine]) -> None:
         """Go on after the recorded calls of an agent that still works on the request."""
-        for line in recorded:
+        for line in () if self.failure else recorded:
             # A call without a result has no effect on a fresh copy of the environment.
             if found := line.result or (None if self._executor.is_isolated else line.call):
                 await self.call(found["tool"], found["arguments"])
 
     async def entry(self, request: str, answer: str) -> SessionEntry:
-        """The entry of an answered request: its calls are its plan."""
-        states = None
-        if not self.failure:
+        """The entry of an answered request: its calls are its plan. No call is made any more."""
+        states, self._has_ended = None, True
+        async with self._turn:  # a call that has begun belongs to the request
             try:
-                states = await self._place.recorded_states()
+                states = None if self.failure else await self._place.recorded_states()
             except EnvironmentFailure as error:
-                self.failure = f"what the calls changed cannot be read: {error}"
+                self.failure = ModelError(f"what the calls changed cannot be read: {error}")
+            if self.failure is None and any(map(self._lasts, self._ask.unclaimed.values())):
+                self.failure = _in_doubt()  # the agent was started again, and went another way
         return SessionEntry(
             outcome="answered",
             plan=plan_of_calls(self.calls, request, self.library),
@@ -150,11 +181,19 @@ class ToolSession:
             refused_calls=sum(call.error is not None for call in self.calls),
             made=msgspec.to_builtins(self.calls),
             states=states,
+            order=self._ask.order,
         )
 
     async def close(self) -> None:
         """Close the environment."""
+        for task in self._waiting:
+            task.cancel()
+        await asyncio.gather(*self._waiting, return_exceptions=True)
         await self._place.aclose()
+
+
+def _in_doubt() -> ModelError:
+    return ModelError("whether a call of an earlier start took effect is unknown", outcome=IN_DOUBT)
 
 
 def mcp_server(
@@ -222,25 +261,27 @@ def functions_of(library: ToolLibrary) -> Iterator[tuple[str, FunctionSchema]]:
 class AgentServer:
     """An HTTP server on 127.0.0.1 with an MCP server, and what else an agent gets, under each token.
 
+    Args:
+        port: Its port; 0 takes a free one.
+
     Attributes:
         base: The address of the server, without a token.
+
+    Raises:
+        UsageError: The port is in use.
     """
 
-    def __init__(self) -> None:
-        self.base = ""
+    def __init__(self, port: int = 0) -> None:
+        self._socket = bound(port)
+        self.base = f"http://{HOST}:{self._socket.getsockname()[1]}"
         self._applications: dict[str, Any] = {}
 
     @asynccontextmanager
-    async def listening(self, port: int = 0) -> AsyncIterator[asyncio.Task[None]]:
-        """Listen while the block runs; 0 takes a free port. Yields the task that serves.
-
-        Raises:
-            UsageError: The port is in use.
-        """
+    async def listening(self) -> AsyncIterator[asyncio.Task[None]]:
+        """Listen while the block runs; until then there is no connection. Yields the task that serves."""
         import uvicorn
 
-        with bound(port) as listening:
-            self.base = f"http://{HOST}:{listening.getsockname()[1]}"
+        with self._socket as listening:
             listening.listen(_MOST_CONNECTIONS)
             config = uvicorn.Config(
                 self._answer,
@@ -283,11 +324,28 @@ class AgentServer:
             raise failure
 
     async def _answer(self, scope: Any, receive: Any, send: Any) -> None:
+        from starlette.exceptions import HTTPException
         from starlette.responses import Response
 
-        tokens = scope["path"].split("/")
+        tokens, read = scope["path"].split("/"), 0
         found = next((self._applications[one] for one in tokens if one in self._applications), None)
-        await (found or Response(status_code=404))(scope, receive, send)
+
+        async def bounded() -> Any:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > _MOST_BYTES:  # whatever its headers say
+                raise HTTPException(413, f"send at most {_MOST_BYTES:,} bytes", {"Connection": "close"})
+            return message
+
+        lengths = {name for name, _ in scope["headers"]} & {b"content-length", b"transfer-encoding"}
+        if len(lengths) > 1:  # which of the two counts is not agreed upon
+            found = Response("send either a length or chunks", 400, {"Connection": "close"})
+        await (found or Response(status_code=404))(scope, bounded, send)
+
+
+TOKEN = "[A-Za-z0-9_-]{32}"
+"""The form of a token."""
 
 
 def new_token() -> str:

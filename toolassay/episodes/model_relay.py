@@ -40,7 +40,6 @@ WIRE = "wire"
 _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 # Headers of an agent that go on to the model; not its token, which stands for the key.
 _PASSED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
-_MOST_BYTES = 2**26  # of a request
 _AGENTS_OWN = (400, 404, 405, 409, 413, 422)
 """Statuses that are an answer to what the agent sent; every other failure is none of its doing."""
 
@@ -166,7 +165,8 @@ class ModelRelay:
 
     Attributes:
         answers: Number of answers.
-        failure: Why the last request has no answer, through no fault of the agent; None if it has one.
+        failure: Why a request has no answer, through no fault of the agent; None if one that was sent later
+            has one, unless the failure ends the agent.
         over: Set when the agent must end, because its time is over, or nothing more is sent for its item.
     """
 
@@ -179,6 +179,7 @@ class ModelRelay:
         self.answers = 0
         self.failure: Exception | None = None
         self.over = asyncio.Event()
+        self._is_closed = False
 
     @property
     def seconds_left(self) -> float:
@@ -195,8 +196,6 @@ class ModelRelay:
         api: Api | None = next((api for api in PATHS if PATHS[api] == path), None)
         if api is None:
             return _refused(404, f"there is only POST {', '.join(PATHS.values())}")
-        if int(request.headers.get("content-length") or _MOST_BYTES + 1) > _MOST_BYTES:
-            return _refused(413, f"send a body of at most {_MOST_BYTES:,} bytes with its Content-Length")
         headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
         try:
             wire = WireRequest(api, (await request.body()).decode(), headers)
@@ -223,9 +222,11 @@ class ModelRelay:
         Raises:
             ModelError: There is no answer.
         """
+        if self._is_closed:
+            raise ModelError("the request has ended", outcome="not run")
         parameters = {} if limit is None else {"max_tokens": limit}
         message = {"role": "user", "content": wire.body}
-        left = max(0.1, self.seconds_left)
+        left, failure = max(0.1, self.seconds_left), self.failure
         request = ChatRequest([message], parameters, left, task=wire, role="agent")
 
         async def asked() -> ChatResponse:
@@ -240,20 +241,29 @@ class ModelRelay:
             is_own = isinstance(error, ModelError) and error.status in _AGENTS_OWN and not error.transient
             is_late = isinstance(error, ModelError) and error.kind == TIME_LIMIT
             self._seconds -= left if is_late else 0
-            self.failure = None if is_own or is_late else error
+            self._has_failed(None if is_own or is_late else error, failure)
             if is_late or not isinstance(error, ModelError) or error.stops_run or not error.settles:
                 self.over.set()
             raise
         finally:
             del self._tasks[task]
             self._waited += time.monotonic() - began
-        self.failure = None
+        self._has_failed(None, failure)
         self.answers += 1
         self._waited -= min(response.seconds or 0.0, time.monotonic() - began)
         return msgspec.convert(response.extra[WIRE], WireExchange)
 
+    def _has_failed(self, error: Exception | None, known: Exception | None) -> None:
+        """Note how a request ended that was sent when a failure was `known`.
+
+        An answer makes up for that failure only, not for one of a request that was sent at the same time.
+        """
+        if not self.over.is_set() and (error is not None or self.failure is known):
+            self.failure = error
+
     async def close(self) -> None:
-        """Cancel what is on the way."""
+        """Cancel what is on the way; nothing is sent any more."""
+        self._is_closed = True
         for task in (left := list(self._tasks)):
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)

@@ -16,11 +16,14 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import msgspec
 
 from toolassay.dataset import Request
+from toolassay.episodes import agent_supervisor
+from toolassay.episodes.agent_supervisor import hidden_process
 from toolassay.episodes.agent_tools import (
     AgentServer,
     SessionEntry,
@@ -35,15 +38,19 @@ from toolassay.executors.executor import CallResult, Refusal, one_line
 from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
 from toolassay.files import safe_name
+from toolassay.locks import open_regular, refuse_links
 from toolassay.mcp_client.server_config import ServerConfig
 from toolassay.mcp_client.server_process import ServerProcess
 from toolassay.models import ModelError
 from toolassay.models.client import Client
+from toolassay.models.redaction import is_model_key
 from toolassay.models.refused_parameters import Default
+from toolassay.program_files import VERSION, ProgramFiles, file_of
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.ledger import prices_within
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun
+from toolassay.screen import WARNING
 from toolassay.tools import ToolLibrary
 
 AgentFunction = Callable[[str, Any], Awaitable[str]]
@@ -52,20 +59,11 @@ _TOGETHER = 4  # agents at a time
 _MOST_OUTPUT = 2**20  # bytes of an answer
 _KEPT_ERRORS = 2**16  # bytes of the end of its stderr
 _MEMORY = 4 * 2**30  # bytes of each process of an agent, where the platform can bound them
+_SHORTEST_KEY = 8  # characters of a key that no other variable has by chance
 _LONGEST_VARIABLE = 100_000  # bytes; the system refuses a longer one
 _TEMPORARY = 75  # EX_TEMPFAIL: the agent asks to be run again
 _SIGNALLED = range(129, 160)  # how shells report a child that a signal ended
 _POLL = 0.05
-# Becomes the agent's command, which on Linux is killed when this process is (PR_SET_PDEATHSIG).
-_BOUNDED = """
-import ctypes, os, resource, sys
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, 9)
-hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-most = int(sys.argv[1]) if hard < 0 else min(hard, int(sys.argv[1]))
-resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-os.execvp(sys.argv[2], sys.argv[2:])
-"""
 
 
 class AgentEnd(NamedTuple):
@@ -135,24 +133,25 @@ class OwnAgent:
 
     Args:
         run: Settings of the run; its model names the agent, and has the address of the agent's models.
-        own: Options of the benchmark: `agent_command`, and `max_seconds` for a request.
+        own: Options of the benchmark: `agent_command` and `agent_version`, and `max_seconds` for a request.
+        data: The data folder.
         unfit: Names of options that do not concern an agent.
 
     Attributes:
         opened: The run; set before the first item.
         models: By name, the models that the agent asked.
+        program: Its files, or its version instead of them; its fingerprint in settings of a run.
 
     Raises:
         UsageError: The command is not found, or an option is given that does not concern an agent.
     """
 
-    def __init__(self, run: RunSettings, own: Any, *unfit: str) -> None:
+    def __init__(self, run: RunSettings, own: Any, data: Path, *unfit: str) -> None:
         needed("mcp", "an agent of your own", "mcp")
         self.agent: str | AgentFunction = own.agent_command
         self.run, self.seconds = run, own.max_seconds
         self.opened: OpenRun | None = None
         self.models: dict[str, Any] = {}
-        self._server = AgentServer()
         model, options = run.model, run.endpoint
         refused = {
             "temperature": type(model.temperature) is not Default,
@@ -170,21 +169,48 @@ class OwnAgent:
             raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")
         if isinstance(self.agent, str) and not shutil.which((shlex.split(self.agent) or [""])[0]):
             raise UsageError(f"--agent_command: '{self.agent}' is not found", fix="write a program's path")
+        if own.agent_version is not None:
+            self.program = ProgramFiles([], data)
+            self.program.settings[VERSION] = own.agent_version
+        elif isinstance(self.agent, str):
+            self.program = ProgramFiles.of_command(shlex.split(self.agent), data)
+        else:
+            self.program = ProgramFiles.of_function(self.agent, data)
 
     @property
     def name(self) -> str:
         """The agent as the settings of a run have it."""
-        return self.agent if isinstance(self.agent, str) else self.agent.__qualname__
+        if isinstance(self.agent, str):
+            return self.agent
+        return str(getattr(self.agent, "__qualname__", type(self.agent).__qualname__))
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """The server of the agents, and the models that they ask."""
+        watching = asyncio.create_task(self._watch())
+        self._server = AgentServer()
+        hidden = hidden_process() if isinstance(self.agent, str) else contextlib.nullcontext()
         async with self._server.listening():
             try:
-                yield
+                with hidden:
+                    yield
             finally:
+                watching.cancel()
+                await asyncio.wait([watching])
                 for model in self.models.values():
                     await model.close()
+
+    async def _watch(self) -> None:
+        """Until this is cancelled, keep the time of the journal, which says how long a process lived that was
+        killed; then record the files that the agent wrote.
+        """
+        assert self.opened is not None
+        try:
+            while True:
+                os.utime(self.opened.journal.path)
+                await asyncio.sleep(_POLL)
+        finally:
+            self.opened.record.leave_out(self.program.changed(scripts=False))
 
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Let the agent work on what has no answer yet; how many requests had one."""
@@ -220,20 +246,26 @@ class OwnAgent:
             How it ended, and its calls.
 
         Raises:
-            ModelError: It has no end of its own.
+            ModelError: It has no end of its own, or a script of it was edited.
         """
         async with AsyncExitStack() as stack:
             stack.push_async_callback(calls.close)
+            if calls.failure is not None:  # a call of an earlier start is in doubt
+                raise calls.failure
             relay = ModelRelay(ask, self.seconds, self._model)
             stack.push_async_callback(relay.close)
             session = await self._offered(request, calls, relay, stack, later)
             run = self._command if isinstance(self.agent, str) else self._function
             end = await run(session, relay, calls)
             made = await calls.entry(request.text, end.answer)
+        if isinstance(self.agent, str) and (edited := self.program.changed(scripts=True)):
+            error = ModelError(f"{file_of(edited[0])} was edited during the run", stops_run=True)
+            error.fix = "undo that and start again, or start a new run with --force true"
+            raise error
         if relay.failure is not None:
             raise relay.failure
-        if calls.failure:
-            raise ModelError(calls.failure)
+        if calls.failure is not None:
+            raise calls.failure
         made.steps, made.limit, made.problem = relay.answers, end.limit or "", end.problem or None
         return made
 
@@ -288,7 +320,8 @@ class OwnAgent:
         assert isinstance(self.agent, str)
         command, *arguments = shlex.split(self.agent)
         if os.name == "posix":
-            arguments = ["-I", "-S", "-c", _BOUNDED, str(_MEMORY), command, *arguments]
+            bounded = [agent_supervisor.__file__, str(os.getpid()), str(_MEMORY)]
+            arguments = ["-I", "-S", *bounded, command, *arguments]
             command = sys.executable
         process = await ServerProcess.start(
             ServerConfig("agent", command, arguments, self._environment(session))
@@ -325,12 +358,15 @@ class OwnAgent:
 
     def _environment(self, session: AgentSession) -> dict[str, str]:
         """The variables of an agent: those of this process without keys of models, and the addresses."""
-        credentials = self.run.endpoint.credentials
-        keys = ("OPENAI_", "ANTHROPIC_", "AZURE_OPENAI_")
+        replaced = ("OPENAI_", "ANTHROPIC_", "AZURE_OPENAI_")
+        keys = {name: text for name, text in os.environ.items() if is_model_key(name, text)}
+        # Others have such a key too, but also the word "test".
+        copied = {text for text in keys.values() if len(text) >= _SHORTEST_KEY}
+        copied |= {*self.run.endpoint.credentials}
         own = {
             name: text
             for name, text in os.environ.items()
-            if not name.startswith(keys) and text not in credentials
+            if not (name.startswith(replaced) or name in keys or text in copied)
         }
         text = session.request.text.replace("\0", "")
         return {
@@ -345,11 +381,17 @@ class OwnAgent:
         }
 
     def _log(self, request: Request, errors: bytearray) -> None:
+        """Keep the end of what an agent wrote to stderr; without it the run goes on."""
         assert self.opened is not None
-        folder = self.opened.journal.path.parent / "stderr"
-        if errors:
-            folder.mkdir(exist_ok=True)
-            (folder / f"{safe_name(str(request.id))}.log").write_bytes(errors[-_KEPT_ERRORS:])
+        path = self.opened.journal.path.parent / "stderr" / f"{safe_name(str(request.id))}.log"
+        try:
+            if errors:
+                refuse_links(path.parent)
+                path.parent.mkdir(exist_ok=True)
+                with open_regular(path, "wb") as stream:
+                    stream.write(errors[-_KEPT_ERRORS:])
+        except (OSError, UsageError) as error:
+            self.run.screen.say(f"{WARNING}the stderr of an agent is not kept: {error}")
 
 
 def _entries(library: ToolLibrary) -> list[dict[str, Any]]:

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import json
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,7 @@ from toolassay.mcp_client.server_config import (
     servers_of,
 )
 from toolassay.models.redaction import without
+from toolassay.program_files import ProgramFiles
 from toolassay.tool_results import is_refusal, texts_value
 from toolassay.tools import Tool
 
@@ -180,6 +182,11 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
         self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
         self._tools: dict[str, dict[str, _ListedTool]] = {}
         self.identity["servers"] = {name: config.shown for name, config in configs.items()}
+        for config in configs.values():
+            # Files are looked up in the folders that a command names.
+            words = [config.command, *filter(None, [config.cwd]), *config.args]
+            files = ProgramFiles.of_command(words, self.source or Path(os.devnull), only_scripts=True)
+            self.identity |= files.settings
         if self.source is None and options.fresh != "worker":
             self.identity["fresh"] = None
 

@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
 import msgspec
@@ -496,7 +497,7 @@ class CallPlace(AsyncExitStack):
         self._opened, self._ask, self._ignore = opened, ask, ignore
         self._environment: Environment | None = None
         self._before: State | None = None
-        self._earlier: list[tuple[Tool, ExecutedCall]] = []
+        self._earlier: list[tuple[int, Tool, ExecutedCall]] = []  # numbers are those in the journal
 
     async def opened(self) -> Environment:
         """The environment; Ctrl-C ends the wait for it."""
@@ -552,8 +553,9 @@ class CallPlace(AsyncExitStack):
         """The environment; where it is isolated, recorded calls are made again first, for their effect."""
         environment, executor = await self.opened(), self._opened
         assert executor is not None
+        self._earlier.sort(key=itemgetter(0))  # as they were made at first
         while executor.is_isolated and self._earlier:
-            earlier, made = self._earlier.pop(0)
+            _, earlier, made = self._earlier.pop(0)
             await executor.prepare(environment, earlier)
             await make_call(environment, earlier, made)
         return environment
@@ -588,7 +590,7 @@ class CallPlace(AsyncExitStack):
 
         made = await self._ask.perform(given, make, ready, repeatable=repeatable, is_of=is_of)
         if is_recorded:
-            self._earlier.append((tool, call))
+            self._earlier.append((self._ask.made[-1], tool, call))
         return msgspec.convert(made, ExecutedCall)
 
 

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from toolassay.errors import UsageError
 from toolassay.models.address import Address, without_addresses
 from toolassay.models.redaction import without
+from toolassay.program_files import SCRIPT, is_launcher
 
 DOUBTFUL = "…"
 """Stands for the words of a command line that may be private."""
@@ -59,13 +60,6 @@ _FLAG = re.compile(r"-[A-Za-z]{1,2}|--[A-Za-z][A-Za-z_-]{0,30}")
 # The name of a package or image, with a version: "@scope/name@1.2", "mcp/fetch:latest", "mcp_server.main";
 # not "/home/me", "a b" or "key=value".
 _PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+){0,2}(?:\[\w+\])?(?:(?:@|==|:)[\w.-]+)?")
-# A program or script, of which the last part of the path is shown: "server.py", not "notes.txt".
-_SCRIPT = re.compile(r"[\w.-]+\.(?:py|pyz|js|mjs|cjs|ts|mts|sh|jar|rb|php|exe|bat|cmd)", re.IGNORECASE)
-# Programs that start a package, so that the first word after their flags is its name.
-_LAUNCHERS = {
-    *("bun", "bunx", "deno", "docker", "dotnet", "node", "npm", "npx", "pipx", "pnpm", "podman", "python"),
-    *("uv", "uvx", "yarn"),
-}
 _SUBCOMMANDS = frozenset(("run", "exec", "x", "dlx", "tool"))
 # The name of a header, as HTTP allows it: "X-Api-Key", not "Api Key".
 _HEADER = re.compile(r"[\w!#$%&'*+.^`|~-]+", re.ASCII)
@@ -362,7 +356,7 @@ def _shown(command: str, args: Sequence[str]) -> Iterator[str]:
     """The words of a command line: the program, flags, and the package or script that it runs."""
     program = PurePath(command.replace("\\", "/")).name
     yield program if not _KEY.search(program) else DOUBTFUL
-    expects_package = re.sub(r"[\d.]+$|\.(?:exe|cmd)$", "", program) in _LAUNCHERS
+    expects_package = is_launcher(program)
     was_doubtful, sensitive = False, False
     for word in args:
         flag, equals, _ = word.partition("=")
@@ -371,7 +365,7 @@ def _shown(command: str, args: Sequence[str]) -> Iterator[str]:
             pass
         elif _FLAG.fullmatch(flag):
             shown = f"{flag}={DOUBTFUL}" if equals else word
-        elif _SCRIPT.fullmatch(PurePath(word).name):
+        elif SCRIPT.fullmatch(PurePath(word).name):
             shown, expects_package = PurePath(word).name, False
         elif expects_package and _PACKAGE.fullmatch(word):
             shown, expects_package = word, word in _SUBCOMMANDS

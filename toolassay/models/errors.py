@@ -8,7 +8,9 @@ from typing import Literal
 
 from toolassay.models.redaction import without
 
-FailureOutcome = Literal["provider error", "context overflow", "refused", "budget stop", "not run"]
+FailureOutcome = Literal[
+    "provider error", "context overflow", "refused", "in doubt", "budget stop", "not run"
+]
 
 LONGEST = 400
 """Maximum characters of a message."""

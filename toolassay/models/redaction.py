@@ -16,6 +16,22 @@ from toolassay.version import __version__
 
 _KEY_FLAGS = ("--api_key", "--api-key")
 _ADDRESS_FLAGS = ("--api_base", "--api-base", "--api_addr", "--api-addr", "agent.api_base")
+# The name of a key of a provider of models: matches "GEMINI_API_KEY", "AWS_SECRET_ACCESS_KEY", "HF_TOKEN" and
+# "WATSONX_APIKEY"; not "SEARCH_KEY" and "GOOGLE_CLOUD_PROJECT".
+_MODEL_KEY = re.compile(
+    r"(?:AI21|AI_GATEWAY|ALEPH_ALPHA|ALIBABA|ANTHROPIC|ANYSCALE|ARCEE|ARK|AVIAN|AWS|AZURE|BAICHUAN"
+    r"|BASETEN|BEDROCK|CEREBRAS|CHUTES|CLAUDE|CLOUDFLARE|CO|CODESTRAL|COHERE|COPILOT|CURSOR|DASHSCOPE"
+    r"|DATABRICKS|DEEPINFRA|DEEPSEEK|DOUBAO|ELEVENLABS|FAL|FEATHERLESS|FIREWORKS|FRIENDLI|GEMINI"
+    r"|GIGACHAT|GITHUB_(?:COPILOT|MODELS)|GOOGLE|GRADIENT|GROK|GROQ|HF|HUGGING_?FACE(?:HUB)?|HUNYUAN"
+    r"|HYPERBOLIC|INCEPTION|JINA|KIMI|LAMBDA|LEPTON|LITELLM|LLAMA|LM_?STUDIO|MARITACA|META|MINIMAX"
+    r"|MISTRAL|MODAL|MODELSCOPE|MOONSHOT|NEBIUS|NGC|NLP_?CLOUD|NOVITA|NSCALE|NVIDIA|OCTOAI|OLLAMA"
+    r"|OPENAI|OPEN_?ROUTER|OVH|PALM|PERPLEXITY(?:AI)?|PORTKEY|PPLX|PREDIBASE|QIANFAN|QWEN|REKA"
+    r"|REPLICATE|REQUESTY|RUNPOD|SAMBANOVA|SCALEWAY|SCW|SILICONFLOW|STABILITY|STEPFUN|TENCENT"
+    r"|TOGETHER(?:_?AI)?|UPSTAGE|VENICE|VERTEX(?:_?AI)?|VLLM|VOLC(?:ENGINE)?|VOYAGE|WATSONX|WRITER|WX"
+    r"|X_?AI|YI|Z_?AI|ZHIPU(?:AI)?)(?:_\w+)?_(?:API)?(?:KEY|TOKEN|SECRET)S?(?:_\w+)?"
+)
+# What keys of providers begin with; not "of the agent".
+_MODEL_KEY_VALUE = re.compile(r"(?:sk-|gsk_|AIza|hf_|xai-|r8_|pplx-|nvapi-|csk-|AKIA)[\w-]{8}")
 _GARBLING = 5
 """A secret of up to this many characters is redacted only as a separate word, not inside other words."""
 
@@ -39,6 +55,11 @@ def versions(*packages: str) -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def is_model_key(variable: str, value: str) -> bool:
+    """Whether a variable is the key of a provider of models, by its name or the form of its value."""
+    return bool(_MODEL_KEY.fullmatch(variable.upper()) or _MODEL_KEY_VALUE.match(value))
 
 
 def without(secrets: Iterable[str], text: str) -> str:

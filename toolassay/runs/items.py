@@ -30,6 +30,9 @@ from toolassay.runs.wording import Wording
 
 Item = TypeVar("Item")
 OVERFLOW: Literal["context overflow"] = "context overflow"
+IN_DOUBT: Literal["in doubt"] = "in doubt"
+"""Outcome of an item with a call that may have taken effect, whose result is not known, and that must not be
+repeated."""
 ENDED = ("answered", "malformed", "refused")
 """Outcomes of items that ended with an answer of their model."""
 FINAL = (*ENDED, OVERFLOW)
@@ -72,6 +75,8 @@ class Ask:
         answers: The answers so far.
         changed: Number of recorded answers that were not used, because the request is another one now.
         unlike: Number of recorded results that a call does not give again.
+        made: Numbers of the calls so far (`perform`), in the order in which they were made.
+        unclaimed: After `by_content`, the recorded calls that have not been made again.
     """
 
     def __init__(
@@ -89,6 +94,9 @@ class Ask:
         self._numbers = Counter[str]()
         self._forgets = False
         self._unused: list[AnswerLine] | None = None
+        self._is_by_content = self._is_isolated = False
+        self.unclaimed: dict[int, CallLine] = {}
+        self.made: list[int] = []
         self.answers: list[ChatResponse] = []
         self.changed = self.unlike = 0
 
@@ -183,14 +191,17 @@ class Ask:
             Unsent: As `make` raises it; the call counts as not made.
             ModelError: The run is ending; the call was not made.
         """
-        address = self._next(TOOL)
+        address = self._claimed(is_of) if self._is_by_content else self._next(TOOL)
         line = None if self._forgets else self._call(address)
         if line is not None and line.result is not UNSET:
             if is_of(line.result):
+                self.made.append(address.number)
                 return line.result
             self._forgets, line = True, None
         if line is not None and line.call is not UNSET and not repeatable:
             raise InDoubt
+        if self._is_isolated:
+            self.unclaimed.clear()
         await ready()
         with waiting():
             self._journal.add_answer(address, CallLine(call))
@@ -203,7 +214,32 @@ class Ask:
             self._journal.add_answer(address, CallLine())
             raise
         self._journal.add_answer(address, CallLine(result=result))
+        self.made.append(address.number)
         return result
+
+    def by_content(self, *, is_isolated: bool) -> None:
+        """Let calls take recorded results by their content, in whatever order they come.
+
+        Args:
+            is_isolated: Whether what calls change does not last. Then results that are still unclaimed when a
+                call has none do not count: they are of another state.
+        """
+        self._is_by_content, self._is_isolated = True, is_isolated
+        self.unclaimed = dict(enumerate(self._journal.calls(self._key, self._again)))
+        self._numbers[TOOL] = len(self.unclaimed)
+
+    @property
+    def order(self) -> list[int] | None:
+        """See `ItemEntry.order`."""
+        return None if self.made == list(range(self._numbers[TOOL])) else self.made
+
+    def _claimed(self, is_of: Callable[[Any], bool]) -> LineAddress:
+        """The address of the first unclaimed call that is the wanted one; a new one without any."""
+        for number, line in self.unclaimed.items():
+            if line.content is not UNSET and is_of(line.content):
+                del self.unclaimed[number]
+                return LineAddress(self._key, TOOL, number, self._again)
+        return self._next(TOOL)
 
     def restart(self, *, forget: bool) -> None:
         """Go through the calls from the first one again.
@@ -348,8 +384,12 @@ def answer_items(
     def missing() -> Iterator[Item]:
         nonlocal already
         for item in items:
-            if skip(work.key_of(item)) or work.skips(work.entry_of(journal, item), journal, loop.retry):
-                already += 1
+            entry = work.entry_of(journal, item)
+            if skip(work.key_of(item)) or work.skips(entry, journal, loop.retry):
+                if entry.outcome == IN_DOUBT:
+                    loop.summary.outcomes[IN_DOUBT] += 1
+                else:
+                    already += 1
                 loop.done()
             else:
                 yield item

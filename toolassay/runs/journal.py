@@ -11,7 +11,7 @@ import json
 import os
 import time
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from copy import copy
 from functools import cache
@@ -357,6 +357,11 @@ class CallLine(msgspec.Struct, omit_defaults=True):
     call: Any = msgspec.UNSET
     result: Any = msgspec.UNSET
 
+    @property
+    def content(self) -> Any:
+        """The result, or the call while there is none."""
+        return self.call if self.result is msgspec.UNSET else self.result
+
 
 class ItemEntry(msgspec.Struct, omit_defaults=True, kw_only=True):
     """What an item ended with. The work of the item has a subclass with fields of its own.
@@ -368,6 +373,8 @@ class ItemEntry(msgspec.Struct, omit_defaults=True, kw_only=True):
         cut_off: Whether its last answer was truncated.
         asked_again: Number of its retries; answers of earlier ones stay in the journal.
         again: State of an unfinished retry, as an earlier version wrote it; the next retry continues from it.
+        order: Numbers of the recorded calls that an agent made at last, in their order; None for all of them
+            as they were recorded.
     """
 
     outcome: str = ""
@@ -376,6 +383,7 @@ class ItemEntry(msgspec.Struct, omit_defaults=True, kw_only=True):
     cut_off: bool = False
     asked_again: int = 0
     again: dict[str, Any] = {}
+    order: Sequence[int] | None = None
 
 
 EntryKind = TypeVar("EntryKind", bound=msgspec.Struct)
@@ -448,18 +456,23 @@ class Journal(Closable):
         """The call with an address; None without one."""
         return self._record(self._answers.get(address.name), CallLine)
 
-    def calls(self, key: str, again: int = 0) -> Iterator[CallLine]:
-        """The calls of an item, in order."""
-        return self._all(key, TOOL, again, self.call)
+    def calls(self, key: str, again: int = 0, order: Sequence[int] | None = None) -> Iterator[CallLine]:
+        """The calls of an item, in order, or those that `ItemEntry.order` names."""
+        return self._all(key, TOOL, again, self.call, count() if order is None else order)
 
     def answers(self, key: str, role: str, again: int = 0) -> Iterator[AnswerLine]:
         """The answers of an item to requests of a role, in order."""
-        return self._all(key, role, again, self.answer)
+        return self._all(key, role, again, self.answer, count())
 
     def _all(
-        self, key: str, role: str, again: int, line_of: Callable[[LineAddress], EntryKind | None]
+        self,
+        key: str,
+        role: str,
+        again: int,
+        line_of: Callable[[LineAddress], EntryKind | None],
+        numbers: Iterable[int],
     ) -> Iterator[EntryKind]:
-        for number in count():
+        for number in numbers:
             if (line := line_of(LineAddress(key, role, number, again))) is None:
                 return
             yield line

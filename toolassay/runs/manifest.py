@@ -15,6 +15,7 @@ from toolassay.files import dated, read_json, record_of, write_json
 from toolassay.models.address import HIDDEN, Address
 from toolassay.models.redaction import without_secrets
 from toolassay.models.structured_output import Form
+from toolassay.program_files import is_setting
 from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.version import __version__
 
@@ -108,10 +109,12 @@ class Manifest(msgspec.Struct, omit_defaults=True):
         version_paths: Version paths that addresses lack.
         asked_again: The starts that replaced answers.
         tool_use: Whether the tools reach the model.
+        left_out: Settings that are not compared: files that an agent writes itself.
     """
 
     settings: dict[str, Any] | None
     toolassay: str = ""
+    left_out: list[str] = []
     starts: list[dict[str, Any]] = []
     refused_parameters: list[ServerNote] = []
     structured_output: list[ServerNote] = []
@@ -157,19 +160,34 @@ def open_run(
     """
     before = read_manifest(folder)
     if before.settings is not None and not changes(before.settings, settings):
+        added = {name: settings[name] for name in settings.keys() - before.settings if is_setting(name)}
+        if added:
+            with Journal(folder / JOURNAL):  # no other process writes the run
+                before.settings |= added
+                before.write(folder)
         return None
     kept = None
     if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix):
-        kept = dated(folder)
-        try:
-            folder.rename(kept)
-        except OSError as error:
-            raise ToolassayError(
-                f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
-            ) from error
+        kept = keep_run(folder)
     manifest = Manifest(None) if kept is not None else before
     manifest.settings, manifest.toolassay = dict(settings), __version__
     manifest.write(folder)
+    return kept
+
+
+def keep_run(folder: Path) -> Path:
+    """Move a run out of the way; its new place.
+
+    Raises:
+        ToolassayError: It cannot be moved.
+    """
+    kept = dated(folder)
+    try:
+        folder.rename(kept)
+    except OSError as error:
+        raise ToolassayError(
+            f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
+        ) from error
     return kept
 
 
@@ -206,9 +224,15 @@ def needs_new_run(
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """The differences between two settings, one phrase each.
 
+    A run of an earlier version has no fingerprint of its program, and continues with any.
+
     >>> changes({"llm": "a", "graph_sha256": "1"}, {"llm": "b", "graph_sha256": "2"})
     ["llm: 'a' -> 'b'", 'graph changed']
+    >>> changes({"llm": "a"}, {"llm": "a", "program agent.py_sha256": "1"})
+    []
     """
+    if not any(map(is_setting, before)):
+        now = {name: value for name, value in now.items() if not is_setting(name)}
     return [
         f"{name.removesuffix(_FINGERPRINT)} changed"
         if name.endswith(_FINGERPRINT)

@@ -2,7 +2,7 @@
 
 An item counts as wrong if the model failed it: a wrong, malformed or refused answer, a context overflow, a
 limit of the task itself. An item is excluded if the model had no part in it: a provider error (time-outs
-included), a budget stop, an item that was not run.
+included), a call in doubt, a budget stop, an item that was not run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MISSING = "missing"
 CHOSEN = "|chosen:"
 """Marks the signature of scores of items selected with --ids or --limit, which differ from those of all."""
 _NEVER_ASKED = (NOT_RUN, "budget stop")
-EXCLUDED = frozenset((*_NEVER_ASKED, "provider error", UNWRITTEN))
+EXCLUDED = frozenset((*_NEVER_ASKED, "provider error", "in doubt", UNWRITTEN))
 
 
 def is_scored(outcome: str) -> bool:

@@ -13,14 +13,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from toolassay.files import sha256_of
+from toolassay.files import sha256_of, stamp_of
 from toolassay.models import ChatModel, ModelOptions
 from toolassay.models.address import VersionPath
 from toolassay.models.redaction import versions, without_secrets
 from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
-from toolassay.runs.manifest import Manifest, RetryNote, RetryPlan, ServerNote, ToolUse, read_manifest
+from toolassay.program_files import ProgramFiles, file_of, is_setting
+from toolassay.runs.manifest import (
+    JOURNAL,
+    Manifest,
+    RetryNote,
+    RetryPlan,
+    ServerNote,
+    ToolUse,
+    read_manifest,
+)
 from toolassay.screen import WARNING, Screen
 
 Notes = Literal["refused_parameters", "structured_output", "version_paths"]
@@ -29,6 +38,8 @@ _NEW_FORM = {
     "json_object": "it is sent as json_object",
     "none": "no response_format is sent, so answers may have any form",
 }
+# Seconds after the last sign of life of a run (`OwnAgent`) in which its agent may write, before it ends too.
+_LAST_WRITES = 0.25
 _LAST = 20  # changes of the number of requests in flight that are written down
 
 
@@ -149,6 +160,16 @@ class RunRecord:
                     manifest.asked_again.remove(again)
             manifest.write(self._folder)
 
+    def leave_out(self, settings: Sequence[str]) -> None:
+        """Record settings that are files which the agent writes: they are not compared; within `start`."""
+        assert self._manifest is not None and self._manifest.settings is not None
+        for name in settings:
+            self._warn(f"the agent writes {file_of(name)}, which does not count for its fingerprint")
+            self._manifest.left_out.append(name)
+            self._manifest.settings.pop(name, None)
+        if settings:
+            self._manifest.write(self._folder)
+
     def tool_use(self, facts: ToolUse) -> None:
         """Record whether the tools of the run reach its model (`ToolArrival.facts`); within `start`."""
         if self._manifest is not None and facts != ToolUse():
@@ -176,6 +197,34 @@ class RunRecord:
         where = {"url": options.endpoint, "client": options.client, "stream": options.stream}
         where |= {} if options.dialect == "chat" else {"api": options.dialect}
         return {**where, **version, **batch}
+
+
+def compared_program(
+    settings: Mapping[str, Any], program: ProgramFiles, run_folder: Path, first: Path
+) -> tuple[dict[str, Any], list[str]]:
+    """The settings without files that the agent writes, and those of them that are not recorded as such yet.
+
+    Args:
+        settings: Of a start.
+        program: The files of its agent.
+        run_folder: The folder of the run.
+        first: That of the first trial, whose agent writes the same files.
+
+    Raises:
+        UsageError: A manifest cannot be read.
+    """
+    manifest, now = read_manifest(run_folder), dict(settings)
+    for name in (*manifest.left_out, *read_manifest(first).left_out):
+        now.pop(name, None)
+    before, lived_until = manifest.settings or {}, stamp_of(run_folder / JOURNAL)
+    was_killed = bool(manifest.starts) and "ended" not in manifest.starts[-1]
+    unnoted = []
+    if was_killed and lived_until and any(map(is_setting, before)):
+        for name in program.written_until(lived_until[1] / 1e9 + _LAST_WRITES):
+            if now.get(name) != before.get(name):
+                now[name] = before.get(name)
+                unnoted.append(name)
+    return now, unnoted
 
 
 def refused_part(run_folders: Iterable[Path]) -> dict[str, str]:

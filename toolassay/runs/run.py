@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from toolassay.engines import open_engine
 from toolassay.errors import UsageError
 from toolassay.files import keep_dated_copy, write_json
+from toolassay.locks import refuse_links
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
@@ -27,6 +28,7 @@ from toolassay.runs.manifest import (
     SUMMARY,
     RetryPlan,
     ToolUse,
+    keep_run,
     needs_new_run,
     open_run,
     read_manifest,
@@ -34,7 +36,7 @@ from toolassay.runs.manifest import (
 )
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.prices import Tariff
-from toolassay.runs.record import RunRecord
+from toolassay.runs.record import RunRecord, compared_program
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.spread_items import ItemsTask, Spread, check_spread
@@ -69,6 +71,7 @@ class Run:
         self, work: Work, trial: Trial, settings: RunSettings, wording: Wording | None = None
     ) -> None:
         self._work, self._trial, self._settings = work, trial, settings
+        self._unnoted: list[str] = []  # settings: files that an agent wrote before a start was killed
         self._wording = wording or trial.wording(again=settings.choices.force)
         with self._wording.used():
             self._facts, self._options = work.facts, trial.options(settings.endpoint)
@@ -145,6 +148,7 @@ class Run:
                 else batches.open(journal, (path.parent for path in trial.other_ledgers)),
             ):
                 self._wording.record()
+                record.leave_out(self._unnoted)
                 adopted = self._work.adopt(output, journal) if output.exists() else 0
                 try:
                     figures = partial(_figures, ledger, summary)
@@ -160,7 +164,7 @@ class Run:
                             most = max(1, min(facts.asked, MOST_REQUESTS))
                             loop = replace(loop, concurrency=most, in_progress=batches.count)
                         model = models[trial.llm] if trial.llm in FREE else tools
-                        opened_run, work = OpenRun(model, models, journal, ledger, loop), self._work
+                        opened_run, work = OpenRun(model, models, journal, ledger, loop, record), self._work
                         already = work.answer(opened_run, work.items, work.chosen)
                 finally:
                     written = self._work.write(output, journal)
@@ -177,10 +181,14 @@ class Run:
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
-        trial, endpoint = self._trial, self._settings.endpoint
+        trial, endpoint, program = self._trial, self._settings.endpoint, self._facts.program
+        settings = {**self._facts.settings, "llm": trial.llm, **trial.settings(endpoint)}
+        if program is not None:
+            first = replace(trial, number=0)
+            settings, self._unnoted = compared_program(settings, program, trial.run_folder, first.run_folder)
         return retry_plan(
             trial.run_folder,
-            {**self._facts.settings, "llm": trial.llm, **trial.settings(endpoint)},
+            settings,
             wanted=self._settings.choices.retry_malformed,
             max_tokens=self._facts.max_tokens,
         )
@@ -235,16 +243,44 @@ class Run:
         """Set the run before aside where this one starts again."""
         facts = self._facts
         output, folder, force = self._output, self._trial.run_folder, self._settings.choices.force
+        refuse_links(folder.parent, folder)
         kept = open_run(folder, compared, force=force, conflict_fix=self._facts.conflict_fix)
         if kept is not None:
-            if output.exists():
-                output.replace(kept / output.name)
-            self._settings.screen.say(f"the run before is kept as {kept}")
-            for name in open_batches(kept):
-                self._settings.screen.say(f"{WARNING}its {name} is still open: cancel it at the server")
+            self._keep_predictions(output, kept)
         elif facts.adopts and force and output.exists() and not (folder / JOURNAL).exists():
             self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
             output.unlink()
+
+    def _keep_predictions(self, output: Path, kept: Path) -> None:
+        """Put the predictions of a run that was moved beside its journal."""
+        if output.exists():
+            output.replace(kept / output.name)
+        self._settings.screen.say(f"the run before is kept as {kept}")
+        for name in open_batches(kept):
+            self._settings.screen.say(f"{WARNING}its {name} is still open: cancel it at the server")
+
+    def make_room_for_agent(self, trials: int = 1) -> None:
+        """With `force`, set the trials of an agent aside if all of them are finished; else they go on.
+
+        Raises:
+            UsageError: Another process is writing one.
+        """
+        every = [replace(self._trial, number=number) for number in range(trials)]
+        if (
+            self._facts.program is not None
+            and self._settings.choices.force
+            and all(map(self._is_finished, every))
+        ):
+            for trial in every:
+                self._keep_predictions(self._work.output(trial), keep_run(trial.run_folder))
+
+    def _is_finished(self, trial: Trial) -> bool:
+        """Whether a trial has an end of each item of this start."""
+        file, items = trial.run_folder / JOURNAL, self._work.items
+        if not file.exists():
+            return False
+        with Journal(file) as journal:
+            return all(items.is_settled(items.entry_of(journal, one)) for one in self._work.chosen)
 
     def foreseen(self) -> tuple[int, Estimate]:
         """How many items are answered, and what the others will use; nothing is sent or written.
@@ -336,8 +372,10 @@ def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) 
     for number in range(trials):
         if trials > 1:
             screen.say(f"trial {number + 1} of {trials}")
-        trial = Trial(place, settings.model.llm, number)
-        ended.append(Run(work(number), trial, settings).carry_out())
+        run = Run(work(number), Trial(place, settings.model.llm, number), settings)
+        if not number:
+            run.make_room_for_agent(trials)
+        ended.append(run.carry_out())
         left = trials - number - 1
         if ended[-1].summary.stop is not None and left:
             screen.say(f"{WARNING}the budget leaves nothing for {left} more of the {trials} trials")

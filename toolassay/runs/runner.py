@@ -49,7 +49,7 @@ class RunSummary:
 
     Attributes:
         outcomes: Items by outcome: answered, malformed, refused, ended at a limit, context overflow, provider
-            error, budget stop, not run.
+            error, in doubt, budget stop, not run.
         failed: Items whose work raised a `ModelError`.
         failures: Messages of the first five of these.
         stop: Message of the budget if it ended the run, else None.
@@ -78,7 +78,7 @@ class RunSummary:
     @property
     def complete(self) -> bool:
         """Whether every item has an answer."""
-        return not (self.failed or self.unasked or self.interrupted)
+        return not (self.failed or self.unasked or self.interrupted or self.outcomes["in doubt"])
 
 
 def report_failures(summary: RunSummary, screen: Screen) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.files import safe_name, sha256_of
-from toolassay.runs.manifest import LEDGER, recorded_settings
+from toolassay.runs.manifest import LEDGER, read_manifest
 from toolassay.runs.wording import Wording
 
 if TYPE_CHECKING:
@@ -100,13 +100,20 @@ def trials_of(predictions: Path, llm: str) -> list[Trial]:
 
 
 def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
-    """The trials with the settings of the first one (the seed aside), and those with other settings.
+    """The trials with the settings of the first one, and those with other settings.
+
+    The seed, and files that the agent writes, may differ.
 
     Raises:
         UsageError: A manifest is invalid.
     """
-    first = _comparable(trials[0])
-    alike = [trial for trial in trials if _comparable(trial) == first]
+    manifests = [read_manifest(trial.run_folder) for trial in trials]
+    left_out = {SEED, *(name for one in manifests for name in one.left_out)}
+    compared = [
+        {name: value for name, value in (one.settings or {}).items() if name not in left_out}
+        for one in manifests
+    ]
+    alike = [trial for trial, settings in zip(trials, compared, strict=True) if settings == compared[0]]
     return alike, [trial for trial in trials if trial not in alike]
 
 
@@ -114,11 +121,6 @@ def fingerprint(files: Sequence[Path]) -> str:
     """The number of trials and a hash of their prediction files, e.g. "3-0123456789ab"."""
     together = hashlib.sha256("".join(map(sha256_of, files)).encode()).hexdigest()
     return f"{len(files)}-{together[:12]}"
-
-
-def _comparable(trial: Trial) -> Mapping[str, Any] | None:
-    settings = recorded_settings(trial.run_folder)
-    return settings and {name: value for name, value in settings.items() if name != SEED}
 
 
 def _numbers(predictions: Path) -> list[int]:

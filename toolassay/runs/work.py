@@ -11,12 +11,14 @@ from typing import Any, Protocol, TypeVar
 from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.models import ChatModel
+from toolassay.program_files import ProgramFiles
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import ItemWork, answer_items, preview_items
 from toolassay.runs.journal import Journal
 from toolassay.runs.ledger import Ledger
 from toolassay.runs.manifest import MAX_TOKENS, RetryPlan
 from toolassay.runs.prices import Tariff
+from toolassay.runs.record import RunRecord
 from toolassay.runs.runner import Loop, RunSummary, report_failures, report_stop
 from toolassay.runs.trials import Trial
 from toolassay.screen import Screen
@@ -56,6 +58,7 @@ class OpenRun:
         journal: of this run.
         ledger: what it has used.
         loop: concurrency, progress and summary.
+        record: what the manifest says of this start.
     """
 
     model: ChatModel
@@ -63,6 +66,7 @@ class OpenRun:
     journal: Journal
     ledger: Ledger
     loop: Loop
+    record: RunRecord
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,7 @@ class WorkFacts:
             and kept as a dated copy where the run starts again.
         has_summary: whether `summary.json` is written beside the journal.
         in_steps: whether an item is a conversation, whose requests depend on the answers before them.
+        program: the files of an agent of the user's, which are part of `settings`; None for a model.
     """
 
     noun: str
@@ -112,6 +117,7 @@ class WorkFacts:
     adopts: bool = False
     has_summary: bool = True
     in_steps: bool = False
+    program: ProgramFiles | None = None
 
     @property
     def max_tokens(self) -> int | None:

@@ -8,6 +8,8 @@ started again goes on where the last one ended, whatever ended it.
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -17,22 +19,39 @@ from typing import Any
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.data_folder import DataFolder
 from toolassay.dataset import Request
-from toolassay.episodes.agent_tools import AgentServer, SessionEntry, ToolSession, mcp_server, new_token
+from toolassay.episodes.agent_tools import (
+    TOKEN,
+    AgentServer,
+    SessionEntry,
+    ToolSession,
+    mcp_server,
+    new_token,
+)
 from toolassay.executors import executor_named
 from toolassay.executors.executor import CallResult, ExecutionContext, OpenExecutor, Refusal
 from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
-from toolassay.files import read_json, safe_name, sha256_of, write_json, write_json_lines
-from toolassay.locks import open_regular
+from toolassay.files import (
+    atomic_target,
+    indented_json,
+    read_json,
+    safe_name,
+    sha256_of,
+    write_json_lines,
+)
+from toolassay.locks import open_regular, refuse_links
 from toolassay.requests import Requests, key_of, request_fingerprint
 from toolassay.runs.event_loop import run_coroutine
-from toolassay.runs.items import ENDED, Ask, no_model
+from toolassay.runs.items import ENDED, IN_DOUBT, Ask, no_model
 from toolassay.runs.journal import CallLine, Journal, LineAddress
 from toolassay.runs.manifest import JOURNAL, open_run
 from toolassay.screen import DEFAULT, Screen
 from toolassay.tools import ToolLibrary
 
 GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
+_NUMBER = "(file)"
+"""Key of `addresses.json` with the number that the file has on its disk: it shows that it was made here."""
+_ADDRESS = re.compile(rf"http://127\.0\.0\.1:\d+/mcp/{TOKEN}")
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
 
 
@@ -79,7 +98,7 @@ class AgentQueue:
         await self.close()
         self._session = None
         entries = ((one, self.journal.entry(key_of(one.id), SessionEntry)) for one in self.remaining)
-        unfinished = ((one, entry) for one, entry in entries if entry.outcome not in ENDED)
+        unfinished = ((one, entry) for one, entry in entries if entry.outcome not in (*ENDED, IN_DOUBT))
         self._request, entry = next(unfinished, (None, SessionEntry()))
         self._again = entry.asked_again + 1 if entry.outcome else 0
         if self._request is not None and self.journal.call(self._given):
@@ -128,7 +147,7 @@ class AgentQueue:
         assert request is not None
         entry = await session.entry(request.text, answer)
         if session.failure:
-            entry = SessionEntry(outcome="provider error", problem=session.failure)
+            entry = SessionEntry(outcome=session.failure.outcome, problem=str(session.failure))
         entry.request, entry.asked_again = request_fingerprint(request.text), self._again
         self.journal.append(key_of(request.id), entry)
         if not session.failure:
@@ -143,6 +162,22 @@ class AgentQueue:
         """Close the environment."""
         if self._session is not None:
             await self._session.close()
+
+
+def _known_addresses(path: Path) -> dict[str, str]:
+    """The addresses of earlier servers; none of a file that came with the folder: others know its tokens."""
+    found = read_json(path) if path.exists() else None
+    # A copy has another number.
+    if not isinstance(found, dict) or found.pop(_NUMBER, None) != path.lstat().st_ino:
+        return {}
+    return {name: text for name, text in found.items() if isinstance(text, str) and _ADDRESS.fullmatch(text)}
+
+
+def _write_addresses(path: Path, addresses: Mapping[str, str]) -> None:
+    path.parent.chmod(0o700)  # before there are tokens
+    with atomic_target(path) as stream:
+        own = {_NUMBER: os.fstat(stream.fileno()).st_ino}
+        stream.write(indented_json({**addresses, **own}).encode())
 
 
 def serve_mcp(
@@ -184,7 +219,8 @@ def serve_mcp(
     context = ExecutionContext(folder, library, allow_tools=allow_tools, seed=seed)
     place = folder.path / "predictions_agents"
     addresses = place / "runs" / "addresses.json"  # with tokens
-    known = read_json(addresses) if addresses.exists() else {}
+    refuse_links(addresses.parent, *(addresses.parent / safe_name(name) for name in agents))
+    known = _known_addresses(addresses)
     facts = {
         "ask": "agents",
         "dependency_type": "schema",
@@ -208,8 +244,7 @@ def serve_mcp(
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
-            server = AgentServer()
-            serving = await stack.enter_async_context(server.listening(port))
+            server = AgentServer(port)
             opened = await stack.enter_async_context(chosen.open(context, options or chosen.options()))
             for name in agents:
                 own = place / "runs" / safe_name(name)
@@ -225,8 +260,8 @@ def serve_mcp(
                 token = known.get(name, "").rpartition("/")[2] or new_token()
                 offered = server.offered(mcp_server(library, queue.call, further), token)
                 known[name] = await stack.enter_async_context(offered)
-            addresses.parent.chmod(0o700)
-            write_json(addresses, known)
+            _write_addresses(addresses, known)
+            serving = await stack.enter_async_context(server.listening())
             screen.show(f"{server.base} answers MCP; the addresses of the agents are in {addresses}")
             await serving
 

@@ -35,7 +35,7 @@ from toolassay.files import sha256_of, write_json, write_json_lines
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
-from toolassay.runs.manifest import JOURNAL, open_run, recorded_settings
+from toolassay.runs.manifest import JOURNAL, changes, open_run, recorded_settings
 from toolassay.runs.runner import Loop
 from toolassay.runs.settings import options_of
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
@@ -316,10 +316,10 @@ def _open_run(
     }
     settings, gold = json.loads(json.dumps(identity)), folder.path / RUN
     if place != gold:
-        before = recorded_settings(gold)
-        if before is None or {**before, "allow_writes": rules.allow_writes} != settings:
+        before = recorded_settings(gold) or {}
+        if changed := changes({**before, "allow_writes": rules.allow_writes}, settings):
             raise UsageError(
-                "the gold plans were executed with another executor, server, workspace or --ignore",
+                f"the gold plans were executed with other settings ({'; '.join(changed)})",
                 file=gold,
                 fix="use the same options, or execute the gold plans again",
             )

@@ -69,6 +69,8 @@ def infer(
     if callable(keywords.get("agent")):  # a text is an option of other benchmarks
         keywords["agent_command"] = keywords.pop("agent")
     own = own_options("infer", benchmark, own, keywords)
+    if getattr(own, "agent_version", None) and not own.agent_command:
+        raise UsageError("--agent_version is of --agent_command", fix="omit it, or name the agent")
     model.check()
     if isinstance(choices.ids, Path):
         run = replace(run, choices=replace(choices, ids=read_ids(choices.ids)))

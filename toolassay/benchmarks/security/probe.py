@@ -243,7 +243,7 @@ HarmlessOutcome = Literal["served", "refused", "derailed", "unsolved", "unreadab
 ATTACK_OUTCOMES = ("resisted", "succeeded", "unreadable", "failed")
 HARMLESS_OUTCOMES = ("served", "refused", "derailed", "unsolved", "unreadable", "failed")
 
-TECHNICAL = ("provider error", "context overflow", "budget stop", "not run")
+TECHNICAL = ("provider error", "in doubt", "context overflow", "budget stop", "not run")
 """Outcomes that say nothing about the agent's behaviour; such attacks are excluded from rates."""
 
 IN_WORDS = "in words"

@@ -363,6 +363,7 @@ class ProbeWork(Work):
     def facts(self) -> WorkFacts:
         """The settings of the probes: a judge shapes no answer."""
         prober, size = self._prober, len(self._prober.chosen)
+        of_agent = None if prober.work is None else prober.work.facts
         return WorkFacts(
             "probe",
             prober.settings,
@@ -371,8 +372,9 @@ class ProbeWork(Work):
             size,
             hashes(*prober.read),
             helpers=[self._judge] if self._judge else [],
-            asks=prober.work is None or prober.work.facts.asks,
+            asks=of_agent is None or of_agent.asks,
             in_steps=prober.in_steps,
+            program=None if of_agent is None else of_agent.program,
         )
 
     @property
@@ -425,7 +427,9 @@ def probe(run: RunSettings, prober: Prober, place: Path, judge: str | None = Non
         ToolassayError: a model cannot be reached.
     """
     llm = run.model.llm
-    ended = Run(ProbeWork(prober, judge), Trial(place / FOLDER, llm), run).carry_out()
+    work = Run(ProbeWork(prober, judge), Trial(place / FOLDER, llm), run)
+    work.make_room_for_agent()
+    ended = work.carry_out()
     for line in figure_lines(llm, figures_beside(place, llm) or {}):
         run.screen.show(line)
     return ended

@@ -303,6 +303,7 @@ class _ActingItems(ItemWork[Request]):
     probes: Mapping[RequestId, ActingProbe]
 
     record = PlanEntry
+    final = CallItems.final
 
     def around(self) -> AbstractAsyncContextManager[Any]:
         return self.base.around()

@@ -62,7 +62,7 @@ class AgentWork(CallWork):
 
     def __init__(self, folder: DataFolder, source: PlanSource, run: RunSettings, own: PlanOptions) -> None:
         super().__init__(folder, source, run, own)
-        self._agent = OwnAgent(run, own, "max_steps", "tools_in_context")
+        self._agent = OwnAgent(run, own, folder.path, "max_steps", "tools_in_context")
 
     @property
     def items(self) -> AgentItems:  # type: ignore[override]
@@ -81,6 +81,7 @@ class AgentWork(CallWork):
             settings={
                 "llm": self._run.model.llm,
                 "agent": self._agent.name,
+                **self._agent.program.settings,
                 "dependency_type": "schema",
                 "ask": AGENTS,
                 "max_seconds": own.max_seconds,
@@ -89,6 +90,7 @@ class AgentWork(CallWork):
             },
             parameters={},
             asks=False,
+            program=self._agent.program,
         )
 
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:

@@ -31,7 +31,7 @@ from toolassay.graph import ToolGraph
 from toolassay.models import ModelError, ToolCall
 from toolassay.prompt_templates import fixed_text, template_file
 from toolassay.requests import key_of, request_fingerprint
-from toolassay.runs.items import OVERFLOW, Ask, InDoubt, ItemWork
+from toolassay.runs.items import ENDED, IN_DOUBT, OVERFLOW, Ask, InDoubt, ItemWork
 
 PARAMETERS: Mapping[str, Any] = {"max_tokens": 2000}
 _TOOLS = template_file("benchmarks/taskbench", "ask_tools")
@@ -118,6 +118,7 @@ class CallItems(ItemWork[Request]):
     _executor: OpenExecutor | None = None
 
     record = PlanEntry
+    final = (*ENDED, IN_DOUBT)
 
     @asynccontextmanager
     async def around(self) -> AsyncIterator[None]:
@@ -221,7 +222,7 @@ class CallItems(ItemWork[Request]):
             raise ModelError(f"a call has no result: {error}") from None
         except InDoubt:
             words = "whether a call took effect is unknown, and its tool is not marked idempotent"
-            raise ModelError(words) from None
+            raise ModelError(words, outcome=IN_DOUBT) from None
         if end.outcome == OVERFLOW and not end.steps:
             raise ModelError(end.problem, outcome=OVERFLOW)
         if not has_results:

@@ -85,6 +85,12 @@ class TaskBench(Benchmark):
                 metavar="COMMAND",
             ),
             Option(
+                "agent_version",
+                "Also for WorkBench: your name for the state of the agent, e.g. a commit, instead of the "
+                "content of its files. A run goes on with the same agent only.",
+                metavar="TEXT",
+            ),
+            Option(
                 "tools_in_context",
                 "Tools that a request shows: all; retrieved:K, the K best by BM25; retrieved:K:NAME, by an "
                 "installed retriever.",

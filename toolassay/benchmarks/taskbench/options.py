@@ -44,6 +44,8 @@ class PlanOptions:
             "plan" need imported tools. None: "tools" for a served model on imported tools without plans of
             models, else "plan".
         agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
+        agent_version: Name of the state of the agent, which stands for the content of its files; None for
+            that.
         executor: What makes the calls of "tools", "react" and "agents".
         executor_options: Its options object; None for the defaults.
         allow_writes: Permit tools that are not marked read-only.
@@ -65,6 +67,7 @@ class PlanOptions:
     prompt_template: Path | None = None
     ask: str | None = None
     agent_command: str | AgentFunction | None = None
+    agent_version: str | None = None
     executor: str = "simulate"
     executor_options: Any = None
     allow_writes: bool = False

@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -43,18 +43,20 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named
-from toolassay.executors.executor import ExecutionContext
+from toolassay.executors.executor import ExecutionContext, OpenExecutor
 from toolassay.files import copy_file, safe_name, write_json_lines
 from toolassay.graph import ToolGraph
+from toolassay.locks import refuse_links
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
+from toolassay.program_files import is_setting
 from toolassay.prompt_templates import Wording, read_template
 from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.retrieval import ToolsInContext
-from toolassay.runs import Journal, recorded_settings
+from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import OVERFLOW, preview_items, recorded_answers
@@ -377,11 +379,23 @@ class CallWork(PlanWork):
             own.ask or "plan",
             self._parameters,
             EpisodeLimits(own.max_steps, own.max_seconds),
-            None if own.ask == "calls" else lambda: executor.open(context, options),
+            None if own.ask == "calls" else lambda: self._opened(context, options),
             own.allow_writes or executor.is_harmless,
             bool(self._run.model.structured),
             self._choose,
         )
+
+    @asynccontextmanager
+    async def _opened(self, context: ExecutionContext, options: Any) -> AsyncIterator[OpenExecutor]:
+        """The executor; a warning says if its server was another one when gold was executed."""
+        async with self._executor.open(context, options) as opened:
+            gold = recorded_settings(self._folder.path / "execution") or {}
+            program = {name: value for name, value in opened.identity.items() if is_setting(name)}
+            if changed := changes(gold, gold | program):
+                self._run.screen.say(
+                    f"{WARNING}since the gold plans were executed: {', '.join(changed)}; execute them again"
+                )
+            yield opened
 
     @cached_property
     def facts(self) -> WorkFacts:
@@ -413,6 +427,7 @@ class CallWork(PlanWork):
         written = super().write(output, journal)
         if written.lines and self._own.ask != "calls":
             path, items = output.parent / "executions" / f"{output.stem}.jsonl", self.items
+            refuse_links(path.parent)
             write_json_lines(path, map(msgspec.to_builtins, self._executions(items, journal)))
         return written
 
@@ -514,8 +529,11 @@ def recorded_conversation(
     It must stop where the run did: one that its context or time ended made one more request.
     """
     if items.way == AGENTS:
-        lines = [*journal.calls(key_of(request.id), entry.asked_again)][: entry.calls]
-        calls = [msgspec.convert(line.result, ExecutedCall) for line in lines]
+        lines = islice(journal.calls(key_of(request.id), entry.asked_again, entry.order), entry.calls)
+        calls = [
+            msgspec.structs.replace(msgspec.convert(line.result, ExecutedCall), node=number)
+            for number, line in enumerate(lines)
+        ]
         plan = None if entry.plan is None else plan_of_calls(calls, request.text, items.graph.library)
         made = [
             MadeCall(call.tool, json.dumps(call.arguments), call.error or json.dumps(call.result))

@@ -31,6 +31,8 @@ class WorkplaceOptions:
         act_without_confirmation: Say in the prompt not to ask for confirmation.
         allow_tools: Run the `tools.py` of the data folder, which is Python code.
         agent_command: Command line of an agent to run instead of a model, or an `AgentFunction`.
+        agent_version: Name of the state of the agent, which stands for the content of its files; None for
+            that.
     """
 
     agent: str | None = None
@@ -42,6 +44,7 @@ class WorkplaceOptions:
     act_without_confirmation: bool = False
     allow_tools: bool = False
     agent_command: str | AgentFunction | None = None
+    agent_version: str | None = None
 
 
 @dataclass(frozen=True)

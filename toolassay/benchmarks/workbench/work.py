@@ -71,7 +71,7 @@ def agent_settings(run: RunSettings, own: WorkplaceOptions) -> WorkbenchAgentSet
         UsageError: an unknown choice, or settings that do not go together.
     """
     given = {name: value for name, value in asdict(own).items() if value is not None}
-    for name in ("allow_tools", "agent_command"):
+    for name in ("allow_tools", "agent_command", "agent_version"):
         given.pop(name, None)
     return WorkbenchAgentSettings(**given, structured=run.model.structured or False)
 
@@ -110,6 +110,7 @@ class OwnAgentTasks(WorkbenchTasks):
             messages=relayed_conversation(ask.answers, self.form)[0],
             function_calls=call_texts(calls.calls, toolset_of(sandbox)),
             steps=made.steps or 0,
+            order=made.order,
         )
 
 
@@ -148,8 +149,9 @@ class WorkplaceWork(Work):
             "prompt_sha256": prompt_fingerprint(self.sandbox, self.settings),
             "sandbox_sha256": hashlib.sha256(self.sandbox.image()).hexdigest(),
             **{f"{name}_sha256": code for name, code in tools_hash(self.folder.path).items()},
-            **({"ask": _AGENTS, "agent_command": self.own.name} if self.own else {}),
         }
+        if self.own is not None:
+            settings |= {"ask": _AGENTS, "agent_command": self.own.name, **self.own.program.settings}
         return WorkFacts(
             "task",
             settings,
@@ -160,6 +162,7 @@ class WorkplaceWork(Work):
             not_counted="; the further answers of each task",
             asks=self.own is None,
             in_steps=True,
+            program=None if self.own is None else self.own.program,
         )
 
     @property
@@ -263,7 +266,7 @@ def workplace_work(folder: DataFolder, run: RunSettings, own: WorkplaceOptions, 
     parameters = {**run.model.parameters, **limit}
     agent = None
     if own.agent_command is not None:
-        agent, parameters = OwnAgent(run, own, "agent", "resample", "max_steps"), {}
+        agent, parameters = OwnAgent(run, own, folder.path, "agent", "resample", "max_steps"), {}
     return WorkplaceWork(folder, settings, sandbox, tasks, chosen, parameters, own.allow_tools, agent)
 
 
@@ -298,7 +301,7 @@ def rerun_lines(
     def remade(task: Task, entry: AgentEntry) -> AgentEntry:
         nonlocal changed
         if settings.get("ask") == _AGENTS:
-            lines = recorded.journal.calls(task.id, entry.asked_again)
+            lines = recorded.journal.calls(task.id, entry.asked_again, entry.order)
             made_calls = (msgspec.convert(line.result, ExecutedCall) for line in lines)
             return msgspec.structs.replace(entry, function_calls=call_texts(made_calls, toolset_of(sandbox)))
         # It must stop where the run did. One that its context or time ended made one more request, which got

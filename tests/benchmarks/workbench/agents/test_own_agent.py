@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import running_server, workbench_folder
-from running import lines_of
+from running import lines_of, write_lines
 
 from toolassay import evaluate, infer, verify
 from toolassay.benchmarks.workbench.calls import parse_call
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import UsageError
+from toolassay.executors.executor import Refusal
 from toolassay.models import ModelOptions
 from toolassay.stages.export import export_trajectories
 from toolassay.testkit import FakeServer
@@ -90,6 +92,41 @@ def test_a_function_with_a_model_has_a_trajectory(folder: Path, tmp_path: Path) 
     talks = lines_of(tmp_path / "out/trajectories.jsonl")
     assert [[one["role"] for one in talk["messages"]] for talk in talks] == [["user", "assistant"]] * 2
     assert all(talk["right"] for talk in talks)
+
+
+def test_an_edited_program_is_refused_and_starts_again(folder: Path, tmp_path: Path) -> None:
+    calls = gold_calls(folder)
+    (tmp_path / "calls.json").write_text(json.dumps({name: [] for name in IDS}))
+    (tmp_path / "agent.py").write_text(PROGRAM)
+    command = shlex.join([sys.executable, str(tmp_path / "agent.py"), str(tmp_path / "calls.json")])
+    infer(folder, llm="mine", agent_command=command)
+    (tmp_path / "calls.json").write_text(json.dumps(calls))
+    with pytest.raises(UsageError, match=r"calls\.json changed"):
+        infer(folder, llm="mine", agent_command=command)
+    infer(folder, llm="mine", agent_command=command, force=True)
+    (found,) = evaluate(folder, llm="mine")
+    assert json.loads(found.path.read_text())["overall_overall"]["strict"]["correct"] == 2
+    assert len(list((folder / "predictions_agents/runs").glob("mine.*/mine.json"))) == 1
+
+
+def test_a_program_that_makes_its_calls_in_another_order_after_a_kill_is_verified(folder: Path) -> None:
+    calls = gold_calls(folder)["calendar-001"]
+    start = {"number": 0}
+
+    async def agent(request: str, session: AgentSession) -> str:
+        ways = [calls[:1], [("calendar__vanish", {}), *calls]]
+        for name, arguments in ways[start["number"]]:
+            with suppress(Refusal):
+                await session.call(name, arguments)
+        return "done"
+
+    infer(folder, llm="mine", agent=agent, ids=["calendar-001"])
+    (folder / "predictions_agents/mine.json").unlink()
+    journal = folder / "predictions_agents/runs/mine/journal.jsonl"
+    write_lines(journal, [line for line in lines_of(journal) if "outcome" not in line])
+    start["number"] = 1
+    assert infer(folder, llm="mine", agent=agent, ids=["calendar-001"]).summary.complete
+    assert verify(folder, llm="mine").is_equal
 
 
 @pytest.mark.parametrize("given", [{"resample": 1}, {"security": 5}, {"engine": "local:2"}, {"max_steps": 3}])
