@@ -12,10 +12,11 @@ from toolassay.benchmarks.registry import benchmark_of, own_options
 from toolassay.data_folder import DataFolder
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.evaluation.items import items_path, read_items
-from toolassay.evaluation.metrics_file import read_groups
+from toolassay.evaluation.metrics_file import STRICT_MODE, read_groups
 from toolassay.evaluation.places import find_metrics_folder, prediction_file
 from toolassay.evaluation.verification import (
     NEW,
+    NEW_IN_MODE,
     LineComparison,
     RecordedRun,
     listed,
@@ -139,6 +140,8 @@ def _scores(
     new = read_groups(result.path)
     if "n_labels" not in before.strict:
         left_out += NEW
+    if parts.get("mode") != STRICT_MODE:
+        left_out += NEW_IN_MODE
     otherwise = signatures(before, new[next(iter(old))], benchmark.scores.fingerprint(file), left_out)
     for one in otherwise:
         if one.place in _VERSIONS:
