@@ -92,6 +92,41 @@ def test_texts_in_quotation_marks_that_are_announced_are_the_values(description:
     assert allowed_values(Parameter("way", "string", description)) == ["up", "down"]
 
 
+@pytest.mark.parametrize(
+    ("description", "values"),
+    [
+        ("Hamburg, Lyon or Porto", ["Hamburg", "Lyon", "Porto"]),
+        ("The site that ships: Hamburg, Lyon, or Porto.", ["Hamburg", "Lyon", "Porto"]),
+        ("Where it is made (Leeds or New Delhi). Not where it is sold.", ["Leeds", "New Delhi"]),
+        ("The currency of the price. Must be EUR, Franc or Krone.", ["EUR", "Franc", "Krone"]),
+        ("How fast: express, standard or slow", ["express", "standard", "slow"]),
+        ("matt or gloss", ["matt", "gloss"]),
+    ],
+)
+def test_a_plain_list_of_names_or_words_is_the_values(description: str, values: list[str]) -> None:
+    assert allowed_values(Parameter("site", "string", description)) == values
+    assert drawn({"name": "site", "type": "string", "desc": description}) == set(values)
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "optional, either this or `group_ids`",
+        "Either it or group_ids is needed",
+        "Name, email or id",
+        "Customer: Email or Phone Number",
+        "A city, e.g. Leeds or Porto",
+        "For example: Leeds or Porto",
+        "Reads a site such as Leeds or Porto.",
+        "The owner (person or firm)",
+        "The orders that should be opened or closed",
+        "From 2031-01-01T00:00:SSZ or YYYY-MM-DD",
+    ],
+)
+def test_what_is_not_all_that_a_parameter_may_be_restricts_nothing(description: str) -> None:
+    assert allowed_values(Parameter("site", "string", description)) == []
+
+
 def test_what_the_pattern_of_the_schema_refuses_is_no_value() -> None:
     flags = Parameter("flags", "string", "[G(fast/slow), D(diesel)]", {"pattern": "^[GD]*$"})
     assert allowed_values(flags) == []
