@@ -248,7 +248,7 @@ def _table_difference(table: Layout, before: Sandbox, after: Sandbox) -> TableDi
     width, columns = len(table.key), [*table.columns, *(["added"] if table is CALENDAR else [])]
     query = f"SELECT {', '.join(map(quoted, (*table.key, *columns)))} FROM main.{quoted(table.name)}"
     if (touched := after.touched(table)) is not None:
-        query += f" WHERE row IN ({', '.join(map(str, touched))})"
+        query += f" WHERE row IN ({touched})"
     if table.key:
         query += f" ORDER BY {', '.join(map(quoted, table.key))}"
     old, now = (sandbox.connection.execute(query).fetchall() for sandbox in (before, after))
@@ -307,30 +307,27 @@ def table_state(sandbox: Sandbox, table: Layout) -> TableState:
     return TableState(columns_of(sandbox, table), read_rows(sandbox, table))
 
 
-def state_left(sandbox: Sandbox, table: Layout, before: TableState, numbers: Sequence[int]) -> TableState:
-    """The same as `table_state`, from the rows that changed in a sandbox that is watched.
+def numbered_rows(sandbox: Sandbox, table: Layout, clause: str = "ORDER BY row") -> dict[int, Row]:
+    """The rows that an SQL clause after FROM selects, by their numbers."""
+    numbers = sandbox.connection.execute(f"SELECT row FROM {table.name} {clause}")
+    rows = read_rows(sandbox, table, clause)
+    return {number: row for (number,), row in zip(numbers, rows, strict=True)}
+
+
+def state_left(sandbox: Sandbox, table: Layout, before: Mapping[int, Row]) -> TableState:
+    """The same as `table_state` of a sandbox that is watched, from the rows that changed.
 
     Args:
         sandbox: the sandbox.
         table: the table.
-        before: its state before the changes.
-        numbers: the numbers of its rows then.
+        before: its rows before the changes.
     """
-    if columns_of(sandbox, table) != before.columns:
+    columns = columns_of(sandbox, table)
+    if columns != table.columns:
         return table_state(sandbox, table)
-    touched = sandbox.touched(table) or set()
-    clause = f"WHERE row IN ({', '.join(map(str, touched))}) ORDER BY row"
-    now = dict(zip(row_numbers(sandbox, table, clause), read_rows(sandbox, table, clause), strict=True))
-    kept = [
-        now.pop(number, None) if number in touched else row
-        for number, row in zip(numbers, before.rows, strict=True)
-    ]
-    return before._replace(rows=[*(row for row in kept if row is not None), *now.values()])
-
-
-def row_numbers(sandbox: Sandbox, table: Layout, clause: str = "ORDER BY row") -> list[int]:
-    """The numbers of the rows that an SQL clause after FROM selects."""
-    return [number for (number,) in sandbox.connection.execute(f"SELECT row FROM {table.name} {clause}")]
+    now = numbered_rows(sandbox, table, f"WHERE row IN ({sandbox.touched(table)}) ORDER BY row")
+    numbers = sandbox.connection.execute(f"SELECT row FROM {table.name} ORDER BY row")
+    return TableState(columns, [now.get(number) or before[number] for (number,) in numbers])
 
 
 def state_of(sandbox: Sandbox) -> dict[str, TableState]:

@@ -443,7 +443,6 @@ class Sandbox:
         copy = self.fork(overwrites=overwrites)
         copy.connection.execute("CREATE TABLE touched (name TEXT, number INTEGER)")
         for table in copy.judged:
-            copy.connection.execute(f"CREATE INDEX {table.name}_ids ON {table.name} ({quoted(table.id)})")
             for event, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")):
                 copy.connection.execute(
                     f"CREATE TRIGGER {event}_{table.name} AFTER {event} ON {table.name} "
@@ -452,12 +451,12 @@ class Sandbox:
         copy._is_watched = True
         return copy
 
-    def touched(self, table: Layout) -> set[int] | None:
-        """The numbers of the rows of a table that changed; None if that is not noted."""
+    def touched(self, table: Layout) -> str | None:
+        """The numbers of the rows of a table that changed, "7, 501"; None if that is not noted."""
         if not self._is_watched:
             return None
-        noted = self.connection.execute("SELECT number FROM touched WHERE name = ?", [table.name])
-        return {number for (number,) in noted}
+        noted = self.connection.execute("SELECT DISTINCT number FROM touched WHERE name = ?", [table.name])
+        return ", ".join(str(number) for (number,) in noted)
 
     @contextmanager
     def undone(self) -> Iterator[Sandbox]:

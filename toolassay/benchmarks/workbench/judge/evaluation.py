@@ -28,7 +28,7 @@ from toolassay.benchmarks.workbench.records import (
     Row,
     State,
     TableState,
-    row_numbers,
+    numbered_rows,
     state_left,
     state_of,
 )
@@ -68,7 +68,7 @@ class CompatJudge:
     def __init__(self, sandbox: Sandbox) -> None:
         self._sandbox = sandbox.watched(overwrites=True)
         self._original = state_of(sandbox)
-        self._numbers = {name: row_numbers(sandbox, layout) for name, layout in _LAYOUTS.items()}
+        self._rows = {name: numbered_rows(sandbox, layout) for name, layout in _LAYOUTS.items()}
         # A state may have all rows of a table, a quarter of a megabyte; the published tasks fit.
         self._wanted = lru_cache(maxsize=1000)(self._left_by)
 
@@ -105,10 +105,7 @@ class CompatJudge:
         """The tables that the calls may have changed, by domain, and whether a call counts as failed."""
         with self._sandbox.undone() as sandbox:
             domains, failed = replay_changes(sandbox, calls)
-            return {
-                name: state_left(sandbox, _LAYOUTS[name], self._original[name], self._numbers[name])
-                for name in domains
-            }, failed
+            return {name: state_left(sandbox, _LAYOUTS[name], self._rows[name]) for name in domains}, failed
 
 
 def _contents(table: TableState) -> tuple[tuple[str, ...], Counter[Row]]:
