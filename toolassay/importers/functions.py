@@ -81,11 +81,13 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         raise DefinitionError(f"its arguments have no names: it takes {', '.join(further)}")
     docstring = docstring_of(function)
     losses = [Note(f"docstring.{part}", "a tool file has no place for it") for part in docstring.others]
-    injected = [one for one in named if _is_injected(hints.get(one.name), one.default, function.__module__)]
-    for one in injected:
-        docstring.parameters.pop(one.name, None)
-        losses.append(Note(one.name, "the framework adds it, not the model"))
-    arguments = [_argument(one, hints.get(one.name, Any)) for one in named if one not in injected]
+    arguments = []
+    for parameter in named:
+        if _is_injected(hints.get(parameter.name), parameter.default, function.__module__):
+            docstring.parameters.pop(parameter.name, None)
+            losses.append(Note(parameter.name, "the framework adds it, not the model"))
+        else:
+            arguments.append(_argument(parameter, hints.get(parameter.name, Any)))
     mode: Literal["validation"] = "validation"
     adapters = []
     for one in arguments:
