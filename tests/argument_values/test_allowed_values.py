@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from builders import imported_tool
 
 from toolassay.argument_values.drawn_values import draw_arguments
 from toolassay.argument_values.places import allowed_range, allowed_values, quoted_in
@@ -106,6 +107,18 @@ def test_texts_in_quotation_marks_that_are_announced_are_the_values(description:
 def test_a_plain_list_of_names_or_words_is_the_values(description: str, values: list[str]) -> None:
     assert allowed_values(Parameter("site", "string", description)) == values
     assert drawn({"name": "site", "type": "string", "desc": description}) == set(values)
+
+
+def test_the_name_of_another_argument_is_no_value() -> None:
+    properties = {
+        "group_id": {"type": "string", "description": "either this or `group_ids`"},
+        "group_ids": {"type": "string", "description": "e.g. `red`, or none with `group_id`"},
+    }
+    node = imported_tool("find", "Finds.", properties, [*properties])
+    tool = ToolLibrary.from_json({"nodes": [node]})["find"]
+    values = [draw_arguments(tool, Random(seed)).arguments for seed in range(20)]
+    assert not {text for one in values for text in one.values()} & {*properties}
+    assert "red" in {one["group_ids"] for one in values}
 
 
 @pytest.mark.parametrize(
