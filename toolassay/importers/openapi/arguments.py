@@ -250,19 +250,13 @@ class ArgumentReader:
         if place == "header" and _OF_CLIENT.fullmatch(name):
             return "this header is set by the client"
         *about, last = words(name) or ("",)
-        if place == "header" and last == "version":
-            # Of the protocol, unless the path has a thing of that name: X-Post-Version of /posts/{id}.
-            things = {singular(word) for word in words(path)} - {"api"}
-            default = parameter.piece.schema.get("default", "…")
-            return "" if things.intersection(about) else _configured(place, name, default)
+        # A version is that of the protocol, unless the path has a thing of that name: X-Post-Version.
+        things = {*map(singular, words(path))} - {"api"}
+        if place == "header" and last == "version" and things.isdisjoint(about):
+            return _configured(place, name, parameter.piece.schema.get("default", "…"))
         named = {"header": _CREDENTIAL, "query": _QUERY_CREDENTIAL}.get(place)
-        if (
-            place == "cookie"
-            or (place, name.lower()) in self.credentials
-            or (named and named.fullmatch(name))
-        ):
-            return _configured(place, name)
-        return ""
+        is_own = place == "cookie" or (place, name.lower()) in self.credentials
+        return _configured(place, name) if is_own or (named and named.fullmatch(name)) else ""
 
     def _parameter(self, node: Node) -> OpenApiParameter | Note:
         """A parameter, or why it is none."""
@@ -434,19 +428,14 @@ def _credentials(schemas: Schemas, root: Mapping[str, Any]) -> Iterator[tuple[tu
     for listed in (given, root.get("securityDefinitions")):
         for key, value in listed.items() if isinstance(listed, Mapping) else ():
             scheme = schemas.target(Node(value, schemas.references.main)).value
-            scheme = scheme if isinstance(scheme, Mapping) else {}
-            kind = str(scheme.get("type"))
-            kinds = {
-                "http": scheme.get("scheme"),
-                "basic": "Basic",
-                "oauth2": "Bearer",
-                "openIdConnect": "Bearer",
-            }
-            place, name, text = "header", "Authorization", f"{kinds.get(kind)} …"
-            if kind == "apiKey":
+            if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
+                continue
+            place, name, text = "header", "Authorization", f"{scheme.get('scheme', 'Bearer')} …"
+            if scheme["type"] == "apiKey":
                 place, name, text = str(scheme.get("in")), str(scheme.get("name")), "…"
-            if kind == "apiKey" or kind in kinds:
-                yield (place, name.lower()), Note(f"securitySchemes.{key}", _configured(place, name, text))
+            elif scheme["type"] == "basic":
+                text = "Basic …"
+            yield (place, name.lower()), Note(f"securitySchemes.{key}", _configured(place, name, text))
 
 
 def _configured(place: str, name: str, text: object = "…") -> str:
