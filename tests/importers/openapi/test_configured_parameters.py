@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +122,18 @@ def test_what_a_security_scheme_adds_is_configuration(
     assert not arguments
     assert given in reasons["securitySchemes.own"]
     assert f"parameters.{name}" in reasons
+
+
+def test_every_scheme_is_listed_and_a_header_is_quoted_for_the_shell(tmp_path: Path) -> None:
+    schemes = {
+        "basic": {"type": "http", "scheme": "basic"},
+        "bearer": {"type": "http", "scheme": "bearer"},
+        "own": {"type": "apiKey", "in": "header", "name": "X'; touch x #" + "y" * 1_000},
+    }
+    _, reasons = imported(tmp_path, components={"securitySchemes": schemes})
+    assert [*reasons] == [f"securitySchemes.{name}" for name in schemes]
+    words = shlex.split(reasons["securitySchemes.own"])
+    assert words[-1].startswith("X'; touch x #") and len(words[-1]) <= 100
 
 
 def test_a_parameter_of_the_name_of_a_scheme_elsewhere_is_an_argument(tmp_path: Path) -> None:

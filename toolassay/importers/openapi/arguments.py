@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -142,13 +143,14 @@ class ArgumentReader:
         root: The main document's root.
 
     Attributes:
-        credentials: What each security scheme adds to a request, by its place and its name in lower case.
+        notes: How the user gives what each security scheme adds to a request.
     """
 
     def __init__(self, schemas: Schemas, root: Mapping[str, Any]) -> None:
         self._schemas = schemas
         self._root = root
-        self.credentials = dict(_credentials(schemas, root))
+        credentials = dict(_credentials(schemas, root))
+        self.notes, self._credentials = [*credentials], {*credentials.values()}
         # By the id of an object, which stays alive beside them.
         self._known: dict[int, tuple[Any, OpenApiParameter | Note]] = {}
         self._flat: dict[int, tuple[Piece, Flat | None]] = {}
@@ -255,7 +257,7 @@ class ArgumentReader:
         if place == "header" and last == "version" and things.isdisjoint(about):
             return _configured(place, name, parameter.piece.schema.get("default", "…"))
         named = {"header": _CREDENTIAL, "query": _QUERY_CREDENTIAL}.get(place)
-        is_own = place == "cookie" or (place, name.lower()) in self.credentials
+        is_own = place == "cookie" or (place, name.lower()) in self._credentials
         return _configured(place, name) if is_own or (named and named.fullmatch(name)) else ""
 
     def _parameter(self, node: Node) -> OpenApiParameter | Note:
@@ -421,8 +423,8 @@ class ArgumentReader:
         return True
 
 
-def _credentials(schemas: Schemas, root: Mapping[str, Any]) -> Iterator[tuple[tuple[str, str], Note]]:
-    """See `ArgumentReader.credentials`."""
+def _credentials(schemas: Schemas, root: Mapping[str, Any]) -> Iterator[tuple[Note, tuple[str, str]]]:
+    """The security schemes of a document, with the place and the name in lower case of what each adds."""
     components = root.get("components")
     given = components.get("securitySchemes") if isinstance(components, Mapping) else None
     for listed in (given, root.get("securityDefinitions")):
@@ -435,15 +437,15 @@ def _credentials(schemas: Schemas, root: Mapping[str, Any]) -> Iterator[tuple[tu
                 place, name, text = str(scheme.get("in")), str(scheme.get("name")), "…"
             elif scheme["type"] == "basic":
                 text = "Basic …"
-            yield (place, name.lower()), Note(f"securitySchemes.{key}", _configured(place, name, text))
+            yield Note(f"securitySchemes.{shown(key)}", _configured(place, name, text)), (place, name.lower())
 
 
 def _configured(place: str, name: str, text: object = "…") -> str:
     """Where the user gives what is the same for every request."""
     if place == "query":
-        return f"configuration, no argument: the server adds {name}=… to the address"
+        return f"configuration, no argument: the server adds {shown(name)}=… to the address"
     header = f"Cookie: {name}={text}" if place == "cookie" else f"{name}: {text}"
-    return f"configuration, no argument: give the server --header '{header}'"
+    return f"configuration, no argument: give the server --header {shlex.quote(shown(header))}"
 
 
 def _is_empty_object(body: Body) -> bool:
