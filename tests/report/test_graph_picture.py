@@ -1,6 +1,7 @@
 """Pictures of graphs."""
 
 import math
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -66,12 +67,8 @@ def assert_labels_apart(figure: "Figure", gid: str, expected: int) -> None:
     labels = [item for item in figure.axes[0].texts if item.get_gid() == gid]
     assert len(labels) == expected
     boxes = [(label.get_text(), corners_of(label)) for label in labels]
-    # Turned boxes can only overlap where the upright ones around them do.
-    low = np.array([corners.min(axis=0) for _, corners in boxes])
-    high = np.array([corners.max(axis=0) for _, corners in boxes])
-    near = (low[:, None] < high[None]).all(axis=2) & (low[None] < high[:, None]).all(axis=2)
-    pairs = ((boxes[one], boxes[other]) for one, other in np.argwhere(np.triu(near, 1)))
-    assert [(a, b) for (a, one), (b, other) in pairs if overlap(one, other)] == []
+    touching = [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if overlap(one, other)]
+    assert touching == []
     width, height = figure.get_size_inches() * figure.dpi
     for name, corners in boxes:
         assert corners.min() >= 0, name
@@ -124,7 +121,7 @@ def test_any_name_can_be_drawn_as_it_stands(tmp_path: Path, name: str) -> None:
 def test_of_a_large_graph_the_tools_with_the_most_links_are_drawn(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graph_picture, "MOST_TOOLS", 40)  # the links of 200 take six seconds to draw
+    monkeypatch.setattr(graph_picture, "MOST_TOOLS", 50)  # 200 have 20,000 links, which take seconds
     library = typed_library(20_000)
     png, _ = draw_graph(ToolGraph.build(library, kind), tmp_path)
     assert png.stat().st_size > 50_000
@@ -162,9 +159,8 @@ def test_only_the_best_links_of_many_are_drawn() -> None:
     assert any("2 of the links" in text for text in texts_of(figure))
 
 
-def test_a_graph_without_links_can_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graph_picture, "MOST_TOOLS", 40)
-    for size in (1, 41):
+def test_a_graph_without_links_can_be_drawn(tmp_path: Path) -> None:
+    for size in (1, 201):
         library = ToolLibrary([Tool(f"t{n}") for n in range(size)])
         draw_graph(ToolGraph.of_dependencies(library, []), tmp_path / str(size))
         assert (tmp_path / str(size) / "graph_desc.png").stat().st_size > 0
