@@ -41,6 +41,10 @@ ROOT = Path(__file__).resolve().parent.parent
 os.environ["HF_HOME"] = "/nonexistent"
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+# With this variable, each of some hundred processes that tests start would compile the package again, which
+# takes longer than the tests themselves.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell starts background jobs with Ctrl-C ignored, nohup starts them with SIGHUP ignored; tests that send
 # these would wait without end.
 signal.signal(signal.SIGINT, signal.default_int_handler)

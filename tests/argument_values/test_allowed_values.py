@@ -4,6 +4,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from builders import imported_tool
 
 from toolassay.argument_values.drawn_values import draw_arguments
 from toolassay.argument_values.places import allowed_range, allowed_values, quoted_in
@@ -90,6 +91,53 @@ def test_texts_in_quotation_marks_with_another_role_restrict_nothing(description
 )
 def test_texts_in_quotation_marks_that_are_announced_are_the_values(description: str) -> None:
     assert allowed_values(Parameter("way", "string", description)) == ["up", "down"]
+
+
+@pytest.mark.parametrize(
+    ("description", "values"),
+    [
+        ("Hamburg, Lyon or Porto", ["Hamburg", "Lyon", "Porto"]),
+        ("The site that ships: Hamburg, Lyon, or Porto.", ["Hamburg", "Lyon", "Porto"]),
+        ("Where it is made (Leeds or New Delhi). Not where it is sold.", ["Leeds", "New Delhi"]),
+        ("The currency of the price. Must be EUR, Franc or Krone.", ["EUR", "Franc", "Krone"]),
+        ("How fast: express, standard or slow", ["express", "standard", "slow"]),
+        ("matt or gloss", ["matt", "gloss"]),
+    ],
+)
+def test_a_plain_list_of_names_or_words_is_the_values(description: str, values: list[str]) -> None:
+    assert allowed_values(Parameter("site", "string", description)) == values
+    assert drawn({"name": "site", "type": "string", "desc": description}) == set(values)
+
+
+def test_the_name_of_another_argument_is_no_value() -> None:
+    properties = {
+        "group_id": {"type": "string", "description": "either this or `group_ids`"},
+        "group_ids": {"type": "string", "description": "e.g. `red`, or none with `group_id`"},
+    }
+    node = imported_tool("find", "Finds.", properties, [*properties])
+    tool = ToolLibrary.from_json({"nodes": [node]})["find"]
+    values = [draw_arguments(tool, Random(seed)).arguments for seed in range(20)]
+    assert not {text for one in values for text in one.values()} & {*properties}
+    assert "red" in {one["group_ids"] for one in values}
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "optional, either this or `group_ids`",
+        "Either it or group_ids is needed",
+        "Name, email or id",
+        "Customer: Email or Phone Number",
+        "A city, e.g. Leeds or Porto",
+        "For example: Leeds or Porto",
+        "Reads a site such as Leeds or Porto.",
+        "The owner (person or firm)",
+        "The orders that should be opened or closed",
+        "From 2031-01-01T00:00:SSZ or YYYY-MM-DD",
+    ],
+)
+def test_what_is_not_all_that_a_parameter_may_be_restricts_nothing(description: str) -> None:
+    assert allowed_values(Parameter("site", "string", description)) == []
 
 
 def test_what_the_pattern_of_the_schema_refuses_is_no_value() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from toolassay.benchmarks.registry import benchmark_of
 from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import TrajectoryFigures
+from toolassay.executors.executor import TOGETHER
 from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.report.axes import by_outcome
@@ -124,6 +126,26 @@ def test_the_calls_of_an_agent_are_its_plan(imported: Path, way: str) -> None:
     shown = json.dumps(agent.seen[0])
     assert "Rename a note of an owner." in shown and "new_title" in shown
     assert "N-102" in json.dumps(agent.seen[1])
+
+
+def test_a_few_servers_serve_many_requests_that_only_read(imported: Path, tmp_path: Path) -> None:
+    folder, started = tmp_path / "data", tmp_path / "started"
+    shutil.copytree(imported / "data", folder)
+    line = json.loads((folder / "user_requests.json").read_text())
+    lines = [json.dumps({**line, "id": str(number)}) for number in range(12)]
+    (folder / "user_requests.json").write_text("\n".join(lines) + "\n")
+    serve = f"echo >> {started}; exec {command_of('notes_server')} {imported}/workspace/notes.json"
+    own = McpExecution(server=f"sh -c {shlex.quote(serve)}")
+    given: dict[str, Any] = {"executor": "mcp", "executor_options": own, "allow_writes": True}
+    with running_server(Agent([("list_notes", {})] * 3)) as server:
+        server.delay = 0.1
+        done = infer(folder, llm="acme", options=ModelOptions(server.base), ask="tools", **given)
+    assert done.summary.complete
+    assert len(started.read_text()) <= TOGETHER
+    called = [
+        json.loads(line) for line in (folder / "predictions_tools" / "acme.json").read_text().splitlines()
+    ]
+    assert [len(one["result"]["task_nodes"]) for one in called] == [3] * 12
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,6 +15,7 @@ from hypothesis import strategies as st
 
 from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome, StateSummary
 from toolassay.executors.outcome import OutcomeVerdict, judge
+from toolassay.executors.workspace import changes_of, state_of
 
 NEW = {"b": {"before": None, "after": 1}}
 OTHER = {"b": {"before": None, "after": 2}}
@@ -70,6 +74,34 @@ def test_the_state_must_be_that_of_the_gold_plan(
     assert (found.state, found.unwanted, found.missed) == (state, unwanted, missed)
     assert found.correct is (state is not False)
     assert found.answer
+
+
+@pytest.mark.parametrize(
+    ("statements", "unwanted"),
+    [
+        (["UPDATE lines SET qty = 9 WHERE sku = 'a, \"1'"], 1),
+        (["UPDATE lines SET qty = qty + 1"], 3),
+        (["UPDATE lines SET qty = 9 WHERE id = 7", "UPDATE shops SET city = NULL"], 3),
+        (["DELETE FROM lines WHERE id = 7", "INSERT INTO lines VALUES (9, 'c', 1)"], 3),
+        (["INSERT INTO lines VALUES (8, 'd', 1), (8, 'e', 1)"], 2),
+        (["DELETE FROM lines"], 3),
+    ],
+)
+def test_unwanted_places_are_rows(tmp_path: Path, statements: list[str], unwanted: int) -> None:
+    with closing(sqlite3.connect(tmp_path / "shop.db")) as base:
+        base.executescript(
+            "CREATE TABLE lines (id INTEGER, sku TEXT, qty INTEGER); "
+            "CREATE TABLE shops (name TEXT, city TEXT);"
+            "INSERT INTO lines VALUES (7, 'a, \"1', 1), (7, 'b', 1), (8, 'c', 1);"
+            "INSERT INTO shops VALUES ('x', 'Oslo');"
+        )
+        before = state_of(tmp_path)
+        for statement in statements:
+            base.execute(statement)
+        base.commit()
+    changed, nothing = execution(changes=changes_of(before, state_of(tmp_path))), execution(changes={})
+    found, other = verdict(nothing, changed), verdict(changed, nothing)
+    assert (found.unwanted, found.missed) == (other.missed, other.unwanted) == (unwanted, 0)
 
 
 def test_the_answer_must_have_all_that_the_gold_answer_has() -> None:

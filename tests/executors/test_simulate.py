@@ -232,7 +232,7 @@ def test_any_satisfiable_schema_has_a_valid_and_repeatable_result(schema: dict[s
         False,
         {"type": "object", "required": ["a"], "properties": {"a": {"$ref": "#"}}},
         {"type": "string", "minLength": 10**9},
-        {"type": "array", "items": {}, "minItems": 10**9},
+        {"type": "array", "items": {"const": 1}, "minItems": 10**9},
         {"enum": [1], "type": "string"},
         {"$ref": "#/$defs/none"},
     ],

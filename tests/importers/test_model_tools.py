@@ -16,6 +16,7 @@ from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST
 from toolassay.importers.importer import Importer, Incoming
 from toolassay.importers.intake import take_in
+from toolassay.importers.mcp import IMPORTER as MCP
 from toolassay.importers.model_tools import ANTHROPIC, BFCL, LANGCHAIN
 from toolassay.importers.model_tools import OPENAI as IMPORTER
 
@@ -242,6 +243,33 @@ def test_types_of_other_languages_are_read_as_those_of_json(tmp_path: Path) -> N
         },
         "required": ["price"],
     }
+
+
+PADDED = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "enum": None}, "fee": None},
+    "required": None,
+}
+
+
+@pytest.mark.parametrize(
+    ("importer", "definition"),
+    [
+        (IMPORTER, {"type": "function", "function": {**NAMED, "parameters": PADDED}}),
+        (IMPORTER, {**NAMED, "parameters": json.dumps(PADDED)}),
+        (ANTHROPIC, {**NAMED, "input_schema": PADDED}),
+        (LANGCHAIN, {**NAMED, "args_schema": PADDED}),
+        (LANGCHAIN, {**NAMED, "args": PADDED["properties"]}),
+        (BFCL, {"function": [{**NAMED, "parameters": {**PADDED, "type": "dict"}}]}),
+        (MCP, {"tools": [{**NAMED, "inputSchema": PADDED}]}),
+    ],
+)
+def test_a_property_that_is_null_is_that_of_another_tool_of_the_table(
+    tmp_path: Path, importer: Importer, definition: dict[str, Any]
+) -> None:
+    intake = take_in(importer.name, read(importer, tmp_path, definition))
+    assert intake.nodes[0]["input_schema"]["properties"] == {"city": {"type": "string"}}
+    assert not intake.report.losses
 
 
 def test_the_response_of_a_function_is_its_output_schema(tmp_path: Path) -> None:

@@ -328,3 +328,86 @@ def test_listed_keys_of_a_dict_are_fields_and_words_on_an_untyped_result_are_kep
     fields = {"latitude": {"type": "number"}, "longitude": {"type": "number"}}
     assert place.output_schema == {"type": "object", "properties": fields}
     assert zone.output_schema == {"description": "Its name in the IANA list."}
+
+
+FRAMEWORK = """
+    from dataclasses import dataclass
+    from typing import Generic, TypedDict, TypeVar
+
+    T = TypeVar("T")
+
+    @dataclass
+    class RunContextWrapper(Generic[T]):
+        context: T
+
+    class ToolContext(RunContextWrapper[T]): ...
+    class InjectedToolArg: ...
+    class InjectedState(InjectedToolArg):
+        def __init__(self, field=None): ...
+    class CallbackManagerForToolRun: ...
+    class RunnableConfig(TypedDict, total=False):
+        tags: list[str]
+    class Depends:
+        def __init__(self, function): ...
+"""
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "ctx: Context",
+        "ctx: 'Context'",
+        "ctx: Optional[Context[Any, Any]] = None",
+        "ctx: Annotated[Context | None, 'The call.'] = None",
+        "ctx: framework.RunContextWrapper[int]",
+        "ctx: framework.ToolContext[int]",
+        "ctx: ShopContext",
+        "ctx: Annotated[dict[str, int], framework.InjectedState('messages')]",
+        "ctx: Annotated[str, framework.InjectedToolArg]",
+        "ctx: framework.RunnableConfig",
+        "ctx: framework.CallbackManagerForToolRun",
+        "ctx: str = framework.Depends(len)",
+        "ctx: Annotated[str, framework.Depends(len)]",
+    ],
+)
+@pytest.mark.parametrize("future", ["", "from __future__ import annotations"])
+def test_what_a_framework_adds_to_a_call_is_no_argument(
+    read: Read, tmp_path: Path, argument: str, future: str
+) -> None:
+    pytest.importorskip("mcp")
+    (tmp_path / "framework.py").write_text(textwrap.dedent(FRAMEWORK))
+    tool = only(
+        read(f"""
+        {future}
+        from typing import Annotated, Any, Optional
+        import framework
+        from mcp.server.mcpserver import Context
+
+        class ShopContext(framework.ToolContext[int]): ...
+
+        def find(*, email: str, {argument}, limit: int = 5) -> int:
+            \"\"\"Finds orders.
+
+            Args:
+                email: Whose.
+                ctx: Of this call.
+            \"\"\"
+        """)
+    )
+    assert [*tool.input_schema["properties"]] == ["email", "limit"]
+    assert tool.input_schema["required"] == ["email"]
+    assert [(loss.field, "framework" in loss.reason) for loss in tool.losses] == [("ctx", True)]
+
+
+def test_a_class_of_the_tools_themselves_is_an_argument_whatever_its_name(read: Read) -> None:
+    found = properties(
+        read("""
+        from pydantic import BaseModel
+
+        class Context(BaseModel):
+            text: str
+
+        def find(context: Context, scope: dict[str, Context]) -> int: ...
+        """)
+    )
+    assert [*found] == ["context", "scope"]

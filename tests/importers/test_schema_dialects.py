@@ -60,6 +60,39 @@ CONVERTED: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"allOf": [{"$ref": "#/$defs/a"}], "nullable": True, "$defs": {"a": {}}},
         {"anyOf": [{"allOf": [{"$ref": "#/$defs/a"}]}, {"type": "null"}], "$defs": {"a": {}}},
     ),
+    "nulls of a table, in which each row has the keys of all rows": (
+        {
+            "type": "object",
+            "properties": {
+                "fee": {"type": "number", "description": None, "enum": None, "default": None},
+                "city": None,
+                "unit": {"type": None, "description": None, "items": {"type": None}},
+                "lines": {
+                    "type": "array",
+                    "anyOf": None,
+                    "items": {"type": "object", "properties": {"sku": {"type": "string"}, "city": None}},
+                },
+            },
+            "required": None,
+            "additionalProperties": None,
+            "$defs": {"Pet": None},
+        },
+        {
+            "type": "object",
+            "properties": {
+                "fee": {"type": "number", "default": None},
+                "lines": {
+                    "type": "array",
+                    "items": {"type": "object", "properties": {"sku": {"type": "string"}}},
+                },
+            },
+            "$defs": {},
+        },
+    ),
+    "values that may be null": (
+        {"properties": {"a": {"default": None}, "b": {"const": None}, "c": {}}},
+        {"properties": {"a": {"default": None}, "b": {"const": None}, "c": {}}},
+    ),
     "properties called as keywords": (
         {"properties": {"id": {}, "type": {}}},
         {"properties": {"id": {}, "type": {}}},

@@ -199,6 +199,23 @@ async def test_a_link_that_works_stays_and_one_that_no_trial_gets_to_work_is_ref
     assert one.observation.refuted == {("list_people", "get_person"): "no person Cy"}
 
 
+async def test_links_between_tools_that_read_are_tried_in_one_environment() -> None:
+    memory, fresh = Memory(FUNCTIONS, reads=READS), Memory(FUNCTIONS, reads=READS)
+    one = collector(memory, fresh=fresh)
+    await one.collect()
+    fresh.environments = 0
+    fields = [(FieldPair(f"people[].{name}", "person_id"),) for name in ("person_id", "name", "age")]
+    reading = [Dependency("list_people", "get_person", fields=one) for one in fields]
+    schema = one.observation.schemas["list_people"]
+    library = ToolLibrary([text_tool("list_people", output_schema=schema), *TOOLS.tools[1:]])
+    await one.try_links(reading, library)
+    assert fresh.calls["get_person"] > 3 and fresh.environments == 1
+    assert one.observation.refuted.keys() == {("list_people", "get_person")}
+    writing = [Dependency("list_people", "remove_person", fields=one) for one in fields[1:]]
+    await one.try_links(writing, library)
+    assert fresh.environments > 2
+
+
 async def test_a_refusal_for_the_state_of_each_row_does_not_refute_a_link() -> None:
     def remove(held: dict[str, Any], arguments: Mapping[str, Any]) -> Any:
         if (one := arguments["person_id"]) not in held["people"]:

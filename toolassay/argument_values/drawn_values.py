@@ -125,7 +125,8 @@ class _Draw:
     ) -> None:
         self.tool, self.rng, self.fed = tool, rng, fed
         self.given = {_names(name): value for name, value in (given or {}).items()}
-        self.taken = {*taken}
+        # A name of another argument is no example: "either this or `group_ids`".
+        self.taken = {*taken, *(one.name for one in tool.parameters)}
         self.stated: list[tuple[str, Any]] = []
         prefixes = {path[:end] for path in self.given for end in range(1, len(path) + 1)}
         include = included(fed) | prefixes

@@ -26,6 +26,7 @@ from toolassay.argument_schemas import (
 )
 from toolassay.dataset import Sample
 from toolassay.graph import FieldPair
+from toolassay.graph.derive.fields import meaning_of
 from toolassay.output_paths import EACH, Part, Reference, parse_path, reference_text
 from toolassay.tools import Parameter, Tool, ToolLibrary
 from toolassay.type_names import read_type
@@ -329,6 +330,8 @@ _CHOICE = re.compile(
 _QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
 # "YYYY-MM-DD" and "hh:mm"
 _DATE_FORM = re.compile(r"(?:[yY]{2,4}+|[mM]{2}|[dD]{2}|[hH]{2}|[sS]{2}|[-/:. T]){2,}")
+# Between the items of a list: ", ", ", or " and " or "; not "for".
+_OR = re.compile(r",\s*(?:or\b|and\b)?|\bor\b")
 # What stands in a sentence and in no value.
 _OF_SENTENCE = re.compile(r"[,;\"“”，。：；、？！]")
 # "'metric' or 'imperial'", but not "'metric'" alone.
@@ -349,6 +352,14 @@ _CAPITALS = re.compile(r"(?<![\w-])[A-Z][A-Z0-9_]{2,40}(?![\w-])")
 _CAPITAL_LIST = re.compile(
     rf"(?:^|[:(\[])\s*(?P<list>{_CAPITALS.pattern}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|/)\s*{_CAPITALS.pattern})+)"
     r"(?=\s*(?:[.)\];]|$))"
+)
+# "Site: Hamburg, Lyon or Porto", "(US or New Zealand)" and "Must be Rome or Oslo."; not "e.g. Rome or Oslo".
+_NAMES = r"[^\W\d_][\w+-]*(?: (?-i:[A-Z])[\w+-]*)*"
+_NAMED_LIST = re.compile(
+    r"(?:(?P<alone>^|(?<!\be\.g)(?<!\beg)(?<!\bex)(?<!\bi\.e)(?<!example)(?<!examples)[.:]\s)"
+    r"|\(|\b(?:must|can|may|should) be\b)"
+    rf"\s*(?P<list>{_NAMES}(?:,\s*{_NAMES})*,?\s+or\s+{_NAMES})(?=\s*(?:[.);]|$))",
+    re.IGNORECASE,
 )
 # "enum: a, b" and "Literal[a, b]", but not "string".
 _TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
@@ -476,9 +487,18 @@ def _described(description: str) -> list[str]:
     if match := _SLASHES.search(description):
         return _clean(match["list"].split("/"))
     if match := _CHOICE.search(description):
-        items = [item.strip() for item in re.split(r",\s*(?:or\b|and\b)?|\bor\b", match["list"])]
-        if not any(re.match(r"(?:an?|the|our|your|my|these|those|its|their|any)\b", item) for item in items):
+        items = [item.strip() for item in _OR.split(match["list"])]
+        if not any(
+            re.match(r"(?:an?|the|our|your|my|this|these|those|its?|their|any)\b", item) for item in items
+        ):
             return _clean(item for item in items if len(item.split()) <= 4)
+    if match := _NAMED_LIST.search(description):
+        items = [item.strip() for item in _OR.split(match["list"])]
+        # Proper names, or words in place of a sentence. "Email or phone" are kinds of values.
+        is_list = all(item[0].isupper() for item in items) or (
+            match["alone"] is not None and match["list"][1:].islower()
+        )
+        return _clean(items) if is_list and not any(meaning_of(item).attribute for item in items) else []
     return []
 
 

@@ -34,7 +34,7 @@ from toolassay.episodes.agent_tools import (
 )
 from toolassay.episodes.model_relay import ModelRelay, WireRequest, relay_options
 from toolassay.errors import UsageError
-from toolassay.executors.executor import CallResult, Refusal, one_line
+from toolassay.executors.executor import TOGETHER, CallResult, Refusal, one_line
 from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
 from toolassay.files import safe_name
@@ -55,7 +55,6 @@ from toolassay.tools import ToolLibrary
 
 AgentFunction = Callable[[str, Any], Awaitable[str]]
 """An agent in Python: gets the text of a request and its `AgentSession`, and returns the final answer."""
-_TOGETHER = 4  # agents at a time
 _MOST_OUTPUT = 2**20  # bytes of an answer
 _KEPT_ERRORS = 2**16  # bytes of the end of its stderr
 _MEMORY = 4 * 2**30  # bytes of each process of an agent, where the platform can bound them
@@ -215,7 +214,7 @@ class OwnAgent:
     def answer(self, run: OpenRun, items: ItemWork[Any], chosen: Iterable[Any]) -> int:
         """Let the agent work on what has no answer yet; how many requests had one."""
         self.opened = run
-        loop = replace(run.loop, concurrency=run.loop.concurrency or _TOGETHER)
+        loop = replace(run.loop, concurrency=run.loop.concurrency or TOGETHER)
         return answer_items(items, chosen, run.model, self.models, run.journal, loop)
 
     def _model(self, name: str) -> None:

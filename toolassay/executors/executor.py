@@ -22,6 +22,8 @@ from toolassay.runs.items import Unsent
 from toolassay.tool_results import is_refusal
 from toolassay.tools import Tool, ToolLibrary
 
+TOGETHER = 4
+"""Agents that work at the same time where each may have a server of its own [default]."""
 State = Mapping[str, Any]
 """What an environment holds, as places with comparable JSON values: `"files/notes.txt": "sha256:…"`."""
 
@@ -171,6 +173,7 @@ class OpenExecutor(ABC):
         is_isolated: Whether each environment starts from the same state and nothing outlives it, so that an
             interrupted plan is simply run again.
         is_shared: Whether a process serves several plans, so that what it remembers outlives a plan.
+        starts_processes: Whether each environment that is open at a time has processes of its own.
         identity: What a run's results depend on, for its manifest: JSON without secrets.
         sends_items: Whether a list arrives as its items, so that a list of one looks like its item.
         first_state: The state in which environments start, once one was seen; of the last one where they
@@ -180,6 +183,7 @@ class OpenExecutor(ABC):
     is_isolated: bool = True
     is_shared: bool = False
     sends_items: bool = False
+    starts_processes: bool = False
     identity: Mapping[str, Any] = {}
     first_state: State | None = None
 

@@ -177,6 +177,7 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
         super().__init__(options.workspace, options.fresh, limits)
         if any(config.url for config in configs.values()):  # an address is used as it is
             self.is_shared, self.is_isolated = True, False
+            self.starts_processes = not all(config.url for config in configs.values())
         # A server that is started here serves further plans until one writes.
         self.reuses = self.is_shared or self.source is None
         self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]

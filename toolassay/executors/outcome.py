@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum
@@ -10,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from toolassay.calls.execution_record import Execution
+from toolassay.calls.execution_record import Change, Execution
 from toolassay.dataset import RequestId
 from toolassay.evaluation.items import HARMLESS, OUTCOME, ItemTrial, mean_scores
 
@@ -25,7 +26,8 @@ class OutcomeVerdict(msgspec.Struct, frozen=True):
         answer: Whether every result that the gold plan gives the user is among those that this plan gives.
             A result that varies from one execution to the next is equal if the call is.
         state: Whether the changes are those of the gold plan; None if the state cannot be seen.
-        unwanted: Number of places that were changed and that the gold plan leaves, or leaves otherwise.
+        unwanted: Number of places (files, rows, objects) that were changed and that the gold plan leaves, or
+            leaves otherwise.
         missed: Number of places that the gold plan changes and this plan does not.
         extra_calls: Number of calls beyond those of the gold plan.
         reason: Why it did not run; empty if it did.
@@ -62,8 +64,8 @@ def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
     unwanted = missed = 0
     if wanted is not None and (made is not None or predicted.outcome != "ran"):
         made = made or {}
-        unwanted = sum(wanted.get(place) != change for place, change in made.items())
-        missed = sum(made.get(place) != change for place, change in wanted.items())
+        unwanted = _differing(made, wanted)
+        missed = _differing(wanted, made)
         same = not unwanted and not missed
     ran = predicted.outcome == "ran"
     answer = ran and not _answers(gold, gold) - _answers(predicted, gold)
@@ -71,6 +73,21 @@ def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
     return OutcomeVerdict(
         ran and answer and same is not False, ran, answer, same, unwanted, missed, extra, predicted.reason
     )
+
+
+# A row of a table up to its first cell, which names it: 'shop.db/orders/{"id": 7' of
+# 'shop.db/orders/{"id": 7, "state": "open"}'; not of a row that only its hash names.
+_ROW = re.compile(r'.*?/\{"(?:[^"\\]|\\.)*": (?:"(?:[^"\\]|\\.)*"|[^,}]*)', re.DOTALL)
+
+
+def _differing(changes: Mapping[str, Change], others: Mapping[str, Change]) -> int:
+    """How many places changed in another way; a row that was rewritten is one, not one gone and one new."""
+    gone, come = Counter[str](), Counter[str]()
+    for place, change in changes.items():
+        if others.get(place) != change:
+            row = _ROW.match(place)
+            (gone if change["after"] is None else come)[row[0] if row else place] += 1
+    return (gone | come).total()
 
 
 def _answers(execution: Execution, gold: Execution) -> Counter[str]:

@@ -9,7 +9,7 @@ import random
 import re
 import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar, cast
@@ -485,6 +485,7 @@ class CallPlace(AsyncExitStack):
         opened: The executor; None if only recorded results are wanted.
         ask: Has the recorded results.
         ignore: Patterns of places of the state that are not compared.
+        free: Is entered before an environment is opened, and left when it is closed.
     """
 
     def __init__(
@@ -492,9 +493,11 @@ class CallPlace(AsyncExitStack):
         opened: OpenExecutor | None,
         ask: Ask | None = None,
         ignore: Sequence[str] = (),
+        free: AbstractAsyncContextManager[Any] | None = None,
     ) -> None:
         super().__init__()
         self._opened, self._ask, self._ignore = opened, ask, ignore
+        self._free = free or nullcontext()
         self._environment: Environment | None = None
         self._before: State | None = None
         self._earlier: list[tuple[int, Tool, ExecutedCall]] = []  # numbers are those in the journal
@@ -505,6 +508,7 @@ class CallPlace(AsyncExitStack):
             if self._opened is None:
                 raise ModelError("the journal has no result of this call", outcome="not run")
             with waiting():
+                await self.enter_async_context(self._free)
                 self._environment = await self.enter_async_context(self._opened.environment())
             if self._ask is not None:
                 before = self._opened.first_state

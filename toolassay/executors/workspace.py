@@ -487,6 +487,7 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
         self.source, self.limits = folder_of(workspace), limits
         self.is_isolated = self.source is not None
         self.is_shared = self.reuses = fresh == "worker"
+        self.starts_processes = True
         content = None if self.source is None else digest_of(state_of(self.source))
         self.identity: dict[str, Any] = {"workspace": content, "fresh": fresh}
         self._idle: list[Copied] = []

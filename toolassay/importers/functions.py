@@ -57,8 +57,8 @@ def docstring_of(function: Callable[..., Any]) -> Docstring:
 def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
     """The tool that calls a function.
 
-    An argument that a call may omit is left out if its type has no JSON Schema: the program sets it, not the
-    model.
+    What a framework adds, as MCP's `ctx: Context`, is no argument. Nor is one that a call may omit and whose
+    type has no JSON Schema: the program sets it, not the model.
 
     Args:
         function: The function; if it is decorated, with `__wrapped__` or the signature of the inner one.
@@ -81,7 +81,13 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         raise DefinitionError(f"its arguments have no names: it takes {', '.join(further)}")
     docstring = docstring_of(function)
     losses = [Note(f"docstring.{part}", "a tool file has no place for it") for part in docstring.others]
-    arguments = [_argument(one, hints.get(one.name, Any)) for one in named]
+    arguments = []
+    for parameter in named:
+        if _is_injected(hints.get(parameter.name), parameter.default, function.__module__):
+            docstring.parameters.pop(parameter.name, None)
+            losses.append(Note(parameter.name, "the framework adds it, not the model"))
+        else:
+            arguments.append(_argument(parameter, hints.get(parameter.name, Any)))
     mode: Literal["validation"] = "validation"
     adapters = []
     for one in arguments:
@@ -143,6 +149,38 @@ class _Argument:
     hint: Any
     value: Any
     required: bool
+
+
+# Classes of what frameworks add to a call: MCP and FastMCP, OpenAI Agents, Pydantic AI, ADK, LangChain.
+_INJECTED = frozenset(
+    {
+        *(
+            "Context",
+            "RunContextWrapper",
+            "RunContext",
+            "ToolContext",
+            "InvocationContext",
+            "ReadonlyContext",
+        ),
+        *("InjectedToolArg", "ToolRuntime", "RunnableConfig", "Depends", "Dependency", "Resolve"),
+        *("CallbackManagerForToolRun", "AsyncCallbackManagerForToolRun"),
+    }
+)
+
+
+def _is_injected(hint: Any, default: Any, module: str) -> bool:
+    """Whether a framework adds an argument, by its type, a mark in `Annotated` or its default.
+
+    A class of such a name in the tools' own package is a type like any other.
+    """
+    if get_origin(hint) in (Annotated, Union, UnionType):
+        return any(_is_injected(one, default, module) for one in get_args(hint))
+    kinds = [one if isinstance(one, type) else type(one) for one in (get_origin(hint) or hint, default)]
+    return any(
+        base.__name__ in _INJECTED and base.__module__.partition(".")[0] != module.partition(".")[0]
+        for kind in kinds
+        for base in kind.__mro__
+    )
 
 
 def _argument(parameter: inspect.Parameter, hint: Any) -> _Argument:

@@ -68,6 +68,19 @@ _VALID: dict[str, Callable[[Any], bool]] = {
 _PART = re.compile(r"(?:^|\.)(?:(?:allOf|anyOf|oneOf)\[\d+\]|not|if|then|else|dependentSchemas\.[^.]+)$")
 # They name the dialect or give a schema a name; the result has one dialect and refers by path.
 _DROPPED = frozenset({"$schema", "$vocabulary", "$id", "id", "$anchor", "$dynamicAnchor"})
+# Keywords whose value may be null; of all others it says that the keyword is absent.
+_NULLABLE = frozenset({"const", "default", "example"})
+
+
+def _is_padding(schema: Any) -> bool:
+    """Whether a schema is nothing but nulls: a table gives each row the keys of all rows.
+
+    >>> _is_padding({"type": None, "items": {"type": None}}), _is_padding({"default": None}), _is_padding({})
+    (True, False, False)
+    """
+    if not isinstance(schema, Mapping):
+        return schema is None
+    return not schema.keys() <= _NULLABLE and all(map(_is_padding, schema.values()))
 
 
 class TooLarge(ValueError):
@@ -142,6 +155,8 @@ class Normaliser:
             at = f"{path}.{key}" if path else str(key)
             if key in _DROPPED and (key != "id" or isinstance(value, str)):
                 continue
+            if value is None and key not in _NULLABLE:
+                continue
             if key == "type":
                 self._type(value, result, at)
             elif key in ("$ref", "$dynamicRef"):
@@ -161,7 +176,9 @@ class Normaliser:
                         value = self._without_marks(value, at, marked)
                     convert = self._definition if key == "$defs" and depth == 0 else self._schema
                     result[key] = {
-                        str(name): convert(item, f"{at}.{name}", depth + 1) for name, item in value.items()
+                        str(name): convert(item, f"{at}.{name}", depth + 1)
+                        for name, item in value.items()
+                        if not _is_padding(item)
                     }
                 else:
                     self._lose(at, "not an object of schemas")

@@ -8,7 +8,7 @@ import re
 import string
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from random import Random
@@ -507,18 +507,20 @@ class Collector:
         Raises:
             EnvironmentFailure: The server does not work.
         """
-        for link in links:
-            source, target = library[link.source], library[link.target]
-            rows = self._accepted[source.id]
-            if link.fields and rows and self._may_call(source) and self._may_call(target):
-                await self._judge_link(link, source, target, rows)
-            advance()
+        async with _Shared(self._fresh) as self._reading:
+            for link in links:
+                source, target = library[link.source], library[link.target]
+                rows = self._accepted[source.id]
+                if link.fields and rows and self._may_call(source) and self._may_call(target):
+                    await self._judge_link(link, source, target, rows)
+                advance()
 
     async def _judge_link(
         self, link: Dependency, source: Tool, target: Tool, rows: Sequence[Accepted]
     ) -> None:
         """Try a link with each row and the first item of its result, then with further items."""
         wrong: dict[str, str] = {}
+        fresh = self._reading if self._reads(source) and self._reads(target) else self._fresh
         is_fresh, has_failed = self._fresh is self._opened, False
         for number in range(_LINK_TRIES):
             # A source and a target, and the probes.
@@ -527,7 +529,7 @@ class Collector:
             # Only failures in a fresh process refute a link, but most links work at once.
             is_first = number == 0 and not is_fresh
             item, row = divmod(number if is_fresh or is_first else number - 1, len(rows))
-            opened = self._opened if is_first else self._fresh
+            opened = self._opened if is_first else fresh
             trial = await self._try_link(opened, link, source, target, rows[row], item)
             if trial.verdict == "ran" and item == 0:
                 return
@@ -546,7 +548,13 @@ class Collector:
             self.observation.idle.add((source.id, target.id))
 
     async def _try_link(
-        self, opened: OpenExecutor, link: Dependency, source: Tool, target: Tool, first: Accepted, item: int
+        self,
+        opened: OpenExecutor | _Shared,
+        link: Dependency,
+        source: Tool,
+        target: Tool,
+        first: Accepted,
+        item: int,
     ) -> _LinkTrial:
         """Execute a link once.
 
@@ -652,7 +660,9 @@ class Collector:
             real = {**taken.real, place.name: [probe] if place.is_listed else probe}
             try:
                 arguments = draw_arguments(target, rng, given=real).arguments
-                await self._call(target, arguments, None, is_again=True)
+                await self._call(
+                    target, arguments, self._reading if self._reads(target) else None, is_again=True
+                )
             except UnfillableError:
                 continue
             except Refusal as error:
@@ -691,10 +701,16 @@ class _Shared(AsyncExitStack):
 
     async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """Call a tool."""
+        async with self.environment() as environment:
+            return await call_tool(environment, tool, arguments)
+
+    @asynccontextmanager
+    async def environment(self) -> AsyncIterator[Environment]:
+        """The environment, for one call or several."""
         if self._environment is None:
             self._environment = await self.enter_async_context(self._opened.environment())
         try:
-            return await call_tool(self._environment, tool, arguments)
+            yield self._environment
         except EnvironmentFailure:
             self._environment = None
             await self.aclose()

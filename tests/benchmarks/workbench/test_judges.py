@@ -7,16 +7,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
+from toolassay.benchmarks.workbench.calls import replay_changes
 from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.records import (
     CellChange,
+    Records,
     TableDifference,
     difference,
+    numbered_rows,
     state_changes,
+    state_left,
     state_of,
 )
-from toolassay.benchmarks.workbench.sandbox import Sandbox
+from toolassay.benchmarks.workbench.sandbox import CALENDAR, EMAILS, JUDGED, Sandbox
 from toolassay.benchmarks.workbench.tools import call
 
 CALLS = {
@@ -31,6 +35,8 @@ CALLS = {
     "louder": 'calendar.update_event.func("00000001", "event_name", "STAND-UP")',
     "drop": 'customer_relationship_manager.delete_customer.func(customer_id="00000001")',
 }
+BAD = 'calendar.update_event.func("00000001", "event_name", value="x")'
+COLUMN = 'calendar.update_event.func("00000001", "room", "n")'
 
 
 def verdict(sandbox: Sandbox, calls: str, answer: str, error: str = "") -> StrictVerdict:
@@ -148,6 +154,27 @@ def test_a_difference_accounts_for_every_row(ids: list[str]) -> None:
     found = difference(sandbox, after).get("emails", TableDifference())
     count = len(sandbox.rows("emails")) - len(found.gone) + len(found.new)
     assert count == len(after.rows("emails"))
+
+
+@given(runs=st.lists(st.lists(st.sampled_from([*CALLS.values(), BAD, COLUMN]), max_size=5), max_size=4))
+@pytest.mark.parametrize("overwrites", [True, False])
+def test_a_watched_sandbox_shows_what_a_copy_does_and_is_then_as_before(
+    runs: list[list[str]], overwrites: bool
+) -> None:
+    sandbox = Sandbox.of(TABLES)
+    watched, before = sandbox.watched(overwrites=overwrites), state_of(sandbox)
+    rows = {str(table.domain): numbered_rows(sandbox, table) for table in JUDGED}
+    for calls in runs:
+        copy = sandbox.fork(overwrites=overwrites)
+        replay_changes(copy, calls)
+        with watched.undone() as after:
+            replay_changes(after, calls)
+            assert difference(sandbox, after) == difference(sandbox, copy)
+            left = {str(table.domain): state_left(after, table, rows[str(table.domain)]) for table in JUDGED}
+            assert left == state_of(copy)
+            assert Records(after, EMAILS).all() == Records(copy, EMAILS).all()
+        assert state_of(watched) == before
+        assert Records(watched, CALENDAR).all() == Records(sandbox, CALENDAR).all()
 
 
 def test_a_table_that_changed_in_any_way_is_compared(sandbox: Sandbox) -> None:

@@ -5,6 +5,7 @@ The calls that were made become a plan of the prediction file.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -25,7 +26,7 @@ from toolassay.episodes.call_formats import REACT, CallFormat, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import AgentStep
-from toolassay.executors.executor import EnvironmentFailure, OpenExecutor
+from toolassay.executors.executor import TOGETHER, EnvironmentFailure, OpenExecutor
 from toolassay.executors.plan_run import CallPlace, result_of
 from toolassay.graph import ToolGraph
 from toolassay.models import ModelError, ToolCall
@@ -104,6 +105,7 @@ class CallItems(ItemWork[Request]):
         structured: Whether requests of "react" carry a JSON Schema of the action.
         choose: Chooses the tools that a request shows; None for all.
         later: The same with the tools as they are listed after the first calls; None where they stay.
+        together: Maximum of servers that are started for requests at a time; further ones wait for theirs.
     """
 
     graph: ToolGraph
@@ -115,6 +117,8 @@ class CallItems(ItemWork[Request]):
     structured: bool = False
     choose: Choose | None = None
     later: CallItems | None = None
+    together: int = TOGETHER
+    _free: AbstractAsyncContextManager[Any] | None = None
     _executor: OpenExecutor | None = None
 
     record = PlanEntry
@@ -138,6 +142,7 @@ class CallItems(ItemWork[Request]):
                     fix="permit them with --allow_writes, or use --executor simulate",
                 )
             self._executor = executor
+            self._free = asyncio.Semaphore(self.together) if executor.starts_processes else None
             yield
 
     def key_of(self, item: Request) -> str:
@@ -212,7 +217,7 @@ class CallItems(ItemWork[Request]):
         has_results = self.way != "calls"
         states = None
         try:
-            async with CallPlace(self._executor, ask) as place:
+            async with CallPlace(self._executor, ask, free=self._free) as place:
                 end = await episode(
                     start, tools, ask, carry if has_results else None, self.limits, self.form, parameters
                 )

@@ -43,7 +43,7 @@ from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named
-from toolassay.executors.executor import ExecutionContext, OpenExecutor
+from toolassay.executors.executor import TOGETHER, ExecutionContext, OpenExecutor
 from toolassay.files import copy_file, safe_name, write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.locks import refuse_links
@@ -383,6 +383,7 @@ class CallWork(PlanWork):
             own.allow_writes or executor.is_harmless,
             bool(self._run.model.structured),
             self._choose,
+            together=self._run.limits.multiworker or TOGETHER,
         )
 
     @asynccontextmanager

@@ -8,6 +8,7 @@ import ast
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import closing
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from toolassay.benchmarks.workbench.records import State, difference, state_changes, state_of
@@ -35,6 +36,7 @@ class WorkbenchCall(NamedTuple):
         return f"{self.name}.func({values})"
 
 
+@lru_cache(maxsize=256)
 def parse_call(text: str, toolset: Toolset | None = PUBLISHED) -> WorkbenchCall | None:
     r"""Parse the text of one call. Nothing is executed.
 

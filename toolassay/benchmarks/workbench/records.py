@@ -247,6 +247,8 @@ def difference(
 def _table_difference(table: Layout, before: Sandbox, after: Sandbox) -> TableDifference:
     width, columns = len(table.key), [*table.columns, *(["added"] if table is CALENDAR else [])]
     query = f"SELECT {', '.join(map(quoted, (*table.key, *columns)))} FROM main.{quoted(table.name)}"
+    if (touched := after.touched(table)) is not None:
+        query += f" WHERE row IN ({touched})"
     if table.key:
         query += f" ORDER BY {', '.join(map(quoted, table.key))}"
     old, now = (sandbox.connection.execute(query).fetchall() for sandbox in (before, after))
@@ -303,6 +305,29 @@ State = Mapping[str, TableState]
 
 def table_state(sandbox: Sandbox, table: Layout) -> TableState:
     return TableState(columns_of(sandbox, table), read_rows(sandbox, table))
+
+
+def numbered_rows(sandbox: Sandbox, table: Layout, clause: str = "ORDER BY row") -> dict[int, Row]:
+    """The rows that an SQL clause after FROM selects, by their numbers."""
+    numbers = sandbox.connection.execute(f"SELECT row FROM {table.name} {clause}")
+    rows = read_rows(sandbox, table, clause)
+    return {number: row for (number,), row in zip(numbers, rows, strict=True)}
+
+
+def state_left(sandbox: Sandbox, table: Layout, before: Mapping[int, Row]) -> TableState:
+    """The same as `table_state` of a sandbox that is watched, from the rows that changed.
+
+    Args:
+        sandbox: the sandbox.
+        table: the table.
+        before: its rows before the changes.
+    """
+    columns = columns_of(sandbox, table)
+    if columns != table.columns:
+        return table_state(sandbox, table)
+    now = numbered_rows(sandbox, table, f"WHERE row IN ({sandbox.touched(table)}) ORDER BY row")
+    numbers = sandbox.connection.execute(f"SELECT row FROM {table.name} ORDER BY row")
+    return TableState(columns, [now.get(number) or before[number] for (number,) in numbers])
 
 
 def state_of(sandbox: Sandbox) -> dict[str, TableState]:

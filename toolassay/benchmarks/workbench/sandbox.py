@@ -335,6 +335,7 @@ class Sandbox:
     toolset: Toolset | None = None
     customs: str = "Meetings start at 9:00 or later and end by 18:00."
 
+    _is_watched = False
     # What was computed from the tables (see `reads`), and the `total_changes` for which it is valid.
     _reads: dict[Hashable, Any]
     _read_at = -1
@@ -433,6 +434,42 @@ class Sandbox:
         copy.overwrites = self.overwrites if overwrites is None else overwrites
         return copy
 
+    def watched(self, *, overwrites: bool) -> Sandbox:
+        """A copy that notes which rows change (`touched`), for a judge that tries thousands of runs on it.
+
+        Args:
+            overwrites: as in `fork`.
+        """
+        copy = self.fork(overwrites=overwrites)
+        copy.connection.execute("CREATE TABLE touched (name TEXT, number INTEGER)")
+        for table in copy.judged:
+            for event, row in (("INSERT", "NEW"), ("UPDATE", "NEW"), ("DELETE", "OLD")):
+                copy.connection.execute(
+                    f"CREATE TRIGGER {event}_{table.name} AFTER {event} ON {table.name} "
+                    f"BEGIN INSERT INTO touched VALUES ('{table.name}', {row}.row); END"
+                )
+        copy._is_watched = True
+        return copy
+
+    def touched(self, table: Layout) -> str | None:
+        """The numbers of the rows of a table that changed, "7, 501"; None if that is not noted."""
+        if not self._is_watched:
+            return None
+        noted = self.connection.execute("SELECT DISTINCT number FROM touched WHERE name = ?", [table.name])
+        return ", ".join(str(number) for (number,) in noted)
+
+    @contextmanager
+    def undone(self) -> Iterator[Sandbox]:
+        """The sandbox, whose state is at the end that of the beginning."""
+        reads = self.reads()
+        self.connection.execute("SAVEPOINT undone")
+        try:
+            yield self
+        finally:
+            self.connection.execute("ROLLBACK TO undone")
+            self.connection.execute("RELEASE undone")
+            self._reads, self._read_at = reads, self.connection.total_changes
+
     def image(self) -> bytes:
         """The database as an SQLite file. The same object is returned until something changes."""
         if self._image is None or self._image[0] != self.connection.total_changes:
@@ -473,14 +510,15 @@ class Sandbox:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Commit the changes of the block, or roll them back if it raises."""
-        self.connection.execute("BEGIN")
+        self.connection.execute("SAVEPOINT call")
         try:
             yield
         except BaseException:
-            self.connection.execute("ROLLBACK")
+            self.connection.execute("ROLLBACK TO call")
             self._read_at = -1  # what was read of the changes before they were undone
             raise
-        self.connection.execute("COMMIT")
+        finally:
+            self.connection.execute("RELEASE call")
 
 
 def _connect() -> sqlite3.Connection:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from toolassay.identifiers import singular, words
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
@@ -21,8 +23,20 @@ from toolassay.importers.openapi.schemas import (
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
 """Where a parameter may be. Of several with one name, the first in this order keeps it."""
-# A client sets them from the media types and the security scheme; OpenAPI 3 ignores such parameters.
-_CLIENT_HEADERS = ("accept", "content-type", "authorization")
+# What a client makes for each request: "Content-Type", "X-Request-Id"; not "Accept-Language", "If-Match".
+_OF_CLIENT = re.compile(
+    r"(?:accept|content)-(?:type|length|encoding|charset|md5)|accept|user-agent|traceparent|tracestate"
+    r"|.*(?:(?:request|correlation|trace)[-_]?id|idempotency[-_]?key)",
+    re.IGNORECASE,
+)
+# A credential: "X-Api-Key", "PRIVATE-TOKEN", "Api-Username"; not "X-Next-Token", "X-Token-Limit".
+_CREDENTIAL = re.compile(
+    r".*(?:key|(?<!next)(?<!next.)(?<!page)(?<!page.)(?<!continuation.)token|secret|passw(?:or)?d|auth|authori[sz]ation"
+    r"|authentication|credentials?|cookie|signature|bearer|jwt|username|(?:api|app|application|client|session)[-_]?id)",
+    re.IGNORECASE,
+)
+# Of the arguments in a query, only these are surely the caller's own.
+_QUERY_CREDENTIAL = re.compile(r"api[-_]?key|access[-_]?token", re.IGNORECASE)
 _PARAMETER_KEYS = {
     *("name", "in", "description", "required", "deprecated", "allowEmptyValue", "style", "explode"),
     *("allowReserved", "schema", "example", "examples", "content", "collectionFormat", "$ref"),
@@ -127,11 +141,16 @@ class ArgumentReader:
     Args:
         schemas: Converts schemas.
         root: The main document's root.
+
+    Attributes:
+        notes: How the user gives what each security scheme adds to a request.
     """
 
     def __init__(self, schemas: Schemas, root: Mapping[str, Any]) -> None:
         self._schemas = schemas
         self._root = root
+        credentials = dict(_credentials(schemas, root))
+        self.notes, self._credentials = [*credentials], {*credentials.values()}
         # By the id of an object, which stays alive beside them.
         self._known: dict[int, tuple[Any, OpenApiParameter | Note]] = {}
         self._flat: dict[int, tuple[Piece, Flat | None]] = {}
@@ -220,10 +239,26 @@ class ArgumentReader:
                     losses[parameter] = None
                 elif parameter.place == "body":
                     body = self._schemas.target(raw)
+                elif reason := self._not_an_argument(parameter, operation.path):
+                    losses[Note(f"parameters.{parameter.name}", reason)] = None
                 else:
                     found[parameter.name, parameter.place] = parameter
         parameters = [one for one in found.values() if one.place != "formData"]
         return parameters, [one for one in found.values() if one.place == "formData"], body
+
+    def _not_an_argument(self, parameter: OpenApiParameter, path: str) -> str:
+        """Why a parameter is the same for every request, or made by the client; empty for an argument."""
+        name, place = parameter.name, parameter.place
+        if place == "header" and _OF_CLIENT.fullmatch(name):
+            return "this header is set by the client"
+        *about, last = words(name) or ("",)
+        # A version is that of the protocol, unless the path has a thing of that name: X-Post-Version.
+        things = {*map(singular, words(path))} - {"api"}
+        if place == "header" and last == "version" and things.isdisjoint(about):
+            return _configured(place, name, parameter.piece.schema.get("default", "…"))
+        named = {"header": _CREDENTIAL, "query": _QUERY_CREDENTIAL}.get(place)
+        is_own = place == "cookie" or (place, name.lower()) in self._credentials
+        return _configured(place, name) if is_own or (named and named.fullmatch(name)) else ""
 
     def _parameter(self, node: Node) -> OpenApiParameter | Note:
         """A parameter, or why it is none."""
@@ -247,8 +282,6 @@ class ArgumentReader:
             return Note("parameters", f"has a name of more than {_LONGEST_NAME} characters")
         if place not in _PLACES:
             return Note(f"parameters.{name}", f"is in none of {', '.join(_PLACES[:4])}")
-        if place == "header" and name.lower() in _CLIENT_HEADERS:
-            return Note(f"parameters.{name}", "this header is set by the client")
         raw, serialization = self._parameter_schema(value)
         piece = self._schemas.piece(Node(raw, node.document), "request")
         schema = dict(piece.schema) if isinstance(piece.schema, dict) else {} if piece.schema else {"not": {}}
@@ -388,6 +421,31 @@ class ArgumentReader:
             if isinstance(name, str):
                 into.required[name] = None
         return True
+
+
+def _credentials(schemas: Schemas, root: Mapping[str, Any]) -> Iterator[tuple[Note, tuple[str, str]]]:
+    """The security schemes of a document, with the place and the name in lower case of what each adds."""
+    components = root.get("components")
+    given = components.get("securitySchemes") if isinstance(components, Mapping) else None
+    for listed in (given, root.get("securityDefinitions")):
+        for key, value in listed.items() if isinstance(listed, Mapping) else ():
+            scheme = schemas.target(Node(value, schemas.references.main)).value
+            if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
+                continue
+            place, name, text = "header", "Authorization", f"{scheme.get('scheme', 'Bearer')} …"
+            if scheme["type"] == "apiKey":
+                place, name, text = str(scheme.get("in")), str(scheme.get("name")), "…"
+            elif scheme["type"] == "basic":
+                text = "Basic …"
+            yield Note(f"securitySchemes.{shown(key)}", _configured(place, name, text)), (place, name.lower())
+
+
+def _configured(place: str, name: str, text: object = "…") -> str:
+    """Where the user gives what is the same for every request."""
+    if place == "query":
+        return f"configuration, no argument: the server adds {shown(name)}=… to the address"
+    header = f"Cookie: {name}={text}" if place == "cookie" else f"{name}: {text}"
+    return f"configuration, no argument: give the server --header {shlex.quote(shown(header))}"
 
 
 def _is_empty_object(body: Body) -> bool:

@@ -71,7 +71,7 @@ class _Import:
         self._arguments = ArgumentReader(self._schemas, self._root)
         self._screen = screen
         self._skipped: list[Skipped] = []
-        self._notes: dict[Note, None] = {}
+        self._notes: dict[Note, None] = dict.fromkeys(self._arguments.notes)
         info = self._root.get("info")
         about = info if isinstance(info, dict) else {}
         title = about.get("title")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -24,7 +23,15 @@ from toolassay.benchmarks.workbench.judge.error_classes import (
     classify_run,
 )
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
-from toolassay.benchmarks.workbench.records import Moment, Row, State, TableState, state_of, table_state
+from toolassay.benchmarks.workbench.records import (
+    Moment,
+    Row,
+    State,
+    TableState,
+    numbered_rows,
+    state_left,
+    state_of,
+)
 from toolassay.benchmarks.workbench.sandbox import JUDGED, Cell, Layout, Sandbox, read_csv
 from toolassay.benchmarks.workbench.sandbox import PUBLISHED as EDITION_2024
 from toolassay.benchmarks.workbench.tasks import Task, parse_list
@@ -59,8 +66,9 @@ class CompatJudge:
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+        self._sandbox = sandbox.watched(overwrites=True)
         self._original = state_of(sandbox)
+        self._rows = {name: numbered_rows(sandbox, layout) for name, layout in _LAYOUTS.items()}
         # A state may have all rows of a table, a quarter of a megabyte; the published tasks fit.
         self._wanted = lru_cache(maxsize=1000)(self._left_by)
 
@@ -95,9 +103,9 @@ class CompatJudge:
 
     def _left_by(self, calls: tuple[str, ...]) -> tuple[State, bool]:
         """The tables that the calls may have changed, by domain, and whether a call counts as failed."""
-        with closing(self._sandbox.fork(overwrites=True)) as sandbox:
+        with self._sandbox.undone() as sandbox:
             domains, failed = replay_changes(sandbox, calls)
-            return {name: table_state(sandbox, _LAYOUTS[name]) for name in domains}, failed
+            return {name: state_left(sandbox, _LAYOUTS[name], self._rows[name]) for name in domains}, failed
 
 
 def _contents(table: TableState) -> tuple[tuple[str, ...], Counter[Row]]:
@@ -123,7 +131,7 @@ def _same(layout: Layout, one: TableState, other: TableState, *, is_ordered: boo
     if not is_ordered:
         rows, others = (Counter(tuple(_folded(row, verbatim)[:-1]) for row in it.rows) for it in (one, other))
         return rows == others
-    return all(
+    return one.rows == other.rows or all(
         a == b or _folded(a, verbatim) == _folded(b, verbatim)
         for a, b in zip(one.rows, other.rows, strict=True)
     )

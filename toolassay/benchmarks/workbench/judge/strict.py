@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -96,7 +95,7 @@ class StrictJudge:
     """
 
     def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+        self._sandbox, self._tried = sandbox, sandbox.watched(overwrites=False)
         self._wanted = lru_cache(maxsize=10_000)(self._changes)
 
     def verdict(self, calls: Iterable[str], answer: tuple[str, ...], *, error: str = "") -> StrictVerdict:
@@ -118,7 +117,7 @@ class StrictJudge:
         )
 
     def _changes(self, calls: tuple[str, ...]) -> Counter[StateChange]:
-        with closing(self._sandbox.fork(overwrites=False)) as sandbox:
+        with self._tried.undone() as sandbox:
             if domains := replay_changes(sandbox, calls).domains:
                 # SQL in a user's tools does not say which tables it changes.
                 judged = domains if sandbox.toolset is None else None

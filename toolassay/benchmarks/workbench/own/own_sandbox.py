@@ -327,6 +327,16 @@ class OwnSandbox(Sandbox):
         """An independent copy; `overwrites` has no meaning here."""
         return OwnSandbox(self.image(), self._place)
 
+    def watched(self, *, overwrites: bool) -> OwnSandbox:
+        """Itself: SQL of tools does not say which rows it changes."""
+        return self
+
+    @contextmanager
+    def undone(self) -> Iterator[OwnSandbox]:
+        """A copy for the block."""
+        with closing(self.fork()) as copy:
+            yield copy
+
     def close(self) -> None:
         """Free the memory of the database. The sandbox cannot be used afterwards."""
         self.connection.release()
