@@ -27,13 +27,14 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from toolassay import evaluate, infer
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import items_path, read_table
+from toolassay.extras import import_numpy
 from toolassay.metrics.significance import LEVEL, PairTests, compare_all, compare_pairs, holm, mcnemar_p
 
 if TYPE_CHECKING:
@@ -164,27 +165,29 @@ def settings(models: int) -> dict[str, Setting]:
     }
 
 
-def abilities_of(means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The abilities with which the mean chance over items of all difficulties is the wanted one."""
+@cache
+def mean_chances() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Abilities, and the mean chance that a model of each has over items of all difficulties."""
     import numpy as np
     from scipy.special import expit
     from scipy.stats import norm
 
     difficulties = norm.ppf((np.arange(2_000) + 0.5) / 2_000, scale=DIFFICULTY)
     abilities = np.linspace(-6, 6, 481)
-    chances = expit(abilities[:, None] - difficulties).mean(axis=1)
-    return np.interp(means, chances, abilities)
+    return abilities, expit(abilities[:, None] - difficulties).mean(axis=1)
 
 
 def drawn_scores(setting: Setting, generator: np.random.Generator) -> NDArray[np.float64]:
     """The scores of the models on the items, shape (items, models)."""
+    import numpy as np
     from scipy.special import expit
 
     shape = ITEMS, len(setting.means)
     difficulty = generator.normal(0, DIFFICULTY, size=(ITEMS, 1))
     if setting.spread is not None:
         return setting.means - 0.1 * difficulty + generator.normal(0, setting.spread, size=shape)
-    chances = expit(abilities_of(setting.means) - difficulty)
+    abilities, chances_of_all = mean_chances()
+    chances = expit(np.interp(setting.means, chances_of_all, abilities) - difficulty)
     return (generator.random(shape) < chances).astype(float)
 
 
@@ -214,6 +217,7 @@ class Ranked(NamedTuple):
 
 def count_statements(name: str, models: int, sets: range) -> Ranked:
     """Rank made-up models of a setting; each set has a seed of its own."""
+    import_numpy()  # with one thread, since a process runs on each core
     import numpy as np
 
     setting, found = settings(models)[name], Counter[str]()

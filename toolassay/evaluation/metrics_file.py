@@ -41,7 +41,7 @@ def read_signature(text: str) -> dict[str, str]:
 
 STRICT_MODE = "strict-3"
 """The part `mode` of signatures: strict scores are means over all trials. In earlier versions ("strict-2", or
-without that part) they were of the first trial, but for CLASSic."""
+without that part) they were of the first trial, unless the benchmark measures agreement between trials."""
 EDITION = "edition"
 """The signature part of benchmarks with several editions, whose scores are not comparable."""
 # Signature parts that may differ between models, or between versions that score the same tasks.

@@ -216,7 +216,7 @@ def compare_all(
     >>> import numpy as np
     >>> good, poor = np.ones(30), np.zeros(30)
     >>> tests = compare_all(np.column_stack([good, good, poor]), resamples=999)
-    >>> tests.p[0, 1], bool(tests.adjusted[0, 2] < 0.05)
+    >>> float(tests.p[0, 1]), bool(tests.adjusted[0, 2] < 0.05)
     (1.0, True)
     """
     import numpy as np

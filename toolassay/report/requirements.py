@@ -58,7 +58,7 @@ class Requirement:
             UsageError: It is malformed, or names an unknown quantity.
 
         >>> Requirement.parse("side_effects <= 2%")
-        Requirement(name='side_effects', is_most=True, is_strict=False, bound=0.02)
+        Requirement(name='side_effects', is_most=True, is_strict=False, bound=0.02, tool='')
         """
         found = _RULE.fullmatch(text)
         if found is None:
