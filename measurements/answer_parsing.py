@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from json_repair import repair_json
 
-from toolassay.answers import read_answer
+from toolassay.models.json_answers import read_answer
 
 Plan = dict[str, Any]
 Corruption = Callable[[Plan, random.Random], str]

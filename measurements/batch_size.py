@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolassay.files import read_json_lines, write_json_lines
+from toolassay.files.data_files import read_json_lines, write_json_lines
 from toolassay.testkit import FakeServer
 
 ROOT = Path(__file__).resolve().parents[1]

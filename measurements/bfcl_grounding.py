@@ -26,8 +26,8 @@ from measurements.planted_defects.kinds.wrong_slot import FORMS
 from measurements.planted_defects.samples import DataSet
 from toolassay.gates.gate import Background, Finding, state_of
 from toolassay.gates.grounding import GroundingGate
-from toolassay.gold import Gold
-from toolassay.tools import ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import ToolLibrary
 
 _TYPES = {"dict": "object", "float": "number", "tuple": "array"}
 

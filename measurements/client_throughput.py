@@ -33,13 +33,13 @@ from aiohttp import web
 
 from toolassay.benchmarks.taskbench.inference import PARAMETERS, read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
+from toolassay.console.tables import Table
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.models.options import ClientName
 from toolassay.runs import Journal
 from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress
 from toolassay.runs.runner import Loop, run_items
-from toolassay.tables import Table
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = 1_600  # bytes of an answer

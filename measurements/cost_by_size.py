@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.files import read_json_lines, write_json_lines
+from toolassay.files.data_files import read_json_lines, write_json_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 START = 10

@@ -28,8 +28,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.dataset import read_labels
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import read_labels
 from toolassay.variety.near_duplicates import (
     NO_PLAN,
     Item,

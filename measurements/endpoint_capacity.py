@@ -17,9 +17,9 @@ from multiprocessing.connection import Connection
 
 from aiohttp import web
 
+from toolassay.console.tables import Table
 from toolassay.models import ChatRequest, ModelOptions, create_model
 from toolassay.runs.runner import Loop, run_items
-from toolassay.tables import Table
 
 ANSWER = json.dumps({"choices": [{"message": {"content": "{}"}, "finish_reason": "stop"}]}).encode()
 

@@ -26,11 +26,11 @@ from measurements.gold_agent import GoldModel, executed_workplace, gold_calls
 from toolassay import SILENT, Budget, evaluate, execute, infer
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.benchmarks.workbench.workplace_environment import WorkplaceExecution
+from toolassay.console.tables import Table
 from toolassay.errors import ToolassayError
 from toolassay.executors.mcp import McpExecution
-from toolassay.files import read_json, read_json_lines, write_json_lines
+from toolassay.files.data_files import read_json, read_json_lines, write_json_lines
 from toolassay.models import ModelOptions
-from toolassay.tables import Table
 from toolassay.testkit import FakeServer
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -16,9 +16,9 @@ from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_environment import WorkplaceExecution
-from toolassay.calls.execution_record import FILE, read_executions
-from toolassay.files import read_json_lines, write_json, write_json_lines
+from toolassay.files.data_files import read_json_lines, write_json, write_json_lines
 from toolassay.models import ToolCall
+from toolassay.plans.execution_record import FILE, read_executions
 from toolassay.serving.completions import Received, Reply, text_of
 from toolassay.stages.import_tools import import_tools
 

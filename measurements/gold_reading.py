@@ -15,8 +15,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from toolassay.console.tables import Table
 from toolassay.metrics.confidence_interval import proportion_interval
-from toolassay.tables import Table
 
 HERE = Path(__file__).resolve().parent
 ASKED = 12

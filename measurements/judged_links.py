@@ -18,10 +18,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from toolassay.console.tables import Table
 from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, Dependency, fields_of
 from toolassay.graph.derive import derive_dependencies
-from toolassay.tables import Table
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 def graph_of(path: Path) -> dict[tuple[str, str], Dependency]:

@@ -14,7 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from toolassay.tables import Table
+from toolassay.console.tables import Table
 from toolassay.testkit import FakeServer
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"

@@ -51,7 +51,7 @@ def ours(folder: Path, kind: str, samples: int, seed: int) -> dict[str, float]:
     """Seconds of each step, from the tool file to the last sample."""
     from toolassay.graph import ToolGraph
     from toolassay.sampling import Sampler
-    from toolassay.tools import ToolLibrary
+    from toolassay.tools.library import ToolLibrary
 
     watch = Watch()
     library = watch("load tools", lambda: ToolLibrary.load(folder / "tool_desc.json"))
@@ -97,7 +97,7 @@ def published_way(folder: Path, kind: str, samples: int, seed: int) -> dict[str,
 
 def load(folder: Path, kind: str, samples: int, seed: int) -> dict[str, float]:
     """Seconds of loading a folder with tools and a graph, and of one sample."""
-    from toolassay.data_folder import DataFolder
+    from toolassay.records.data_folder import DataFolder
     from toolassay.sampling import Sampler
 
     watch = Watch()
@@ -129,7 +129,7 @@ def write_listed(folder: Path, kind: str, tools: int, links: int, seed: int) -> 
     """A data folder with random links, at most one for each pair of tools."""
     from toolassay.graph import ToolGraph
     from toolassay.graph.links import ListedLinks, NumberedLink
-    from toolassay.tools import ToolLibrary
+    from toolassay.tools.library import ToolLibrary
 
     write_tools(folder, kind, tools, seed)
     library = ToolLibrary.load(folder / "tool_desc.json")
@@ -207,7 +207,7 @@ def print_verdict(
     heads: Sequence[str], rows: Sequence[Sequence[str]], limits: tuple[float, float], kept: bool
 ) -> int:
     """Print the table; the exit code says whether the limits were kept."""
-    from toolassay.tables import Table  # late: it would count for the memory of a row
+    from toolassay.console.tables import Table  # late: it would count for the memory of a row
 
     print(Table(heads, rows, f"ll{'r' * (len(heads) - 2)}").markdown())
     print(f"\nLimits of {limits[0]:.0f} s and {limits[1]:,.0f} MB {'kept' if kept else 'NOT kept'}.")

@@ -26,8 +26,8 @@ from pathlib import Path
 from mcp_servers import command_of
 from mcp_servers.install import NODE_FOLDER
 
-from toolassay.files import read_json, read_json_lines
-from toolassay.tables import Table
+from toolassay.console.tables import Table
+from toolassay.files.data_files import read_json, read_json_lines
 
 HEADS = (
     "server",

@@ -22,11 +22,11 @@ from pathlib import Path
 
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import SILENT
+from toolassay.console.tables import Table
 from toolassay.engines import OneProcess
 from toolassay.evaluation.evaluation import ScoringSettings
-from toolassay.screen import SILENT
-from toolassay.tables import Table
+from toolassay.records.data_folder import DataFolder
 
 BUNDLED = Path(__file__).resolve().parent.parent / "data_multimedia"
 MOST_SECONDS, MOST_MEGABYTES = 300, 2000

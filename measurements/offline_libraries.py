@@ -21,15 +21,15 @@ from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker
 
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError
-from toolassay.files import read_json_lines
-from toolassay.screen import Screen
+from toolassay.files.data_files import read_json_lines
+from toolassay.records.data_folder import DataFolder
 from toolassay.stages.check import check
 from toolassay.stages.generate import generate
 from toolassay.stages.graph import build_graph
 from toolassay.stages.release import format_data
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 HEADER = (
     "| library | tools | need a model | links | samples | schema violations "

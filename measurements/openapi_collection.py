@@ -61,7 +61,7 @@ def is_recursive(root: Mapping[str, Any]) -> bool:
 
 def import_one(path: Path, connection: Any) -> None:
     """Import a document and send what was measured; runs in a process of its own."""
-    from toolassay.files import atomic_writer, write_json, write_nodes
+    from toolassay.files.data_files import atomic_writer, write_json, write_nodes
     from toolassay.importers.intake import take_in
     from toolassay.importers.openapi import IMPORTER, OpenApiOptions
 

@@ -24,7 +24,7 @@ from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 METRICS = ("f1", "ed", "link", "argument", "rouge")
 TOLERANCE = 1e-9

@@ -15,8 +15,8 @@ from collections import Counter
 from pathlib import Path
 
 from toolassay import SILENT, execute
-from toolassay.calls.execution_record import FILE, read_executions
-from toolassay.tables import Table
+from toolassay.console.tables import Table
+from toolassay.plans.execution_record import FILE, read_executions
 
 _ENDS = ("ran", "failed")
 _FILES = ("data.json", "tool_desc.json", "graph_desc.json", "benchmark.json")

@@ -96,7 +96,7 @@ def derived(document: Path) -> tuple[list[Pair], set[str]]:
     from toolassay.graph.derive import derive_dependencies
     from toolassay.importers.intake import take_in
     from toolassay.importers.openapi import IMPORTER, OpenApiOptions
-    from toolassay.tools import ToolLibrary
+    from toolassay.tools.library import ToolLibrary
 
     nodes = take_in(IMPORTER.name, IMPORTER.read(str(document), OpenApiOptions())).nodes
     library = ToolLibrary.from_json({"nodes": list(nodes)})
@@ -162,7 +162,7 @@ def draw(curves: Sequence[Curve], gold: set[Pair], path: Path) -> None:
 
 def cut(path: Path, number: int, folder: Path) -> int:
     """Write the first tools of a file to a folder; returns how many."""
-    from toolassay.files import atomic_writer, write_nodes
+    from toolassay.files.data_files import atomic_writer, write_nodes
 
     nodes = json.loads(path.read_text(encoding="utf-8"))["nodes"][:number]
     with atomic_writer(folder / "tool_desc.json") as stream:
@@ -224,7 +224,7 @@ def size(options: argparse.Namespace) -> int:
 def links(options: argparse.Namespace) -> int:
     """Print precision and recall of derived links against those of a published graph, by least score."""
     from toolassay.graph.derive import derive_dependencies
-    from toolassay.tools import ToolLibrary
+    from toolassay.tools.library import ToolLibrary
 
     library = ToolLibrary.load(options.tool_desc)
     listed = json.loads(options.graph_desc.read_text(encoding="utf-8"))["links"]

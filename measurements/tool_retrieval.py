@@ -18,10 +18,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from toolassay.files import read_json_lines
-from toolassay.retrieval import Bm25
-from toolassay.tables import Table
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.console.tables import Table
+from toolassay.files.data_files import read_json_lines
+from toolassay.prompts.retrieval import Bm25
+from toolassay.tools.library import Tool, ToolLibrary
 
 KS = (5, 10, 20, 50, 100)
 

@@ -26,8 +26,8 @@ from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
-from toolassay.files import read_json_lines
-from toolassay.tables import Table
+from toolassay.console.tables import Table
+from toolassay.files.data_files import read_json_lines
 
 PLACE = "predictions_agents"
 

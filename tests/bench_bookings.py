@@ -8,11 +8,11 @@ from typing import Any
 
 from builders import imported_tool, write_labels
 
-from toolassay.files import write_json, write_json_lines
+from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import FieldPair
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _BENCH = {"type": "object", "properties": {"id": {"type": "string"}, "price": {"type": "number"}}}
 TOOLS = {

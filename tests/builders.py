@@ -17,7 +17,7 @@ from typing import Any
 
 from toolassay import build_graph
 from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
-from toolassay.files import read_json, write_json, write_json_lines
+from toolassay.files.data_files import read_json, write_json, write_json_lines
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.testkit import FakeServer
 

@@ -8,9 +8,9 @@ from typing import Any
 from builders import tool_desc
 
 from toolassay.gates.gate import Background
-from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import ToolLibrary
 
 YES = "Both calls are needed.\nExecutable: yes\nCorrect: yes"
 NO = "The picture is not described.\nExecutable: yes\nCorrect: no"

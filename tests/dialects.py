@@ -7,7 +7,7 @@ from typing import Any
 
 from builders import DATA
 
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 
 Complaint = Callable[[Mapping[str, Any]], tuple[int, Any] | None]
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from toolassay.screen import Screen
+from toolassay.console.screen import Screen
 from toolassay.stages.verify import verify
 
 

@@ -9,7 +9,7 @@ from builders import imported_tool
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import FieldPair
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

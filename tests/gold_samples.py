@@ -8,8 +8,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.plans.call_plan import Argument, Call, CallPlan
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 RESOURCE = ToolLibrary(
     [

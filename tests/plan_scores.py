@@ -11,7 +11,7 @@ from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 def evaluate_predictions(

@@ -12,13 +12,13 @@ from builders import tool_desc
 from running import write_lines
 
 from toolassay.gates.gate import Background, Finding, Gate
-from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
+from toolassay.plans.gold import Gold
 from toolassay.review.decision import RequestedDecision, ReviewStore
 from toolassay.review.samples import read_samples
 from toolassay.review.server import ReviewServer
 from toolassay.review.session import AfterAction, Findings, Session
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 HOSTILE = "<img src=x onerror=\"alert('seen')\"><script>window.seen = 1</script>"
 

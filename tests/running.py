@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from toolassay.cli.main import cli, load, run
-from toolassay.locks import remove_temporaries
+from toolassay.files.locks import remove_temporaries
 from toolassay.models.options import DOTENV
 from toolassay.testkit import FakeServer
 

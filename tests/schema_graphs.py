@@ -7,7 +7,7 @@ from typing import Any
 from builders import imported_tool
 
 from toolassay.graph import Dependency, FieldPair, ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _TEXT = {"type": "string"}
 _NUMBER = {"type": "integer"}

@@ -11,9 +11,9 @@ from running import lines_of
 
 from toolassay import format_data, generate
 from toolassay.benchmarks.workbench.workplace_stages import generate_workbench
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import read_labels, reference_index, shape_of
 from toolassay.graph import ToolGraph
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import read_labels, reference_index, shape_of
 
 NAMES = ("huggingface", "multimedia", "dailylifeapis")
 

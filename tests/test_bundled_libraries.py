@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from toolassay.data_folder import DataFolder
 from toolassay.graph import ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import ToolLibrary
 
 ROOT = Path(__file__).parents[1]
 # A parameter may be described in the same few words by anybody ("the date"); a sentence may not.

@@ -127,7 +127,7 @@ def test_the_package_keeps_its_contracts(root: Path) -> None:
 @pytest.mark.parametrize(
     ("module", "text", "contract"),
     [
-        ("files.py", "def late() -> None:\n    import toolassay.cli.main", LAYERS),
+        ("files/locks.py", "def late() -> None:\n    import toolassay.cli.main", LAYERS),
         ("a_room_without_a_layer.py", "", LAYERS),
         ("benchmarks/taskbench/indirect.py", "import toolassay.benchmarks.classic.indirect", BENCHMARKS),
         ("benchmarks/classic/commands.py", AGENTS, BENCHMARKS),
@@ -168,7 +168,7 @@ def test_heavy_libraries_are_imported_late(root: Path) -> None:
     ],
 )
 def test_what_runs_at_import_time_is_found(root: Path, planted: str) -> None:
-    files = (root / "toolassay" / "files.py").read_text(encoding="utf-8")
+    files = (root / "toolassay" / "files" / "locks.py").read_text(encoding="utf-8")
     assert not heavy_imports(files)
     assert [found.split()[-1] for found in heavy_imports(f"{files}\n{planted}\n")] == ["torch"]
 

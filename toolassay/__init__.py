@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from toolassay.benchmarks.classic.importing import import_classic as import_classic
     from toolassay.benchmarks.taskbench.importing import import_taskbench as import_taskbench
     from toolassay.cli.screen import SCREEN as SCREEN
+    from toolassay.console.screen import SILENT as SILENT
     from toolassay.graph.edits import Edit as Edit
     from toolassay.link_proposals import ProposeOptions as ProposeOptions
     from toolassay.link_proposals.schema_links import LinkOptions as LinkOptions
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from toolassay.runs.settings import Limits as Limits
     from toolassay.runs.settings import ModelSettings as ModelSettings
     from toolassay.runs.settings import RunChoices as RunChoices
-    from toolassay.screen import SILENT as SILENT
     from toolassay.stages.calibrate import calibrate as calibrate
     from toolassay.stages.check import check as check
     from toolassay.stages.compare import compare as compare
@@ -65,7 +65,7 @@ _NAMES = {
     "link_proposals.schema_links": "LinkOptions",
     "runs.budget": "Budget",
     "runs.settings": "Limits ModelSettings RunChoices",
-    "screen": "SILENT",
+    "console.screen": "SILENT",
     "stages.calibrate": "calibrate",
     "stages.check": "check",
     "stages.compare": "compare",

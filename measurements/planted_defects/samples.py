@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolassay.dataset import repository_form
+from toolassay.records.dataset import repository_form
 
 Record = dict[str, Any]
 

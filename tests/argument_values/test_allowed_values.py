@@ -10,7 +10,7 @@ from toolassay.argument_values.drawn_values import draw_arguments
 from toolassay.argument_values.places import allowed_range, allowed_values, quoted_in
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 
 def drawn(entry: dict[str, Any]) -> set[str]:

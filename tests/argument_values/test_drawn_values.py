@@ -20,7 +20,7 @@ from toolassay.argument_values.drawn_values import (
     matching_text,
 )
 from toolassay.argument_values.places import FedArgument, as_text
-from toolassay.tools import Tool
+from toolassay.tools.library import Tool
 
 DRAWS = 30
 TEXT = {"type": "string"}

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from toolassay.backinstruct.format import format_data
-from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import write_json, write_json_lines
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.files.data_files import write_json, write_json_lines
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [Tool("a", outputs=("text",), inputs=("text",)), Tool("b", inputs=("text",), outputs=("text",))]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from toolassay.backinstruct.critics import verdicts_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import RawSample
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from toolassay.backinstruct.prompt import REQUIRED, BackInstructPrompt
-from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.graph import DependencyType, Link
-from toolassay.prompt_templates import read_template
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.prompts.templates import read_template
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [Tool("rent_power_tool", "Rents a tool.", parameters=(Parameter("day"),)), Tool("b", inputs=("text",))]

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from toolassay.answers import ECHO
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
 from toolassay.backinstruct.records import raw_sample, read_raw, sample_id
-from toolassay.dataset import Sample
-from toolassay.files import write_json_lines
+from toolassay.files.data_files import write_json_lines
 from toolassay.graph import DependencyType
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.models.json_answers import ECHO
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", inputs=("text",))])
 SAMPLE = Sample(5, 7, "single", ("a",), ())

@@ -10,10 +10,10 @@ from schema_graphs import CINEMA
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import BackInstructPrompt, read_instruction
 from toolassay.backinstruct.records import raw_sample
-from toolassay.dataset import Sample
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.writer.instruction import write_instruction
-from toolassay.prompt_templates import Wording
+from toolassay.prompts.templates import Wording
+from toolassay.records.dataset import Sample
 
 SAMPLE = Sample(
     0,

@@ -12,9 +12,9 @@ from running import Finished, inside
 from wheels import installed
 
 from toolassay.benchmarks.registry import benchmark_of, benchmarks
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
+from toolassay.files.data_files import write_json, write_json_lines
+from toolassay.records.data_folder import DataFolder
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.infer import infer

@@ -16,12 +16,12 @@ from running import inside, lines_of
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.taskbench.item_details import drawn_plans
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
-from toolassay.calls.execution_record import Change, ExecutedCall, Execution, StateSummary
-from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import DrawnPlan, ItemAnswer, Section, confused, drawn_in_order
-from toolassay.files import write_json_lines
-from toolassay.normalised_plan import PlanReader
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.files.data_files import write_json_lines
+from toolassay.plans.execution_record import Change, ExecutedCall, Execution, StateSummary
+from toolassay.plans.normalised_plan import PlanReader
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import Tool, ToolLibrary
 
 READER = PlanReader(ToolLibrary([Tool(name, "", ("text",), ("text",)) for name in "abc"]), "resource")
 

@@ -12,7 +12,7 @@ from film_graphs import film_library
 from running import process
 
 from toolassay import build_graph
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.graph import ToolGraph
 
 if TYPE_CHECKING:

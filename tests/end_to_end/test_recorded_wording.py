@@ -13,9 +13,10 @@ import pytest
 from builders import chat_folder, data_folder, running_server, workbench_folder
 from running import lines_of, started
 
-from toolassay import generate, infer, prompt_templates, verify
+from toolassay import generate, infer, verify
 from toolassay.benchmarks.workbench.agents import prompt
 from toolassay.models import ModelOptions
+from toolassay.prompts import templates
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
@@ -25,8 +26,8 @@ NEW = "(reworded) "
 
 def reword(patch: pytest.MonkeyPatch) -> None:
     """Change every template and fixed text of the package."""
-    shipped = prompt_templates.template_file
-    patch.setattr(prompt_templates, "template_file", lambda *place: NEW + shipped(*place))
+    shipped = templates.template_file
+    patch.setattr(templates, "template_file", lambda *place: NEW + shipped(*place))
     for name in ("_SITUATION", "REACT"):
         patch.setattr(prompt, name, NEW + getattr(prompt, name))
 

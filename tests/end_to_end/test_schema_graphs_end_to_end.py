@@ -8,8 +8,8 @@ from pathlib import Path
 from running import inside, lines_of
 from schema_graphs import CINEMA, cinema_tools
 
-from toolassay.files import write_json
-from toolassay.output_paths import EACH, parse_reference
+from toolassay.files.data_files import write_json
+from toolassay.tools.output_paths import EACH, parse_reference
 
 SIZES = ("--size_weights", "2=1,3=1,4=1")
 

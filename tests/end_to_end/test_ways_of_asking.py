@@ -18,20 +18,20 @@ from running import inside, lines_of
 
 from toolassay import evaluate, execute, infer, verify
 from toolassay.benchmarks.registry import benchmark_of
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import SILENT, Screen
+from toolassay.console.tables import Cell
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import TrajectoryFigures
 from toolassay.executors.executor import TOGETHER
 from toolassay.executors.mcp import McpExecution
 from toolassay.models import ModelOptions, ToolCall
+from toolassay.records.data_folder import DataFolder
 from toolassay.report.axes import by_outcome
 from toolassay.runs.budget import Budget
-from toolassay.screen import SILENT, Screen
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.export import export_trajectories
 from toolassay.stages.leaderboard import ScoredFolder, leaderboard
 from toolassay.stages.report import write_report
-from toolassay.tables import Cell
 
 REQUEST = "Which note of Liam Ortega is there? Rename it to Canoe repair."
 GOLD = {

@@ -13,10 +13,10 @@ from dask_workers import DaskWorkers, KillsAWorker
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring import scorer
-from toolassay.data_folder import DataFolder
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import ScoringSettings
+from toolassay.records.data_folder import DataFolder
 
 pytest.importorskip("distributed")
 dask_cluster = pytest.importorskip("toolassay.engines.dask_cluster")

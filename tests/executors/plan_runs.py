@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, references
-from toolassay.calls.execution_record import Execution
-from toolassay.data_folder import DataFolder
 from toolassay.executors.executor import CallLimits, ExecutionContext, Executor, OpenExecutor
 from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, recorded_execution, run_plans
+from toolassay.plans.call_plan import Argument, Call, CallPlan, references
+from toolassay.plans.execution_record import Execution
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.journal import Journal
 from toolassay.runs.runner import Loop
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 LIMITS = CallLimits(seconds=20, result_bytes=100_000, memory_bytes=2**29)

@@ -15,11 +15,11 @@ from mcp_servers.forgetful import forgetful
 from plan_runs import WRITES, executed, library_of, opened, planned, run_with
 from running import files_below
 
-from toolassay.calls.execution_record import Execution
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallLimits, CallResult, Refusal
 from toolassay.executors.mcp import EXECUTOR, _ListedTool, _result
 from toolassay.executors.plan_run import RunRules
+from toolassay.plans.execution_record import Execution
 
 pytestmark = pytest.mark.usefixtures("temporary_files")
 

@@ -12,10 +12,10 @@ import pytest
 from mcp_servers import command_of, is_running
 from plan_runs import LIMITS, WRITES, executed, planned
 
-from toolassay.calls.execution_record import Execution
 from toolassay.executors.executor import CallLimits
 from toolassay.executors.mcp import EXECUTOR
 from toolassay.executors.plan_run import TRIES, RunRules
+from toolassay.plans.execution_record import Execution
 
 pytestmark = pytest.mark.usefixtures("temporary_files")
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome, StateSummary
 from toolassay.executors.outcome import OutcomeVerdict, judge
 from toolassay.executors.workspace import changes_of, state_of
+from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome, StateSummary
 
 NEW = {"b": {"before": None, "after": 1}}
 OTHER = {"b": {"before": None, "after": 2}}

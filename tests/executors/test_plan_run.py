@@ -15,7 +15,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_runs import WRITES, library_of, planned, run_with
 
-from toolassay.calls.execution_record import ExecutedCall
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -32,9 +31,10 @@ from toolassay.executors.plan_run import (
     run_plans,
     with_mistake,
 )
+from toolassay.plans.execution_record import ExecutedCall
 from toolassay.runs.journal import Journal
 from toolassay.runs.runner import Loop
-from toolassay.tools import Parameter, Tool
+from toolassay.tools.library import Parameter, Tool
 
 Answer = Callable[[str, Mapping[str, Any], int], Any]
 

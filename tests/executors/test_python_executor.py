@@ -14,11 +14,11 @@ from mcp_servers import is_running
 from plan_runs import LIMITS, WRITES, executed, library_of, opened, planned, run_with
 from running import environment, files_below, wait_until
 
-from toolassay.calls.execution_record import Execution
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallLimits
 from toolassay.executors.plan_run import TRIES, RunRules
 from toolassay.executors.python import EXECUTOR
+from toolassay.plans.execution_record import Execution
 
 pytestmark = pytest.mark.usefixtures("temporary_files")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments
-from toolassay.output_paths import Part, Reference, reference_text
+from toolassay.tools.output_paths import Part, Reference, reference_text
 
 scalars = (
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()

@@ -13,8 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from result_schemas import schemas
 
-from toolassay.argument_schemas import ArgumentValidator
-from toolassay.data_folder import DataFolder
 from toolassay.executors import SimulateExecutor
 from toolassay.executors.executor import (
     CallLimits,
@@ -25,8 +23,10 @@ from toolassay.executors.executor import (
     OpenExecutor,
     Refusal,
 )
-from toolassay.tool_results import is_refusal
-from toolassay.tools import Tool, ToolLibrary, parameters_of
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.argument_schemas import ArgumentValidator
+from toolassay.tools.library import Tool, ToolLibrary, parameters_of
+from toolassay.tools.results import is_refusal
 
 CUSTOMER = {
     "type": "object",

@@ -10,14 +10,14 @@ from typing import Any
 import msgspec
 from running import lines_of, write_lines
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Names, plan_of
-from toolassay.calls.execution_record import FILE, ExecutedCall, Execution
-from toolassay.dataset import RequestId
 from toolassay.exporters.executed_results import PlanResults, RefusedCall
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType
-from toolassay.output_paths import EACH, parse_reference
-from toolassay.tools import ToolLibrary
+from toolassay.plans.call_plan import Argument, Call, CallPlan, Names, plan_of
+from toolassay.plans.execution_record import FILE, ExecutedCall, Execution
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import RequestId
+from toolassay.tools.library import ToolLibrary
+from toolassay.tools.output_paths import EACH, parse_reference
 
 
 def resolved(value: Any, results: Mapping[int, Any]) -> Any:

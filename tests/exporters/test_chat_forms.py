@@ -16,8 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolassay.calls.call_plan import VALID_NAME, CallPlan, Names, plan_of, references
-from toolassay.dataset import reference_index
 from toolassay.exporters.formats import (
     Chats,
     ChatStyle,
@@ -27,8 +25,10 @@ from toolassay.exporters.formats import (
     plan_of_row,
     row_of,
 )
-from toolassay.gold import Gold
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.plans.call_plan import VALID_NAME, CallPlan, Names, plan_of, references
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import reference_index
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 styles = st.builds(
     ChatStyle,

@@ -21,10 +21,10 @@ from jinja2 import Template, TemplateError
 from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from toolassay.calls.call_plan import CallPlan, plan_of
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.formats import Chats, ChatStyle, chat_of
-from toolassay.gold import Gold
+from toolassay.plans.call_plan import CallPlan, plan_of
+from toolassay.plans.gold import Gold
 
 TEMPLATES = Path(__file__).parent / "templates"
 NAMES = ("hermes", "llama", "mistral")

@@ -13,11 +13,11 @@ from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
 from toolassay import evaluate, export, infer, split
-from toolassay.calls.call_plan import plan_of
 from toolassay.exporters.formats import FORMATS, Format, plan_of_row, row_of
-from toolassay.gold import Gold
-from toolassay.splits import SplitFile
+from toolassay.plans.call_plan import plan_of
+from toolassay.plans.gold import Gold
 from toolassay.stages.export import export_trajectories
+from toolassay.variety.splits import SplitFile
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.calls.call_plan import Call, CallPlan
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
 from toolassay.exporters.formats import (
     Chats,
@@ -23,6 +22,7 @@ from toolassay.exporters.formats import (
     row_of,
     turns_of,
 )
+from toolassay.plans.call_plan import Call, CallPlan
 
 CHATS = Chats(TEMPORAL, "temporal")
 _results = st.sampled_from([7, 2.5, True, "done", "", [1, 2], {"id": 4, "note": "späte <node-9>"}])

@@ -13,7 +13,7 @@ from gold_samples import TEMPORAL, label, named, write_folder
 from msgspec.structs import replace
 from running import inside, lines_of
 
-from toolassay.calls.execution_record import ExecutedCall, Execution
+from toolassay.plans.execution_record import ExecutedCall, Execution
 
 
 @pytest.fixture

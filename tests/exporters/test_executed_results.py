@@ -14,11 +14,11 @@ from executions import execution_of, write_executions
 from gold_samples import TEMPORAL
 from msgspec.structs import replace
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
 from toolassay.errors import UsageError
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
-from toolassay.tools import ToolLibrary
+from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit
+from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome
+from toolassay.tools.library import ToolLibrary
 
 CALLS = (Call("pay", (Argument("amount", 3),)), Call("book", (Argument("seats", "<node-0>.left"),)))
 PLAN = CallPlan("1", "Pay, then book.", (), CALLS, ((0, 1),), nodes=(1, 0))

@@ -9,10 +9,10 @@ import msgspec
 from builders import imported_tool
 from executions import calls_of
 
-from toolassay.calls.call_plan import FunctionSchema, Names, function_of, plan_of
 from toolassay.exporters.formats import Chats, ChatStyle, chat_of
-from toolassay.gold import Gold
-from toolassay.tools import ToolLibrary
+from toolassay.plans.call_plan import FunctionSchema, Names, function_of, plan_of
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import ToolLibrary
 
 
 def label(**values: Any) -> dict[str, Any]:

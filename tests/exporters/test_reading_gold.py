@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label, named
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, plan_of
-from toolassay.gold import Gold
+from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, plan_of
+from toolassay.plans.gold import Gold
 
 
 def resource(value: dict[str, Any]) -> CallPlan:

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.gates.gate import Background, Finding, Gate
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import Tool, ToolLibrary
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS: dict[str, DependencyType] = {

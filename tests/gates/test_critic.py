@@ -9,9 +9,9 @@ from checking import background, gold
 from toolassay.backinstruct.teacher_review import read_review
 from toolassay.gates.critic import Knowledge, critic_prompt, critique_of
 from toolassay.gates.rubric import CRITERIA, read_rubric
-from toolassay.gold import Gold
 from toolassay.live_values.results import SeenCall
 from toolassay.offline.critic import answer, review
+from toolassay.plans.gold import Gold
 from toolassay.serving.offline_answers import PromptReader
 
 

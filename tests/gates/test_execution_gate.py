@@ -8,10 +8,10 @@ from checking import background, gold, label
 from msgspec.structs import replace
 from running import inside, lines_of, write_lines
 
-from toolassay.calls.call_plan import plan_of
-from toolassay.calls.execution_record import ExecutedCall, Execution, Outcome
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.gate_pipeline import ExecutionGate
+from toolassay.plans.call_plan import plan_of
+from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome
 
 REFUSED = ExecutedCall(1, "Captioner", {}, None, "no such picture")
 DESCRIBED = ExecutedCall(1, "Captioner", {}, "a red fox")

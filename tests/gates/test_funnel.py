@@ -9,7 +9,7 @@ from toolassay.gates import gate_pipeline
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import STATES, Finding, State
 from toolassay.gates.gate_pipeline import GateFunnel, Inspection, funnel_page, inspect, kind_of
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 
 NAMES = ("one", "two", "three")
 

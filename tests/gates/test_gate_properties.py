@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_libraries import BARE, FOLDERS, OFFICE, ROOT, STUDIO, background_of, label, named
 
-from toolassay.dataset import read_labels
 from toolassay.gates.gate import STATES, Background, Gate
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate
-from toolassay.gold import Gold
-from toolassay.tools import ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import read_labels
+from toolassay.tools.library import ToolLibrary
 
 DIFFICULT = Background(ToolLibrary.from_json(difficult_tools()), "temporal")
 BACKGROUNDS = (STUDIO, OFFICE, BARE, DIFFICULT)

@@ -10,12 +10,12 @@ from builders import workshop_tools
 from small_libraries import check, label, named, told
 
 from toolassay.errors import UsageError
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 WORKSHOP = Background(ToolLibrary.from_json(workshop_tools()), "temporal")
 GATE = SchemaGate(WORKSHOP)

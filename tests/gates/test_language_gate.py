@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.language_gate import LanguageGate, language_findings
-from toolassay.gold import Gold
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 PARAMETERS = (Parameter("check_in_date"), Parameter("room"), Parameter("roomType"))
 GATE = LanguageGate(Background(ToolLibrary([Tool("book", parameters=PARAMETERS)]), "temporal"))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from toolassay.gates.gate import Background, state_of
 from toolassay.gates.leak_gate import LeakGate
-from toolassay.gold import Gold
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import Tool, ToolLibrary
 
 TOOLS = (
     *("Image Editing", "Text-to-Speech", "Image Search (by Image)", "Translation", "Summarization"),

@@ -13,7 +13,7 @@ from toolassay.gates.gate import Background
 from toolassay.gates.graph_gate import WiringGate
 from toolassay.gates.plan_gate import PlanGate
 from toolassay.graph import FieldPair, ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _TEXT = {"type": "string"}
 _USER = {"user_id": _TEXT}

@@ -11,7 +11,7 @@ from small_libraries import OFFICE, STUDIO, label, named
 from toolassay.gates.graph_gate import GraphGate, WiringGate
 from toolassay.gates.repair import repair
 from toolassay.gates.schema_gate import SchemaGate
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 
 CHAIN = label(
     ("Painter", ["a fox"]),

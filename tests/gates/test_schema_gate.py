@@ -6,7 +6,7 @@ import pytest
 from small_libraries import BARE, OFFICE, STUDIO, check, label, named, told
 
 from toolassay.gates.schema_gate import SchemaGate
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 STUDIO_GATE, OFFICE_GATE = SchemaGate(STUDIO), SchemaGate(OFFICE)
 

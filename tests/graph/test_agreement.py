@@ -11,7 +11,7 @@ from running import each_has
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolFilesDiffer, ToolGraph, agreed_tools
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 PAINT = {"id": "paint", "desc": "Paints.", "input-type": ["text"], "output-type": ["image"]}
 READ = {"id": "read", "desc": "Reads.", "input-type": ["image"], "output-type": ["text"]}

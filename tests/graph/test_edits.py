@@ -23,7 +23,7 @@ from toolassay.graph.edits import (
     read_edits,
     write_edits,
 )
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 TEXT = {"type": "string"}
 NESTED = {"type": "object", "properties": {"id": TEXT}}

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 from toolassay.graph import ToolGraph, graph_file
 from toolassay.graph.graph_file import LinkReader, WrittenLinks, read_graph_file
 from toolassay.graph.links import ListedLinks
-from toolassay.tools import ToolLibrary
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import ToolLibrary
 
 SPEAK = {"id": "speak", "input-type": ["text"], "output-type": ["Audio"]}
 HEAR = {"id": "hear", "input-type": ["audio"], "output-type": ["text"]}

@@ -13,7 +13,7 @@ from toolassay.graph.links import (
     NumberedLink,
     TypedLinks,
 )
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 
 def check_neighbours(links: Links, size: int) -> None:

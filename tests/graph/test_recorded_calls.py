@@ -14,7 +14,7 @@ import pytest
 from builders import DATA
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces
 
 # One recording in many forms: a search for a film, then its details by the id that was found.

@@ -11,7 +11,7 @@ from sampling.graphs import tool_graphs
 
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 SPEAK = {"id": "speak", "desc": "Text to audio.", "input-type": ["text"], "output-type": ["audio"]}
 HEAR = {"id": "hear", "desc": "Audio to text.", "input-type": ["audio"], "output-type": ["text"]}

@@ -14,7 +14,7 @@ from graph.dependency_lists import dependency_lists
 from graph.test_recorded_calls import trace_file
 from toolassay.graph import Dependency, FieldPair
 from toolassay.graph.traces import Traced, is_distinctive, lower_bound, merge, trace_dependencies
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 TEXT = {"type": "string"}
 LIBRARY = ToolLibrary.from_json(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped, ToolNote
 from toolassay.importers.intake import Intake, take_in, unique_ids
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 def taken(*tools: IncomingTool, **more: Any) -> Intake:

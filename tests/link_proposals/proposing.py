@@ -11,7 +11,7 @@ from builders import imported_tool
 from toolassay.link_proposals import Proposal, ProposedField, ProposedLink
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.serving.completions import Received, Reply
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 TEXT = {"type": "string"}
 Answer = Callable[[dict[str, Any], list[dict[str, Any]]], Any]

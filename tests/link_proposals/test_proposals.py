@@ -22,7 +22,7 @@ from toolassay.link_proposals import (
     with_shape,
     without_shape,
 )
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 SHIP = flow("find_order", "parcels[].code", "ship_parcel", "parcel_code")
 PARCELS = {

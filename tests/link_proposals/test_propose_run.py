@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from proposing import nodes, proposer, ship_what_was_found, shown
 
 from toolassay.cli.tools import proposals, with_proposals
+from toolassay.console.screen import Screen
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.graph import ToolGraph
 from toolassay.link_proposals import ProposeOptions, stored_proposals
@@ -19,7 +20,6 @@ from toolassay.link_proposals.schema_links import LinkOptions
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
 from toolassay.runs.settings import Limits
-from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
 from toolassay.stages.graph import build_graph
 from toolassay.testkit import FakeServer

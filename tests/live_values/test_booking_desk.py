@@ -19,8 +19,8 @@ from toolassay.graph import Dependency, FieldPair
 from toolassay.graph.derive.derivation import derive_dependencies
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector
-from toolassay.tool_results import parsed_text
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.results import parsed_text
 
 Started = tuple[MCPServer, Callable[[], State]]
 

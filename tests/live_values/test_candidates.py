@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.live_values.candidates import Known, places_of
 from toolassay.live_values.facts import facts_of
-from toolassay.tools import Tool
+from toolassay.tools.library import Tool
 
 FILES = ("/workspace/a.txt", "/workspace/in/b.csv")
 FOLDERS = ("/workspace", "/workspace/in")

@@ -21,7 +21,7 @@ from toolassay.graph import Dependency, FieldPair
 from toolassay.live_values import collector as module
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 Function = Callable[[dict[str, Any], Mapping[str, Any]], Any]
 

@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.argument_schemas import ArgumentValidator
 from toolassay.executors.executor import CallResult
 from toolassay.live_values.facts import Fact, facts_of
 from toolassay.live_values.results import (
@@ -22,7 +21,8 @@ from toolassay.live_values.results import (
     values_with_errors,
 )
 from toolassay.live_values.statements import StatementTable, learn_rows, statements, table_of
-from toolassay.tools import Tool
+from toolassay.tools.argument_schemas import ArgumentValidator
+from toolassay.tools.library import Tool
 
 LISTER = Tool("list_people", description="List people.")
 JSON = st.recursive(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from toolassay.engines import OneProcess
 from toolassay.errors import UsageError
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.metrics import bertscore
 from toolassay.metrics.bertscore import BertModel, BertScore, BertScoreError, choose_model, fingerprint
 

@@ -12,7 +12,7 @@ from builders import DATA
 from msgspec.structs import replace
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.dialects import DIALECTS
 from toolassay.models.dialects.dialect import Dialect

@@ -18,7 +18,7 @@ from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_mod
 from toolassay.models.registry import BASELINES, BUILT_IN, is_served
 from toolassay.offline.baselines import MOST_TOOLS, Baseline
 from toolassay.offline.model_tasks import AgentTask, ChoiceTask, PlanTask, ReformatTask
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 NOW = datetime(2023, 11, 30)
 REQUEST = 'Please paint "a red fox", then send menu.jpg to kim@desk.example at 5pm.'

@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from builders import difficult_tools, imported_tool, workshop_tools
 
-from toolassay.argument_schemas import ArgumentValidator
-from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ModelOptions
@@ -21,7 +19,9 @@ from toolassay.offline.offline_model import OfflineModel
 from toolassay.offline.planner import Planner
 from toolassay.offline.work_order import unfillable
 from toolassay.offline.writer.instruction import write_instruction
-from toolassay.tools import ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.argument_schemas import ArgumentValidator
+from toolassay.tools.library import ToolLibrary
 
 BOTH = [workshop_tools(), difficult_tools()]
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolassay.dataset import TaskGraph, reference_index
 from toolassay.graph import ToolGraph
 from toolassay.offline.planner import Planner
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.records.dataset import TaskGraph, reference_index
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 MEDIA = ToolGraph.build(
     ToolLibrary(

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from toolassay.dataset import read_labels
 from toolassay.graph import ToolGraph
 from toolassay.metrics.f1 import f1, multiset_counts, set_counts
 from toolassay.offline.planner import Planner
+from toolassay.records.dataset import read_labels
 
 
 def tools_of(nodes: list[dict[str, Any]]) -> list[str]:

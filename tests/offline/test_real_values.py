@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.argument_schemas import ArgumentValidator
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
 from toolassay.argument_values.places import FedArgument
-from toolassay.dataset import Sample
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.work_order import real_arguments, unfillable, write_work_order
 from toolassay.offline.writer.english import ToolNames
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.argument_schemas import ArgumentValidator
+from toolassay.tools.library import Tool, ToolLibrary
 
 TEXT = {"type": "string"}
 

@@ -11,14 +11,14 @@ from builders import imported_tool
 from schema_graphs import CINEMA, link
 
 from toolassay.argument_values.places import fed_argument
-from toolassay.dataset import Sample, references_in
 from toolassay.graph import Dependency, FieldPair, Link, ToolGraph
 from toolassay.offline.critic import review
 from toolassay.offline.model_tasks import CritiqueTask
 from toolassay.offline.planner import Planner
 from toolassay.offline.writer.instruction import write_instruction
+from toolassay.records.dataset import Sample, references_in
 from toolassay.sampling import Sampler
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 SIZES = {"2": 1.0, "3": 1.0, "4": 1.0, "5": 1.0}
 

@@ -16,7 +16,6 @@ from writer_libraries import graph_of, literals_of
 
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import raw_sample
-from toolassay.dataset import Sample
 from toolassay.errors import ToolassayError
 from toolassay.gates.gate import Background
 from toolassay.gates.grounding.gate import GroundingGate
@@ -25,8 +24,9 @@ from toolassay.gates.schema_gate import SchemaGate
 from toolassay.graph import Link, ToolGraph
 from toolassay.offline.writer.english import first_sentence
 from toolassay.offline.writer.instruction import is_known, needs_model, write_instruction
+from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 OFFICE = ToolLibrary(
     [

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from writer_libraries import NAMES, graph_of, literals_of, samples_of
 
-from toolassay.dataset import Sample
 from toolassay.offline.writer.instruction import write_instruction
-from toolassay.tools import ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import ToolLibrary
 from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats
 
 Reply = dict[str, Any]

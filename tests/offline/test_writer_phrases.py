@@ -5,10 +5,10 @@ import re
 import pytest
 from writer_libraries import NAMES, graph_of
 
-from toolassay.dataset import Sample
 from toolassay.graph import Link
 from toolassay.offline.writer.clauses import slot_names, wire_calls, written_phrases
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import Tool, ToolLibrary
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,10 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from toolassay.dataset import Sample
 from toolassay.graph import ToolGraph
+from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 ROOT = Path(__file__).resolve().parents[2]
 

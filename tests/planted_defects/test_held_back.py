@@ -11,7 +11,7 @@ from measurements.planted_defects.clean import faults, faults_of
 from measurements.planted_defects.plans import bare, tools_of
 from measurements.planted_defects.samples import read_data_set
 from toolassay.graph import ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 FOLDERS = ("office", "errands", "errands_hub", "media", "travel", "studio", "household", "newsroom")
 

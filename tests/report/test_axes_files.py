@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_named
+from toolassay.console.tables import Cell
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.report.axes import Axes, Cost, Latency, Security, Stability, csv_table, mark_lines
 from toolassay.report.decision import FolderReport, Verdict
@@ -16,7 +17,6 @@ from toolassay.report.pictures import draw_scoreboard
 from toolassay.report.requirements import quantities
 from toolassay.report.scoreboard import ModelReport, cells, scoreboard_table
 from toolassay.runs.outcomes import BASELINE, BUILT_IN_PROGRAM, LOCAL, RULES_AT_HAND
-from toolassay.tables import Cell
 
 HALF = Interval(0.5, 0.25, 0.75)
 HOSTILE = "<script>alert(1)</script>\"'$x"

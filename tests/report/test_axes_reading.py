@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 
 from toolassay.benchmarks.registry import benchmark_named
+from toolassay.console.tables import Cell
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import MetricsGroup
 from toolassay.report.axes import Axes, Cost, Latency, read_axes
 from toolassay.report.requirements import quantities
 from toolassay.report.scoreboard import ModelReport, cells
-from toolassay.tables import Cell
 
 SHARE = {"value": 0.5, "low": 0.25, "high": 0.75}
 NOTHING = {"value": None, "low": None, "high": None}

@@ -10,7 +10,7 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, NumberedLink
 from toolassay.report.graph_picture import arrange
 from toolassay.report.style import NEUTRAL, given_type, is_complete, type_colours, types_by_use
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 
 @given(st.lists(st.text(max_size=4), unique=True, max_size=30))

@@ -13,7 +13,7 @@ from jinja2 import UndefinedError
 
 from toolassay.graph import ToolGraph
 from toolassay.report.graph_page import json_for_script, render_page, write_graph_page
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 HOSTILE = [
     "<img src=x onerror=alert(1)>",

@@ -11,7 +11,7 @@ from browsing import OpenedPage
 
 from toolassay.graph import ToolGraph
 from toolassay.report.graph_page import write_graph_page
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

@@ -22,7 +22,7 @@ from toolassay.report.graph_picture import (
     draw_tools,
 )
 from toolassay.report.style import plain_style
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

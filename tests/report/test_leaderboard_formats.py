@@ -14,13 +14,13 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     domain_of_tools,
     published_plans,
 )
-from toolassay.data_folder import DataFolder
 from toolassay.evaluation.metrics_file import ColumnScores
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.records.data_folder import DataFolder
 from toolassay.report.axes import Cost, Latency
 from toolassay.report.leaderboard import Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.runs.outcomes import BASELINE, LOCAL, RULES_AT_HAND, RowMark
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 NAME = "we|ird_*[red]x*_\\50%&<b>\n\x1b[31m"
 FREE, FAST, LOCAL_TIME = Cost(0.0, None, usd=0.0), Latency(2.0, 3.0), Latency(0.0041, 0.02, is_local=True)

@@ -12,7 +12,7 @@ from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
 from toolassay.report import graph_page
 from toolassay.report.graph_page import MOST_TOOLS, link_data, page_data
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 LIBRARY = ToolLibrary(
     [

@@ -13,7 +13,7 @@ from known_trials import agents
 from running import inside
 
 from toolassay import build_graph, infer
-from toolassay.files import safe_name, write_json
+from toolassay.files.data_files import safe_name, write_json
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import write_report
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.image import imread
 
-from toolassay.data_folder import FunnelRow
-from toolassay.dataset import Sample
 from toolassay.graph import Link
+from toolassay.records.data_folder import FunnelRow
+from toolassay.records.dataset import Sample
 from toolassay.report.pictures import box_text, draw_funnel, draw_sample, draw_variety
 
 SINGLE = Sample(0, 1, "single", ("Translation",), ())

@@ -8,7 +8,7 @@ from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import ListedLinks
 from toolassay.report.graph_picture import ToolGroups, tool_groups, type_counts
 from toolassay.report.style import NEUTRAL
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 
 def groups_of(*tools: dict[str, Any]) -> ToolGroups:

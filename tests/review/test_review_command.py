@@ -11,8 +11,8 @@ from reviewing import folder_of, folder_with, label, say, session_of
 from running import ids, inside, lines_of, started, write_lines
 
 from toolassay import check, export
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.records.data_folder import DataFolder
 from toolassay.review.session import Session
 
 

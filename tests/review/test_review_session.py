@@ -11,12 +11,12 @@ from reviewing import folder_of, folder_with, label, say, session_of
 
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, read_gates
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 from toolassay.review.decision import ChangedSample, RejectedEdit, edited
 from toolassay.review.outcome import DecisionCount, markdown, verification
 from toolassay.review.session import Findings, Session, draw_plan
 from toolassay.stages.review import review_session
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 @pytest.fixture

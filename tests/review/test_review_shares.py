@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from reviewing import folder_with, say, session_of
 
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.records.data_folder import DataFolder
 from toolassay.review.samples import Shares, drawn_samples
 from toolassay.review.sheets import read_sheet
 from toolassay.stages.pipeline import by_people

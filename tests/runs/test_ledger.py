@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from toolassay.console.screen import SILENT
 from toolassay.errors import UsageError
 from toolassay.models import Attempt, ChatRequest, ModelError
 from toolassay.runs import Budget, Ledger
 from toolassay.runs.ledger import FIRST, LedgerLine, Totals, booked, percentiles
 from toolassay.runs.prices import LOCAL, Price
 from toolassay.runs.recorded_usage import spending
-from toolassay.screen import SILENT
 
 PRICES = {"paid": Price(1.0, 10.0, "2026-01-01"), "own": Price(0, 0, "2026-01-01")}
 ANSWER = Attempt("paid", "planner", "1", 1, "answered", 200, 100, 20, 0.5, 0.1)

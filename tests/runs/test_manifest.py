@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from toolassay.console.screen import SILENT
 from toolassay.errors import UsageError
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.models import ModelOptions
 from toolassay.runs import Journal, open_run, recorded_settings
 from toolassay.runs.journal import ItemEntry
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.record import RunRecord
 from toolassay.runs.trials import Trial, same_settings, trials_of
-from toolassay.screen import SILENT
 
 SETTINGS = {"llm": "m", "temperature": 0.5, "demo_ids": ["1"], "prompt_sha256": "aaa"}
 CONFLICT_FIX = "use another folder"

@@ -9,10 +9,10 @@ from itertools import combinations
 import networkx as nx
 from hypothesis import strategies as st
 
-from toolassay.dataset import Sample, shape_of
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE, ListedLinks, NumberedLink, TypedLinks
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.records.dataset import Sample, shape_of
+from toolassay.tools.library import Tool, ToolLibrary
 
 TYPES = ("audio", "image", "text", "video")
 

@@ -10,11 +10,11 @@ from types import FrameType
 import pytest
 
 from sampling.graphs import listed, plain_library
-from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
+from toolassay.records.dataset import Shape
 from toolassay.sampling import Sampler
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 MOST_CALLS = 8_000_000
 

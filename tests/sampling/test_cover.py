@@ -13,7 +13,7 @@ from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
 from toolassay.sampling.cover import Cover, CoverKind, Round
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 MULTIMEDIA = ToolGraph.load("data_multimedia/graph_desc.json")
 

@@ -14,15 +14,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sampling.graphs import check, largest_dag, listed, plain_library, seeds, tool_graphs
-from toolassay.dataset import shape_of
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import ListedLinks, TypedLinks
+from toolassay.records.dataset import shape_of
 from toolassay.sampling import Sampler, dags
 from toolassay.sampling.chains import cut_down, find_chain
 from toolassay.sampling.dags import find_dag
 from toolassay.sampling.search import Neighbours
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 PUBLISHED = ("huggingface", "multimedia", "dailylifeapis")
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from running import is_the_same_in_every_process
 
 from sampling.graphs import check, listed, plain_library, seeds, tool_graphs
-from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
+from toolassay.records.dataset import Shape
 from toolassay.sampling import Sampler, sampler
 from toolassay.sampling.search import FoundSubgraph
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 quick = settings(deadline=None, max_examples=50)
 
@@ -83,7 +83,7 @@ def test_seeds_and_indices_differ(root: Path) -> None:
 PRINT_SAMPLES = """
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 kinds = ("text", "audio", "image", "video")
 tools = [Tool(f"tool {n}", "", kinds[n % 3 :] + kinds[:1], kinds[: 1 + n % 4]) for n in range(12)]

@@ -9,12 +9,12 @@ import pytest
 from schema_graphs import CINEMA, link
 
 from sampling.graphs import check
-from toolassay.dataset import Sample
 from toolassay.errors import UsageError
 from toolassay.graph import Dependency, FieldPair, ToolGraph
+from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
 from toolassay.sampling.search import free_fields
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 FEW = {"2": 1.0, "3": 1.0, "4": 1.0, "5": 1.0, "6": 1.0}
 

@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.sampling import Sampler
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 
 def made_library(size: int = 24) -> ToolLibrary:

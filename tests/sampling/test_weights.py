@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from toolassay.dataset import Shape
 from toolassay.errors import UsageError
+from toolassay.records.dataset import Shape
 from toolassay.sampling import SHAPE_WEIGHTS, SIZE_WEIGHTS, parse_weights, wanted
 from toolassay.sampling.search import draw, shape_weights, size_weights
 

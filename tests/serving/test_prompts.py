@@ -9,15 +9,15 @@ import pytest
 
 from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.prompt_templates import Wording
+from toolassay.prompts.templates import Wording
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
 from toolassay.serving.offline_answers import PromptReader
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 KINDS: dict[str, DependencyType] = {
     "data_huggingface": "resource",

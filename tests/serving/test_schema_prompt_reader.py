@@ -8,13 +8,13 @@ import pytest
 from bench_bookings import GRAPH, LIBRARY, PLANS
 
 from toolassay.backinstruct.prompt import BackInstructPrompt
-from toolassay.dataset import Sample
 from toolassay.gates.critic import critic_prompt
 from toolassay.gates.gate import Background
-from toolassay.gold import Gold
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask
-from toolassay.prompt_templates import Wording
+from toolassay.plans.gold import Gold
+from toolassay.prompts.templates import Wording
+from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
 from toolassay.serving.offline_answers import PromptReader
 

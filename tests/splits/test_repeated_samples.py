@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from gold_samples import label
 
-from toolassay.gold import Gold
-from toolassay.splits import Member, groups_of
+from toolassay.plans.gold import Gold
+from toolassay.variety.splits import Member, groups_of
 
 
 def grouped(*labels: dict[str, Any]) -> list[list[Any]]:

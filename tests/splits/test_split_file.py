@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.splits import Member, SplitFile, Splitting, Stratum, write_splits
+from toolassay.variety.splits import Member, SplitFile, Splitting, Stratum, write_splits
 
 
 def splitting(seed: int = 0) -> Splitting:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.dataset import SHAPES, SPLITS
-from toolassay.splits import DEFAULT_SHARES, Member, Splitting, Stratum
+from toolassay.records.dataset import SHAPES, SPLITS
+from toolassay.variety.splits import DEFAULT_SHARES, Member, Splitting, Stratum
 
 
 def members(sizes: list[tuple[int, int]]) -> list[Member]:

@@ -8,7 +8,7 @@ import pytest
 from builders import data_folder, workbench_folder
 from running import entries_of, inside, lines_of, shell, started
 
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 from toolassay.models import ToolCall
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer

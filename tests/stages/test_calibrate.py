@@ -13,7 +13,7 @@ from running import inside, write_lines
 
 from toolassay import calibrate
 from toolassay.errors import UsageError
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 from toolassay.gates.calibration import Calibration, read_calibrations
 from toolassay.gates.rubric import CRITERIA
 from toolassay.serving.completions import Received, Reply

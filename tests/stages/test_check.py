@@ -23,9 +23,9 @@ from running import (
 )
 
 from toolassay import check
-from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ModelOptions
+from toolassay.records.data_folder import DataFolder
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

@@ -13,9 +13,9 @@ from evaluating import metrics_of
 from running import inside
 
 from toolassay import compare, evaluate, infer, leaderboard
+from toolassay.console.tables import Cell
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, write_json_lines
-from toolassay.tables import Cell
+from toolassay.files.data_files import read_json_lines, write_json_lines
 
 Capture = pytest.CaptureFixture[str]
 COUNT = 80

@@ -9,8 +9,8 @@ import pytest
 from builders import chain, chat_folder, data_folder, scored_folder
 
 from toolassay import build_graph
-from toolassay.data_folder import DataFolder
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
+from toolassay.records.data_folder import DataFolder
 from toolassay.stages import report as module
 from toolassay.stages.leaderboard import data_title
 from toolassay.stages.report import data_summary

@@ -8,8 +8,8 @@ from builders import plan, scored_folder
 from running import inside
 
 from toolassay import evaluate
+from toolassay.console.screen import Screen
 from toolassay.evaluation.evaluation import IncompleteEvaluation
-from toolassay.screen import Screen
 from toolassay.version import __version__
 
 

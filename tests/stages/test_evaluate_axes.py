@@ -13,7 +13,7 @@ from evaluating import metrics_of
 from running import lines_of, write_lines
 
 from toolassay import evaluate, infer
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 
 
 def plan(tool: str, argument: str) -> dict[str, Any]:

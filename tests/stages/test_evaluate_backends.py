@@ -13,9 +13,9 @@ from rouge_score.scoring import Score
 from running import inside
 
 from toolassay import evaluate, infer, verify
+from toolassay.console.screen import Screen
 from toolassay.evaluation.metrics_file import MetricsGroup, read_groups
 from toolassay.metrics.rouge import NAMES
-from toolassay.screen import Screen
 
 WHOLE = "overall_overall"
 RELEASE = "rouge-score-0.1.2"

@@ -12,12 +12,12 @@ from running import inside
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import Progress, no_progress
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.metrics import bertscore as models
 from toolassay.metrics.bertscore import BertScore, BertScoreError
 from toolassay.metrics.rouge import TextPair
-from toolassay.screen import Progress, no_progress
+from toolassay.records.data_folder import DataFolder
 
 WHOLE = "overall_overall"
 NOTHING = {"value": None, "low": None, "high": None}

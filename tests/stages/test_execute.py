@@ -26,12 +26,12 @@ from wheels import installed
 
 from toolassay import execute, infer
 from toolassay.benchmarks.taskbench.item_details import plan_answers
-from toolassay.calls.execution_record import read_executions
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import read_executed, read_items
 from toolassay.executors.mcp import McpExecution
-from toolassay.screen import Screen
+from toolassay.plans.execution_record import read_executions
+from toolassay.records.data_folder import DataFolder
 from toolassay.stages.evaluate import evaluate
 
 Capture = pytest.CaptureFixture[str]

@@ -12,10 +12,10 @@ from gold_samples import TEMPORAL, label, some_labels, write_folder
 from running import files_below, inside, lines_of, write_lines
 
 from toolassay import export, split
+from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError
 from toolassay.exporters.formats import FORMATS, Format
 from toolassay.gates.gate import Level
-from toolassay.screen import Screen
 
 
 def build_folder(path: Path) -> Path:

@@ -10,7 +10,7 @@ import pytest
 from running import inside
 
 from toolassay.exporters.exported_tools import TOOL_FORMS
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 
 NODES = [
     {

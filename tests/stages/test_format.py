@@ -7,9 +7,9 @@ import pytest
 from builders import text_tools
 
 from toolassay import format_data
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.files import read_json, write_json, write_json_lines
-from toolassay.screen import Screen
+from toolassay.files.data_files import read_json, write_json, write_json_lines
 
 
 def raw(number: int) -> dict[str, Any]:

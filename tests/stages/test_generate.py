@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from running import lines_of
 
 from toolassay import build_graph, generate
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.model_tasks import BackInstructTask
-from toolassay.screen import Screen
 from toolassay.stages.generate import play
 
 NAMES = "ABCDEFGH"

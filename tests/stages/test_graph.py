@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from running import inside
 
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
-from toolassay.screen import Screen
 from toolassay.stages.graph import build_graph
 
 TOOLS = [

@@ -9,9 +9,9 @@ from running import inside
 
 from toolassay import evaluate, import_taskbench, infer
 from toolassay.benchmarks.taskbench import importing as stage
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
-from toolassay.screen import Screen
+from toolassay.files.data_files import write_json, write_json_lines
 
 TYPES = {"input-type": ["text"], "output-type": ["text"]}
 TOOLS = {"nodes": [{"id": name, "desc": f"{name}.", **TYPES} for name in ("Summariser", "Translator")]}

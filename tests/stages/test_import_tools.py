@@ -12,7 +12,7 @@ from wheels import installed
 
 from toolassay.errors import UsageError
 from toolassay.stages.import_tools import import_tools
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 ROWS = "name,description,arguments\nfind room,Finds a room.,day guests\nbook,,room\n"
 

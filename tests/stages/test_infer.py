@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from running import entries_of
 
 from toolassay import build_graph, infer
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
-from toolassay.screen import Screen
 
 PLAN = '{"task_steps": ["a"], "task_nodes": [{"task": "A", "arguments": ["x"]}], "task_links": []}'
 

@@ -12,9 +12,9 @@ from builders import chat_folder
 from running import lines_of
 
 from toolassay import infer
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions, ToolCall
-from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer
 

@@ -9,10 +9,10 @@ from builders import plan, scored_folder, write_predictions
 from running import each_has, inside
 
 from toolassay import evaluate, leaderboard
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.files import write_json, write_json_lines
+from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.report.leaderboard import Board
-from toolassay.screen import Screen
 
 
 def predict(folder: Path, name: str, right: int) -> None:

@@ -14,12 +14,12 @@ from mcp_servers import command_of
 from mcp_servers.notes_server import SEED
 from running import inside, lines_of
 
+from toolassay.console.screen import Screen
 from toolassay.executors.mcp import McpExecution
-from toolassay.files import read_json, write_json
+from toolassay.files.data_files import read_json, write_json
 from toolassay.gates.calibration import Calibration, Pair, agreement
 from toolassay.gates.rubric import CRITERIA
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.screen import Screen
 from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.pipeline import MadeSet, make_set
 

@@ -8,11 +8,11 @@ import pytest
 from builders import typed_tool
 
 from toolassay import build_graph, generate, pipeline
+from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget
-from toolassay.screen import Screen
 
 NOBODY = ModelOptions(api_addr="127.0.0.1", api_port=1)
 

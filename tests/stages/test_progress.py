@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from toolassay.screen import Count, Figures, PlainLines, shown_progress
+from toolassay.console.screen import Count, Figures, PlainLines, shown_progress
 
 
 class Clock:

@@ -12,13 +12,13 @@ from builders import ROOT, imported_folder, workshop_tools
 from running import ids, lines_of
 
 from toolassay import check, evaluate, export, format_data, generate, infer
-from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.gates.rubric import CRITERIA
-from toolassay.gold import Gold
 from toolassay.models import ChatResponse
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.review.decision import edited
-from toolassay.screen import Screen
 from toolassay.stages.release import CANDIDATES, release
 
 

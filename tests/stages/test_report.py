@@ -13,7 +13,7 @@ from bundled_folders import first_items
 from running import inside
 
 from toolassay.errors import UsageError
-from toolassay.files import safe_name
+from toolassay.files.data_files import safe_name
 from toolassay.runs.outcomes import LOCAL, RULES_AT_HAND
 from toolassay.stages.report import FILES, write_report
 

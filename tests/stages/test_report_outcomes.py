@@ -13,8 +13,8 @@ from builders import NOTE_FUNCTIONS, write_labels, write_predictions
 from running import inside, shell
 
 from toolassay import evaluate, execute
-from toolassay.files import write_json
-from toolassay.screen import SILENT
+from toolassay.console.screen import SILENT
+from toolassay.files.data_files import write_json
 from toolassay.stages.compare import compare
 from toolassay.stages.leaderboard import leaderboard
 from toolassay.stages.report import build_report, write_report

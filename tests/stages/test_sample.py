@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from running import inside
 
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.sampling import Sampler
-from toolassay.screen import Screen
 from toolassay.stages.generate import sample
 from toolassay.stages.graph import build_graph
 

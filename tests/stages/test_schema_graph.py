@@ -11,10 +11,10 @@ import pytest
 from builders import data_folder, workshop_tools
 from running import Finished, each_has, inside
 
-from toolassay.data_folder import DataFolder
+from toolassay.files.locks import exclusive_folder
 from toolassay.graph import Dependency, FieldPair, ToolFilesDiffer
 from toolassay.graph.traces import lower_bound
-from toolassay.locks import exclusive_folder
+from toolassay.records.data_folder import DataFolder
 
 BENCH = Dependency(
     "find_benches", "book_bench", "bench", 0.6, (FieldPair("benches[]", "bench"),), ("named alike",)

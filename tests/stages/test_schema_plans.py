@@ -14,8 +14,8 @@ from running import infer, inside, lines_of
 from toolassay import evaluate, verify
 from toolassay.benchmarks.taskbench.prompt import built_in
 from toolassay.benchmarks.taskbench.scoring.scored_rows import PLAN_SCORES
-from toolassay.prompt_templates import fields_of, last_turn
-from toolassay.screen import SILENT
+from toolassay.console.screen import SILENT
+from toolassay.prompts.templates import fields_of, last_turn
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.offline_answers import OfflineAnswers
 

@@ -11,10 +11,10 @@ from gold_samples import label, some_labels, write_folder
 from running import inside, process
 
 from toolassay import split
-from toolassay.dataset import SPLITS
 from toolassay.errors import UsageError
-from toolassay.gold import Gold
-from toolassay.splits import Member
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import SPLITS
+from toolassay.variety.splits import Member
 
 DATA = "data_dailylifeapis"
 

@@ -12,7 +12,7 @@ import pytest
 from builders import data_folder, tool_desc
 from running import generate, infer, inside
 
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.testkit import FakeServer
 
 DIFFERS = "graph_desc.json: 'Shortener' is not in the graph; the graph also has 'Summariser'"

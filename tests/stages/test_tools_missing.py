@@ -12,7 +12,7 @@ from bundled_folders import first_items
 from running import Finished, inside
 
 from toolassay.evaluation.metrics_file import file_parts
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.serving.completions import Received, Reply
 from toolassay.testkit import FakeServer

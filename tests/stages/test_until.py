@@ -14,9 +14,9 @@ from running import inside
 
 from toolassay import generate
 from toolassay.cli.main import load, run
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import Screen
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Budget
-from toolassay.screen import Screen
 from toolassay.stages.generate import Passing, passing
 
 

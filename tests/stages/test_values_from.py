@@ -15,14 +15,14 @@ from mcp_servers.notes_server import SEED
 from running import Finished, files_below, inside, lines_of
 
 from toolassay import generate
-from toolassay.calls.execution_record import ExecutedCall, Execution, StateSummary
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.mcp import McpExecution
 from toolassay.live_values.collector import MOST_CALLS, Collector
 from toolassay.models import ChatRequest, ChatResponse
 from toolassay.offline.offline_model import OfflineModel
-from toolassay.screen import Screen
+from toolassay.plans.execution_record import ExecutedCall, Execution, StateSummary
+from toolassay.records.data_folder import DataFolder
 from toolassay.stages.live_values import (
     LiveSettings,
     collect_values,

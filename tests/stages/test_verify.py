@@ -9,7 +9,7 @@ from evaluating import changed, verified
 from running import files_below, inside, lines_of
 
 from toolassay import evaluate, infer
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.version import __version__
 
 NAMES = ("Summariser", "Translator", "Painter")

@@ -13,8 +13,8 @@ import pytest
 from builders import chain, scored_folder, workbench_folder
 from running import inside
 
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
+from toolassay.records.data_folder import DataFolder
 from toolassay.serving.loopback import PageServer
 from toolassay.stages.view import LivePage
 

@@ -9,9 +9,9 @@ from builders import text_tools
 from film_graphs import film_library
 
 from toolassay import build_graph, visualize
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.files import write_json
-from toolassay.screen import Screen
+from toolassay.files.data_files import write_json
 
 
 def test_three_pictures_are_made_and_named(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from builders import workbench_folder
 from running import entries_of, files_below, lines_of, write_lines
 
 from toolassay import evaluate, infer, leaderboard, verify
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
-from toolassay.screen import Screen
 
 TASKS = 23
 

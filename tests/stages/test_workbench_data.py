@@ -12,7 +12,7 @@ from toolassay.benchmarks.workbench.generate.company import Tables, draw_tables
 from toolassay.benchmarks.workbench.generate.generated_tasks import NoRoom, draw_tasks
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results, generate_workbench
-from toolassay.screen import Screen
+from toolassay.console.screen import Screen
 
 
 @pytest.fixture

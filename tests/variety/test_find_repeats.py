@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from toolassay.errors import UsageError
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 from toolassay.variety.near_duplicates import (
     Item,
     PlanDigest,

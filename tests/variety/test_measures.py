@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import read_labels
-from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import read_labels
+from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.variety.measures import (
     VarietyPart,
     distinct_2,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 from toolassay.variety.near_duplicates import PlanDigest, content, exact_form, plain, sorted_digits, words
 
 REQUEST = "I'd like to crop example.jpg by 1.5, then e-mail it to Zoë on 2026-07-22!"

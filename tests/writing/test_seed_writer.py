@@ -21,19 +21,19 @@ from toolassay.backinstruct.generator import Carried, Problem
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import RawSample
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
-from toolassay.dataset import Sample
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, write_json
+from toolassay.files.data_files import read_json_lines, write_json
 from toolassay.gates.rubric import CRITERIA
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.normalised_plan import PlanReader
+from toolassay.plans.normalised_plan import PlanReader
+from toolassay.records.dataset import Sample
 from toolassay.sampling import Sampler
-from toolassay.screen import Screen
 from toolassay.stages.execute import execute
 from toolassay.stages.generation_work import judge_of
 from toolassay.stages.release import release
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.writing.seed_writer import SeedItems, links_of
 from toolassay.writing.shown import offered_tools
 

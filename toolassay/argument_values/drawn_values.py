@@ -21,7 +21,6 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
-from toolassay.argument_schemas import ArgumentValidator, schema_problems
 from toolassay.argument_values.places import (
     ABSENT,
     FedArgument,
@@ -40,9 +39,10 @@ from toolassay.argument_values.places import (
     template_of,
     with_fed,
 )
-from toolassay.output_paths import EACH, parse_path, parse_reference
-from toolassay.tools import Parameter, Tool, is_required
-from toolassay.type_names import read_type
+from toolassay.tools.argument_schemas import ArgumentValidator, schema_problems
+from toolassay.tools.library import Parameter, Tool, is_required
+from toolassay.tools.output_paths import EACH, parse_path, parse_reference
+from toolassay.tools.type_names import read_type
 
 _MOST_STATED = 12  # values of one call
 _MOST_OPTIONAL = 64  # optional arguments among which a draw chooses

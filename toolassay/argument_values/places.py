@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import (
+from toolassay.graph import FieldPair
+from toolassay.graph.derive.fields import meaning_of
+from toolassay.records.dataset import Sample
+from toolassay.tools.argument_schemas import (
     ArgumentValidator,
     Schema,
     declared_at,
@@ -24,12 +27,9 @@ from toolassay.argument_schemas import (
     resolve,
     schema_at,
 )
-from toolassay.dataset import Sample
-from toolassay.graph import FieldPair
-from toolassay.graph.derive.fields import meaning_of
-from toolassay.output_paths import EACH, Part, Reference, parse_path, reference_text
-from toolassay.tools import Parameter, Tool, ToolLibrary
-from toolassay.type_names import read_type
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
+from toolassay.tools.output_paths import EACH, Part, Reference, parse_path, reference_text
+from toolassay.tools.type_names import read_type
 
 _DEEPEST = 6  # names in a path; below, only what is required is filled
 _MOST_LEVELS = 32  # objects and lists within each other

@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict, read_review
-from toolassay.dataset import SHAPES, RequestId, Shape
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import SHAPES, RequestId, Shape
 
 FOLLOW = "follow"
 """Key of a record and of a label: "seed" if the plan was only inspired by the sampled tools."""

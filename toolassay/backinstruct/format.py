@@ -17,12 +17,12 @@ from typing import Any
 from toolassay.backinstruct.critics import Alignment, passes, verdicts_of
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import read_raw
-from toolassay.data_folder import DataFolder
+from toolassay.console.tables import Result, Table
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import atomic_writer, keep_dated_copy, sha256_of
+from toolassay.files.data_files import atomic_writer, keep_dated_copy, sha256_of
 from toolassay.graph import DependencyType
-from toolassay.tables import Result, Table
-from toolassay.tools import ToolLibrary
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import ToolLibrary
 
 FINGERPRINT = "data_sha256"
 

@@ -16,20 +16,20 @@ from msgspec import UNSET
 
 from toolassay.backinstruct.prompt import BackInstructPrompt, built_in, read_instruction
 from toolassay.backinstruct.records import RawSample, numbered_id, raw_sample, read_raw
-from toolassay.dataset import Sample
-from toolassay.files import write_json_lines
+from toolassay.files.data_files import write_json_lines
 from toolassay.graph import ToolGraph
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
 from toolassay.offline.model_tasks import BackInstructTask
+from toolassay.prompts.plan_schemas import sample_schema
+from toolassay.records.dataset import Sample
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded, answer_items
 from toolassay.runs.journal import AnswerLine, ItemEntry
 from toolassay.runs.runner import Loop, RunSummary
 from toolassay.runs.work import OpenRun
 from toolassay.sampling import Sampler
-from toolassay.schemas import sample_schema
 
 PARAMETERS: Mapping[str, Any] = {"frequency_penalty": 0, "presence_penalty": 0, "max_tokens": 2500}
 """Request parameters of the published script."""

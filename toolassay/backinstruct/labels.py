@@ -15,10 +15,12 @@ from typing import Any
 import msgspec
 import networkx as nx
 
-from toolassay.argument_schemas import Schema, as_meant
 from toolassay.backinstruct.critics import EXECUTED, FOLLOW, REVIEWS, Spellings
 from toolassay.backinstruct.records import Instruction, RawSample, WrittenNode
-from toolassay.dataset import (
+from toolassay.files.data_files import map_texts
+from toolassay.graph import DependencyType
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import (
     Shape,
     form_of,
     is_paths,
@@ -27,10 +29,8 @@ from toolassay.dataset import (
     renumbered,
     shape_of,
 )
-from toolassay.files import map_texts
-from toolassay.gold import Gold
-from toolassay.graph import DependencyType
-from toolassay.tools import ToolLibrary
+from toolassay.tools.argument_schemas import Schema, as_meant
+from toolassay.tools.library import ToolLibrary
 
 # What is around a name: "<" and ">" of "<Text Search>", "output of " of "output of Text Search".
 _WRAPPING = re.compile(r"^[<\s]*(?:output[_ ]of[_ ]+)?[<\s]*|[>\s]+$", re.IGNORECASE)

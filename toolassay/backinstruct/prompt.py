@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from toolassay.answers import ParsedAnswer, read_answer, shown_forms
 from toolassay.backinstruct.records import Instruction
-from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
-from toolassay.prompt_templates import (
+from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms
+from toolassay.prompts.signatures import shown_tool
+from toolassay.prompts.templates import (
     Wording,
     package_template,
     template_name,
@@ -22,8 +22,8 @@ from toolassay.prompt_templates import (
     turns_of,
     typed_note,
 )
-from toolassay.signatures import shown_tool
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import Tool, ToolLibrary
 
 _CHECK_KEY = ', "check_by_teacher": "…"'
 REQUIRED = ("nodes", "links")

@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from toolassay.backinstruct.critics import Follow, RuleVerdict, rule_critic
 from toolassay.backinstruct.teacher_review import read_review
-from toolassay.dataset import PlanLink, RequestId, Sample, form_of
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, record_of
-from toolassay.tools import ToolLibrary
+from toolassay.files.data_files import read_json_lines, record_of
+from toolassay.records.dataset import PlanLink, RequestId, Sample, form_of
+from toolassay.tools.library import ToolLibrary
 
 
 class WrittenNode(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
-from toolassay.answers import without_reasoning
+from toolassay.models.json_answers import without_reasoning
 
 EXECUTABLE, CORRECT = "executable", "correct"
 

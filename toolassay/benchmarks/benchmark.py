@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import msgspec
 
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import About, Axis
 from toolassay.extras import NoOptions, Option
-from toolassay.files import sha256_of
+from toolassay.files.data_files import sha256_of
+from toolassay.records.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.security.probe import Prober

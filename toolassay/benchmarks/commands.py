@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from toolassay.cli.screen import show
+from toolassay.console.tables import percent, percent_interval
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.tables import percent, percent_interval
 
 
 def show_accuracy(evaluations: Sequence[FolderEvaluation]) -> None:

@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from toolassay.console.tables import csv_line
 from toolassay.errors import UsageError
-from toolassay.files import atomic_writer
-from toolassay.locks import open_regular
-from toolassay.tables import csv_line
+from toolassay.files.data_files import atomic_writer
+from toolassay.files.locks import open_regular
 
 csv.field_size_limit(10**8)  # recorded conversations exceed the default of 131,072 characters
 

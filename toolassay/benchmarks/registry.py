@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, load
-from toolassay.data_folder import DEFAULT_BENCHMARK, DataFolder
 from toolassay.errors import UsageError
 from toolassay.extras import installed_extensions
+from toolassay.records.data_folder import DEFAULT_BENCHMARK, DataFolder
 
 if TYPE_CHECKING:
     from toolassay.executors.executor import Executor

@@ -38,17 +38,17 @@ from toolassay.benchmarks.security.probe import (
     wording,
 )
 from toolassay.benchmarks.security.probe_results import security_beside
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.item_detail import About, Axis, ItemAnswer, ItemGold, Section
 from toolassay.evaluation.items import ItemTrial, ScoredItem, trial_intervals
 from toolassay.evaluation.metrics_file import ColumnScores, Standing
-from toolassay.files import read_json_lines, record_of, sha256_of, write_json_lines
+from toolassay.files.data_files import read_json_lines, record_of, sha256_of, write_json_lines
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, stability_metrics
 from toolassay.models import ChatRequest
 from toolassay.models.protocol import Message
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.journal import ItemEntry

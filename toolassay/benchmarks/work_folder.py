@@ -10,10 +10,10 @@ from datetime import datetime
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_of, default_benchmark
-from toolassay.data_folder import DataFolder, Say, find_file
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import copy_file, write_json
+from toolassay.files.data_files import copy_file, write_json
 from toolassay.graph import ToolGraph
+from toolassay.records.data_folder import DataFolder, Say, find_file
 
 _DATABASES = (".sqlite", ".sqlite3", ".db")  # which could become a workplace
 

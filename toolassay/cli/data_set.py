@@ -9,8 +9,8 @@ import click
 
 from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say
+from toolassay.console.screen import WARNING
 from toolassay.errors import UsageError
-from toolassay.screen import WARNING
 from toolassay.variety.measures import SAMPLE
 
 
@@ -317,7 +317,7 @@ def _tools(text: str | None) -> int | Literal["all", "gold"] | None:
 
 def _text(given: str | None) -> str:
     """The text of the file `given` if there is such a file, else `given` itself; "" for None."""
-    from toolassay.files import read_text
+    from toolassay.files.data_files import read_text
 
     if given is None:
         return ""

@@ -15,9 +15,9 @@ import click
 from toolassay.benchmarks.benchmark import Entry
 from toolassay.benchmarks.registry import benchmarks
 from toolassay.cli.screen import quietly
+from toolassay.console.screen import CleanStream
 from toolassay.errors import CALLER, ToolassayError
-from toolassay.files import package_data
-from toolassay.screen import CleanStream
+from toolassay.files.data_files import package_data
 from toolassay.version import __version__
 
 _TABLE: dict[str, dict[str, str]] = package_data(__package__, "commands.json")

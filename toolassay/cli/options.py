@@ -15,10 +15,10 @@ import click
 
 from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli.screen import say
+from toolassay.console.screen import WARNING
 from toolassay.errors import UsageError
 from toolassay.models.options import DOTENV
 from toolassay.models.structured_output import Structured
-from toolassay.screen import WARNING
 
 _PREFIXES = ("OPENAI_", "AZURE_OPENAI_", "ANTHROPIC_API_KEY")
 
@@ -475,7 +475,7 @@ def with_model_options(settings: dict[str, Any]) -> dict[str, Any]:
 
 def _fields(path: Path | None) -> dict[str, Any]:
     """The object in a JSON file; an empty dict for None."""
-    from toolassay.files import read_json
+    from toolassay.files.data_files import read_json
 
     value = read_json(path) if path else {}
     if not isinstance(value, dict):

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from toolassay.cli.screen import show
+from toolassay.console.screen import console as clean_console
+from toolassay.console.tables import fitting_width, plain_text
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.evaluation.metrics_file import read_signature
 from toolassay.models.registry import BASELINES, BUILT_IN
 from toolassay.runs.outcomes import RowMark, legend_of, mark_of, marked
-from toolassay.screen import console as clean_console
-from toolassay.tables import fitting_width, plain_text
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -11,7 +11,7 @@ from toolassay.benchmarks.registry import default_benchmark
 from toolassay.cli import options
 from toolassay.cli.benchmark_options import by_field, evaluate_options, shown_options, verify_options
 from toolassay.cli.screen import SCREEN, say, show
-from toolassay.screen import WARNING
+from toolassay.console.screen import WARNING
 
 
 @click.command("evaluate")
@@ -34,9 +34,9 @@ def evaluate_command(data_dir: Path, llm: tuple[str, ...], min_coverage: float, 
     from toolassay.benchmarks.benchmark import load
     from toolassay.benchmarks.registry import benchmark_of
     from toolassay.cli.score_tables import print_signatures
-    from toolassay.data_folder import DataFolder
     from toolassay.evaluation.evaluation import FolderEvaluation, IncompleteEvaluation
     from toolassay.extras import import_numpy
+    from toolassay.records.data_folder import DataFolder
     from toolassay.stages.evaluate import evaluate
 
     import_numpy()
@@ -126,13 +126,13 @@ def leaderboard_command(data_dir: Path, format: str | None, save: Path | None, *
 
     Scores are in percent, as published.
     """
-    from toolassay.files import write_text
+    from toolassay.files.data_files import write_text
     from toolassay.stages.leaderboard import format_of, leaderboard
 
     wanted = format or (format_of(save) if save else "terminal")
     board = leaderboard(data_dir, **settings)
     if wanted == "csv":
-        from toolassay.tables import printable
+        from toolassay.console.tables import printable
 
         # CSV has no room for remarks; every other format shows them below the table.
         for remark in board.remarks:
@@ -191,10 +191,10 @@ def report_command(data_dir: tuple[Path, ...], more: tuple[Path, ...], **setting
     no metrics; 4 no model can meet them, or one is worse than the baseline.
     """
     from toolassay.cli.score_tables import print_table
+    from toolassay.console.tables import printable
     from toolassay.report.axes import mark_lines
     from toolassay.report.decision import tables
     from toolassay.stages.report import write_report
-    from toolassay.tables import printable
 
     folders = [*data_dir, *more] or [Path(default_benchmark().about.default_folder)]
     files = {f"{name}_file": settings.pop(name) for name in ("junit", "summary")}

@@ -8,8 +8,8 @@ from contextvars import ContextVar
 
 import click
 
+from toolassay.console.screen import WARNING, Advance, Figures, Screen, console, no_progress, shown_progress
 from toolassay.errors import as_called
-from toolassay.screen import WARNING, Advance, Figures, Screen, console, no_progress, shown_progress
 
 _QUIET = ContextVar("quiet", default=False)
 

@@ -30,8 +30,8 @@ from distributed.scheduler import KilledWorker
 
 from toolassay.engines.engine import AHEAD, Result, Shard, ShardTask, too_many_deaths
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import sha256_of
-from toolassay.locks import Closable
+from toolassay.files.data_files import sha256_of
+from toolassay.files.locks import Closable
 from toolassay.version import __version__
 
 _WRITTEN_HERE = ("metrics", "predictions", "quarantine", "report", "runs", "task_graphs")

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol, Self, TypeVar
 
 from toolassay.errors import ToolassayError
-from toolassay.locks import Closable
+from toolassay.files.locks import Closable
 
 Shard = TypeVar("Shard")
 Result = TypeVar("Result")

@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from toolassay.engines.engine import AHEAD, MOST_DEATHS, Result, Shard, ShardTask, too_many_deaths
-from toolassay.locks import Closable
+from toolassay.files.locks import Closable
 
 _GRACE = 1.0  # seconds
 

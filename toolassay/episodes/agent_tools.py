@@ -13,17 +13,17 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from toolassay.calls.call_plan import FunctionSchema, Names, function_of
-from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall, Execution
-from toolassay.dataset import Request
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, EnvironmentFailure, OpenExecutor, Refusal
 from toolassay.executors.plan_run import CallPlace
 from toolassay.models import ModelError
+from toolassay.plans.call_plan import FunctionSchema, Names, function_of
+from toolassay.plans.called_plan import plan_of_calls
+from toolassay.plans.execution_record import ExecutedCall, Execution
+from toolassay.records.dataset import Request
 from toolassay.runs.items import IN_DOUBT, Ask, InDoubt
 from toolassay.runs.journal import CallLine, ItemEntry
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 if TYPE_CHECKING:
     import mcp_types

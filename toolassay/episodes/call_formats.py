@@ -10,11 +10,11 @@ from typing import Any, Protocol
 
 from msgspec.structs import replace
 
-from toolassay.answers import ECHO, read_answer, visible_parts, without_reasoning
 from toolassay.models import ChatResponse, ToolCall
+from toolassay.models.json_answers import ECHO, read_answer, visible_parts, without_reasoning
 from toolassay.models.protocol import OfferedTools, sent_back
 from toolassay.models.structured_output import json_schema
-from toolassay.prompt_templates import template_file
+from toolassay.prompts.templates import template_file
 
 Message = dict[str, Any]
 LONGEST_ARGUMENTS = 200_000

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from toolassay.episodes.call_formats import AgentTool, CallFormat, Message
-from toolassay.files import readable
+from toolassay.files.data_files import readable
 from toolassay.models import ChatRequest, ChatResponse, ModelError, ToolCall
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.wire_format import change_texts

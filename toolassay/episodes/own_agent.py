@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
-from toolassay.dataset import Request
+from toolassay.console.screen import WARNING
 from toolassay.episodes import agent_supervisor
 from toolassay.episodes.agent_supervisor import hidden_process
 from toolassay.episodes.agent_tools import (
@@ -37,21 +37,21 @@ from toolassay.errors import UsageError
 from toolassay.executors.executor import TOGETHER, CallResult, Refusal, one_line
 from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
-from toolassay.files import safe_name
-from toolassay.locks import open_regular, refuse_links
+from toolassay.files.data_files import safe_name
+from toolassay.files.locks import open_regular, refuse_links
+from toolassay.files.program_files import VERSION, ProgramFiles, file_of
 from toolassay.mcp_client.server_config import ServerConfig
 from toolassay.mcp_client.server_process import ServerProcess
 from toolassay.models import ModelError
 from toolassay.models.client import Client
 from toolassay.models.redaction import is_model_key
 from toolassay.models.refused_parameters import Default
-from toolassay.program_files import VERSION, ProgramFiles, file_of
+from toolassay.records.dataset import Request
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.ledger import prices_within
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun
-from toolassay.screen import WARNING
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 AgentFunction = Callable[[str, Any], Awaitable[str]]
 """An agent in Python: gets the text of a request and its `AgentSession`, and returns the final answer."""

@@ -11,7 +11,7 @@ from itertools import chain, combinations, product
 from math import comb, prod
 
 from toolassay.metrics.f1 import best_assignment, shared_count
-from toolassay.normalised_plan import REFERENCE, Argument, Plan
+from toolassay.plans.normalised_plan import REFERENCE, Argument, Plan
 
 UNMATCHED = -1
 _MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal
 
+from toolassay.console.tables import UNKNOWN, Cell, Result, Table, percent
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import (
@@ -25,11 +27,9 @@ from toolassay.evaluation.items import (
     shared_items,
 )
 from toolassay.evaluation.metrics_file import check_editions, differing_settings, file_parts
-from toolassay.files import safe_name, sha256_of
+from toolassay.files.data_files import safe_name, sha256_of
 from toolassay.metrics.significance import LEVEL, PairedResult, compare_pairs, holm
 from toolassay.runs.outcomes import RowMark, excluded_phrase, mark_of, marked
-from toolassay.tables import UNKNOWN, Cell, Result, Table, percent
-from toolassay.text_formatting import count_of, some_of
 
 _ITEMS_ENDING = ".items.jsonl"
 

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import RequestId
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Result, Table
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError
 from toolassay.evaluation.groups import OVERALL_GROUP as WHOLE
 from toolassay.evaluation.items import ScoredItem, items_path, write_items
 from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signature_text, write_groups
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, models_of, prediction_folder
-from toolassay.files import refuse_to_replace, safe_name, sha256_of
+from toolassay.files.data_files import refuse_to_replace, safe_name, sha256_of
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import RequestId
 from toolassay.runs.outcomes import MISSING, tools_part
 from toolassay.runs.record import refused_part
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.tables import Result, Table
 from toolassay.version import __version__
 
 

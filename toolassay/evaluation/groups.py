@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from toolassay.dataset import SHAPES, shape_of
 from toolassay.errors import UsageError
+from toolassay.records.dataset import SHAPES, shape_of
 
 OVERALL = "overall"
 OVERALL_GROUP = f"{OVERALL}_{OVERALL}"

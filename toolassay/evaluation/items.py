@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from toolassay.calls.execution_record import FILE, SIMULATOR
-from toolassay.dataset import RequestId
+from toolassay.console.text_formatting import some_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.metrics_file import FIX, changed_parts, file_parts, read_signature
-from toolassay.files import (
+from toolassay.files.data_files import (
     atomic_target,
     compact_json,
     read_json,
@@ -32,8 +31,9 @@ from toolassay.files import (
     sha256_of,
 )
 from toolassay.metrics.confidence_interval import Interval, Ratio, ratio_intervals, run_table
+from toolassay.plans.execution_record import FILE, SIMULATOR
+from toolassay.records.dataset import RequestId
 from toolassay.runs.outcomes import MISSING, NOT_RUN, is_scored
-from toolassay.text_formatting import some_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -357,7 +357,7 @@ class ItemTable:
 
     @property
     def is_of_first_trial(self) -> bool:
-        """Whether an earlier version scored the first trial only; with `agreement`, they were means even then."""
+        """Whether an earlier version scored the first trial only; with `agreement` it took means."""
         return self.trials is None and "agreement" not in self.metrics
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from toolassay.errors import UsageError
-from toolassay.files import parse_json
-from toolassay.locks import Closable, open_regular
-from toolassay.normalised_plan import PLAN_KEYS
+from toolassay.files.data_files import parse_json
+from toolassay.files.locks import Closable, open_regular
+from toolassay.plans.normalised_plan import PLAN_KEYS
 
 Keep = Literal["first", "last", "error"]
 

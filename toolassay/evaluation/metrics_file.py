@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json, write_json
+from toolassay.files.data_files import read_json, write_json
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import CHOSEN, NO_TOOLS, WORDINGS, AskedCounts, excluded_phrase
 from toolassay.version import OLD_NAME

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import safe_name
+from toolassay.files.data_files import safe_name
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import recorded_settings
 from toolassay.runs.outcomes import has_record
 from toolassay.runs.settings import PREDICTIONS

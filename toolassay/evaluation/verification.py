@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import Screen
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.metrics_file import RUN_KEYS, SECURITY, MetricsGroup
-from toolassay.files import read_json_lines
+from toolassay.files.data_files import read_json_lines
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.outcomes import WORDINGS
-from toolassay.screen import Screen
-from toolassay.text_formatting import count_of, some_of
 
 TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits
 _WINDOW, _BEFORE = 80, 20  # characters

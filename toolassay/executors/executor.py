@@ -15,12 +15,12 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import msgspec
 
-from toolassay.calls.execution_record import Arguments
-from toolassay.data_folder import DataFolder
 from toolassay.extras import NoOptions, Option
+from toolassay.plans.execution_record import Arguments
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.items import Unsent
-from toolassay.tool_results import is_refusal
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.results import is_refusal
 
 TOGETHER = 4
 """Agents that work at the same time where each may have a server of its own [default]."""

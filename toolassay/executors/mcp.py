@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from toolassay.argument_schemas import ArgumentValidator, Schema
-from toolassay.calls.execution_record import Arguments
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -42,7 +40,8 @@ from toolassay.executors.workspace import (
     is_path,
 )
 from toolassay.extras import Option
-from toolassay.files import read_text
+from toolassay.files.data_files import read_text
+from toolassay.files.program_files import ProgramFiles
 from toolassay.mcp_client.connection import Connection, connect
 from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import (
@@ -56,9 +55,10 @@ from toolassay.mcp_client.server_config import (
     servers_of,
 )
 from toolassay.models.redaction import without
-from toolassay.program_files import ProgramFiles
-from toolassay.tool_results import is_refusal, texts_value
-from toolassay.tools import Tool
+from toolassay.plans.execution_record import Arguments
+from toolassay.tools.argument_schemas import ArgumentValidator, Schema
+from toolassay.tools.library import Tool
+from toolassay.tools.results import is_refusal, texts_value
 
 _LEAST_MESSAGE = 4 * 2**20  # bytes that a listing may need, whatever the bound on results
 _POLL = 0.25  # seconds between two looks at the memory of a server

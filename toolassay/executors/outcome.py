@@ -11,9 +11,9 @@ from typing import Any
 
 import msgspec
 
-from toolassay.calls.execution_record import Change, Execution
-from toolassay.dataset import RequestId
 from toolassay.evaluation.items import HARMLESS, OUTCOME, ItemTrial, mean_scores
+from toolassay.plans.execution_record import Change, Execution
+from toolassay.records.dataset import RequestId
 
 
 class OutcomeVerdict(msgspec.Struct, frozen=True):

@@ -17,10 +17,6 @@ from typing import Any, NamedTuple, TypeVar, cast
 import msgspec
 from msgspec.structs import replace
 
-from toolassay.argument_schemas import Schema, json_type, kinds_of, schema_at
-from toolassay.calls.call_plan import CallPlan
-from toolassay.calls.execution_record import Arguments, ExecutedCall, Execution, Outcome, StateSummary
-from toolassay.dataset import RequestId
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -33,12 +29,16 @@ from toolassay.executors.executor import (
 from toolassay.executors.workspace import changes_of, digest_of
 from toolassay.models import ModelError
 from toolassay.models.concurrency import waiting
-from toolassay.output_paths import EACH, Part, Reference, parse_reference, path_text
-from toolassay.requests import key_of
+from toolassay.plans.call_plan import CallPlan
+from toolassay.plans.execution_record import Arguments, ExecutedCall, Execution, Outcome, StateSummary
+from toolassay.records.dataset import RequestId
+from toolassay.records.requests import key_of
 from toolassay.runs.items import Ask, InDoubt, ItemWork, answer_item, no_model
 from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.runs.runner import Loop, run_items
-from toolassay.tools import Tool, ToolLibrary, is_required
+from toolassay.tools.argument_schemas import Schema, json_type, kinds_of, schema_at
+from toolassay.tools.library import Tool, ToolLibrary, is_required
+from toolassay.tools.output_paths import EACH, Part, Reference, parse_reference, path_text
 
 # A reference to a whole result inside a longer text: the one in "about <node-0>"; not "<node-x>".
 _INSIDE = re.compile(r"<node-(\d{1,18})>")

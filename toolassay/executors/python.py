@@ -22,7 +22,6 @@ from typing import Any
 
 import msgspec
 
-from toolassay.calls.execution_record import Arguments
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -45,7 +44,8 @@ from toolassay.executors.workspace import (
 from toolassay.extras import Option
 from toolassay.mcp_client.server_config import ServerConfig
 from toolassay.mcp_client.server_process import ServerProcess, has_ended
-from toolassay.tools import Tool
+from toolassay.plans.execution_record import Arguments
+from toolassay.tools.library import Tool
 
 _START_SECONDS = 60.0  # to import the module of the functions
 _END_SECONDS = 5.0  # until the status of a process that was killed arrives

@@ -12,7 +12,6 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at, properties_of
 from toolassay.argument_values.drawn_values import drawn_value
 from toolassay.argument_values.places import SchemaWalk
 from toolassay.executors.executor import State
@@ -28,7 +27,8 @@ from toolassay.graph.derive.fields import (
     thing_of,
     words_of,
 )
-from toolassay.tools import Tool, ToolLibrary, is_required
+from toolassay.tools.argument_schemas import ArgumentValidator, Schema, kinds_of, properties_at, properties_of
+from toolassay.tools.library import Tool, ToolLibrary, is_required
 
 # Verbs of no group in `words.json` that change something outside, unlike "calculate" and "click".
 _EFFECTS = frozenset({
@@ -58,7 +58,7 @@ class SimulatedAction:
 class Actions:
     """What each tool of a library does.
 
-    >>> from toolassay.tools import Parameter
+    >>> from toolassay.tools.library import Parameter
     >>> tools = Tool("create_user"), Tool("get_user", parameters=(Parameter("user_id"),))
     >>> actions = Actions(ToolLibrary(tools))
     >>> [(one.kind, one.resource, one.key) for one in map(actions.of, tools)]

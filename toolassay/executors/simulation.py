@@ -14,8 +14,6 @@ from contextlib import asynccontextmanager
 from random import Random
 from typing import Any
 
-from toolassay.argument_schemas import ArgumentValidator
-from toolassay.calls.execution_record import Arguments
 from toolassay.executors import simulated_results as results
 from toolassay.executors.executor import (
     CallResult,
@@ -36,8 +34,10 @@ from toolassay.executors.simulated_results import (
     Values,
 )
 from toolassay.graph.derive.fields import IDENTITIES, meaning_of, name_words, words_of
-from toolassay.tool_results import is_refusal
-from toolassay.tools import Tool, declares_parameters, is_required
+from toolassay.plans.execution_record import Arguments
+from toolassay.tools.argument_schemas import ArgumentValidator
+from toolassay.tools.library import Tool, declares_parameters, is_required
+from toolassay.tools.results import is_refusal
 
 _MOST_LISTED = 20  # objects in one list
 _LONGEST_TEXT = 2_000  # characters of a text result

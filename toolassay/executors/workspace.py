@@ -22,7 +22,6 @@ from contextlib import ExitStack, asynccontextmanager, closing, contextmanager, 
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from toolassay.calls.execution_record import Arguments, Change
 from toolassay.errors import UsageError
 from toolassay.executors.executor import (
     CallLimits,
@@ -32,9 +31,10 @@ from toolassay.executors.executor import (
     State,
 )
 from toolassay.extras import Option
-from toolassay.files import map_texts
-from toolassay.locks import delete, temporary_folder
+from toolassay.files.data_files import map_texts
+from toolassay.files.locks import delete, temporary_folder
 from toolassay.models.redaction import without
+from toolassay.plans.execution_record import Arguments, Change
 
 NAME = "/workspace"
 PLACEHOLDER = "{workspace}"

@@ -15,15 +15,15 @@ from typing import Any
 import msgspec
 import yaml
 
-from toolassay.calls.call_plan import CallPlan
-from toolassay.data_folder import BY_RULES, BenchmarkFile, FunnelRow
-from toolassay.dataset import SHAPES, Shape
+from toolassay.console.tables import Table, markdown_escaped
+from toolassay.console.text_formatting import count_of
 from toolassay.exporters.executed_results import Marking, PlanResults
 from toolassay.exporters.formats import Format, ResultForm, columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
-from toolassay.files import read_json, record_of
-from toolassay.tables import Table, markdown_escaped
-from toolassay.text_formatting import count_of
+from toolassay.files.data_files import read_json, record_of
+from toolassay.plans.call_plan import CallPlan
+from toolassay.records.data_folder import BY_RULES, BenchmarkFile, FunnelRow
+from toolassay.records.dataset import SHAPES, Shape
 
 _STATES = ("pass", "quarantine", "reject", "unknown", "not applicable")
 DECISION_NAMES = {

@@ -11,8 +11,8 @@ from typing import Any
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, read_json, record_of, sha256_of, write_json
-from toolassay.locks import exclusive_folder
+from toolassay.files.data_files import keep_dated_copy, read_json, record_of, sha256_of, write_json
+from toolassay.files.locks import exclusive_folder
 from toolassay.version import OLD_NAME
 
 MANIFEST = "export.json"

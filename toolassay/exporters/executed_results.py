@@ -12,13 +12,13 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from toolassay.argument_schemas import ArgumentValidator
-from toolassay.calls.call_plan import Argument, Call, CallPlan, Unfit, slots_of
-from toolassay.calls.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
-from toolassay.dataset import RequestId
-from toolassay.files import LineRange, line_ranges, map_texts, read_json_lines, readable, record_of
+from toolassay.files.data_files import LineRange, line_ranges, map_texts, read_json_lines, readable, record_of
 from toolassay.graph import DependencyType
-from toolassay.tools import ToolLibrary
+from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, slots_of
+from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution, Outcome
+from toolassay.records.dataset import RequestId
+from toolassay.tools.argument_schemas import ArgumentValidator
+from toolassay.tools.library import ToolLibrary
 
 Marking = Literal["executed", "simulated"]
 """Whether results are those of a tool or of its simulation."""

@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import accepted_schema, type_name
-from toolassay.calls.call_plan import Names, function_of, renamed, slots_of
-from toolassay.data_folder import DEFAULT_BENCHMARK
 from toolassay.errors import UsageError
 from toolassay.importers.importer import ToolNote
-from toolassay.tools import Tool, ToolLibrary, normal_type
+from toolassay.plans.call_plan import Names, function_of, renamed, slots_of
+from toolassay.records.data_folder import DEFAULT_BENCHMARK
+from toolassay.tools.argument_schemas import accepted_schema, type_name
+from toolassay.tools.library import Tool, ToolLibrary, normal_type
 
 TOOL_FORMS = ("openai", "anthropic", "mcp", DEFAULT_BENCHMARK)
 """The forms; the published tool file has the name of its benchmark."""

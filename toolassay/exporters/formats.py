@@ -24,15 +24,15 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan, FunctionSchema, Names, Unfit, function_of
-from toolassay.dataset import Shape
 from toolassay.exporters.executed_results import Marking, PlanResults, grounded_answer
 from toolassay.extras import needed
-from toolassay.files import HALF_PAIRS, package_data, safe_name, values_in, write_json
+from toolassay.files.data_files import HALF_PAIRS, package_data, safe_name, values_in, write_json
+from toolassay.files.locks import open_regular
 from toolassay.graph import DependencyType
-from toolassay.locks import open_regular
-from toolassay.output_paths import parse_reference
-from toolassay.tools import ToolLibrary
+from toolassay.plans.call_plan import Argument, Call, CallPlan, FunctionSchema, Names, Unfit, function_of
+from toolassay.records.dataset import Shape
+from toolassay.tools.library import ToolLibrary
+from toolassay.tools.output_paths import parse_reference
 
 ResultForm = Literal["executed", "references", "none"]
 """What an export has as results: what the tools returned, `<node-j>` in their place, or nothing."""
@@ -301,7 +301,7 @@ def messages_of(
 ) -> list[ChatMessage]:
     """The messages of a chat: each turn of calls is followed by its results, one message per call.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
     >>> plan = CallPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
     >>> messages = messages_of(plan, names, ChatStyle())

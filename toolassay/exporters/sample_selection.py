@@ -8,12 +8,12 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from toolassay.calls.call_plan import CallPlan, Unfit, plan_of
-from toolassay.dataset import LastLabels, RequestId
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType
-from toolassay.tools import ToolLibrary
+from toolassay.plans.call_plan import CallPlan, Unfit, plan_of
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import LastLabels, RequestId
+from toolassay.tools.library import ToolLibrary
 
 DEFAULT_SPLIT = "train"
 """The split of a set without splits, which the hub's libraries expect by that name."""

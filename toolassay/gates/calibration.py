@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolassay.console.tables import Result, Table
 from toolassay.errors import UsageError
-from toolassay.files import read_json, record_of
+from toolassay.files.data_files import read_json, record_of
 from toolassay.gates.rubric import CRITERIA
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
-from toolassay.tables import Result, Table
 
 PUBLISHABLE = "publishable"
 """Whether all five answers are yes."""

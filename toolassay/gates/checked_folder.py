@@ -17,11 +17,9 @@ from msgspec import UNSET
 
 from toolassay.backinstruct.critics import JUDGED_BY
 from toolassay.backinstruct.format import FINGERPRINT
-from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.data_folder import WRITTEN, CheckedSet, DataFolder
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import (
+from toolassay.files.data_files import (
     LineRange,
     atomic_writer,
     copy_file,
@@ -31,6 +29,7 @@ from toolassay.files import (
     sha256_of,
     write_json,
 )
+from toolassay.files.locks import exclusive_folder
 from toolassay.gates.coverage import SampleCounts
 from toolassay.gates.critic import TeacherGate
 from toolassay.gates.gate import LEVELS, CheckedSample, Gate, Level
@@ -44,10 +43,11 @@ from toolassay.gates.gate_pipeline import (
 )
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
 from toolassay.gates.repair import Repair, repair
-from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.graph.edits import EDITS
-from toolassay.locks import exclusive_folder
+from toolassay.plans.execution_record import FILE as EXECUTIONS
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import WRITTEN, CheckedSet, DataFolder
 
 Output = Literal[
     "gates", "rejected", "repairs", "passed", "passed requests", "quarantine", "quarantine requests"

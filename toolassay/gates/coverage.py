@@ -10,7 +10,7 @@ from typing import Any
 from toolassay.gates.gate import state_of
 from toolassay.gates.gate_pipeline import Inspection, kind_of
 from toolassay.graph import ToolGraph
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 Edge = tuple[str, str]
 MOST_LISTED_EDGES = 100_000

@@ -16,24 +16,24 @@ from typing import Any, NamedTuple
 import msgspec
 from msgspec import UNSET
 
-from toolassay.answers import CUT_OFF
 from toolassay.backinstruct.critics import REVIEWS
 from toolassay.backinstruct.teacher_review import Review, TeacherVerdict, read_review
-from toolassay.dataset import reference_index
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding import GroundingGate
 from toolassay.gates.rubric import RUBRIC_FORMAT, Rubric, read_rubric, rubric_of
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType
 from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest
+from toolassay.models.json_answers import CUT_OFF
 from toolassay.offline.model_tasks import CritiqueTask
-from toolassay.prompt_templates import package_template, template_file
-from toolassay.requests import key_of
+from toolassay.plans.gold import Gold
+from toolassay.prompts.templates import package_template, template_file
+from toolassay.records.dataset import reference_index
+from toolassay.records.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.journal import ItemEntry
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 from toolassay.writing.shown import (
     shown_results,
     shown_rows,

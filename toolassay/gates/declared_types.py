@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from typing import Any
 
 from toolassay.backinstruct.critics import same_tool
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.gates.references import FITS, Fit, doubtful, wrong
 from toolassay.gates.text_kinds import (
     MEDIA,
@@ -24,7 +24,7 @@ from toolassay.gates.text_kinds import (
     may_be_whole,
 )
 from toolassay.text_values.dates import is_impossible_day
-from toolassay.type_names import Schema, choices_of, read_type, types_of
+from toolassay.tools.type_names import Schema, choices_of, read_type, types_of
 
 # Kinds of value: JSON types, and formats of texts.
 _CALLED = {

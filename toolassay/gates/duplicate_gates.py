@@ -6,13 +6,13 @@ from array import array
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from toolassay.dataset import RequestId, form_of
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.line_index import CompactTexts
-from toolassay.files import LineRange
+from toolassay.files.data_files import LineRange
 from toolassay.gates.gate import Finding
 from toolassay.gates.labelled_set import LabelledSet, LabelReader
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import RequestId, form_of
 from toolassay.variety.near_duplicates import Item, Plans, Thresholds, find_repeats
 
 _WHERE = "user_request"

@@ -18,12 +18,12 @@ from msgspec.structs import replace
 
 from toolassay.backinstruct.critics import Spellings
 from toolassay.backinstruct.teacher_review import TeacherVerdict
-from toolassay.dataset import RequestId
-from toolassay.files import read_json_lines, record_of
-from toolassay.gold import Gold
+from toolassay.console.text_formatting import some_of
+from toolassay.files.data_files import read_json_lines, record_of
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.text_formatting import some_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import RequestId
+from toolassay.tools.library import Tool, ToolLibrary
 
 Level = Literal["pass", "quarantine", "reject"]
 State = Literal["pass", "quarantine", "reject", "unknown", "not applicable"]

@@ -16,9 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.calls.call_plan import Unfit, plan_of
-from toolassay.calls.execution_record import Execution, Outcome, read_executions
-from toolassay.data_folder import FunnelRow
+from toolassay.console.tables import Table, Value
 from toolassay.errors import UsageError
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.duplicate_gates import RepeatGate
@@ -41,8 +39,10 @@ from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.plan_gate import PlanGate
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
-from toolassay.gold import Gold
-from toolassay.tables import Table, Value
+from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.execution_record import Execution, Outcome, read_executions
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import FunnelRow
 
 
 class _Ended(NamedTuple):

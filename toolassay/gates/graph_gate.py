@@ -14,7 +14,7 @@ from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
 
 from toolassay.backinstruct.critics import Spellings, same_tool
-from toolassay.dataset import is_paths, shape_of
+from toolassay.console.text_formatting import count_of
 from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
 from toolassay.gates.references import (
     PlanValue,
@@ -26,10 +26,10 @@ from toolassay.gates.references import (
     is_order_only,
     texts_in,
 )
-from toolassay.gold import Ends, Gold, GoldNode
 from toolassay.graph.dependencies import fields_of
-from toolassay.output_paths import Reference
-from toolassay.text_formatting import count_of
+from toolassay.plans.gold import Ends, Gold, GoldNode
+from toolassay.records.dataset import is_paths, shape_of
+from toolassay.tools.output_paths import Reference
 
 
 class GraphGate:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from toolassay.dataset import LABELS_FIX, read_labels
 from toolassay.errors import UsageError
-from toolassay.files import LineRange, line_ranges, stamp_of
-from toolassay.gold import Gold
-from toolassay.requests import key_of
+from toolassay.files.data_files import LineRange, line_ranges, stamp_of
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import LABELS_FIX, read_labels
+from toolassay.records.requests import key_of
 
 SHARD = 200
 """Labels that one process reads at once: their gates take about half a second."""

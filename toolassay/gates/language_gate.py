@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from toolassay.dataset import WORK_ORDER_OPENINGS
 from toolassay.gates.gate import Background, Finding, shown
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import WORK_ORDER_OPENINGS
 
 # Longer requests are pasted documents: only their start is read.
 LONGEST = 5_000
@@ -169,7 +169,7 @@ def placeholders(text: str) -> Iterator[tuple[int, int]]:
 class LanguageGate:
     """Rejects requests and steps with placeholders; quarantines requests with other residue.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> gate = LanguageGate(Background(ToolLibrary([Tool("book")]), "temporal"))
     >>> gate.check(Gold.of({"id": 1, "user_request": "Book me a room.", "task_nodes": [{"task": "book"}]}))
     []

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.gates.grounding.normalization import literals_of
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 
 # Chinese, Japanese and Korean, which put no blanks between their words and those of other scripts.
 _EAST = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
@@ -214,7 +214,7 @@ class LeakGate:
     A request that names a tool of the plan is rejected. One that may name it, or names another tool of the
     library, is quarantined. Ordinary words for the task do not count, even if a tool has that name.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> gate = LeakGate(Background(ToolLibrary([Tool("Image Editing"), Tool("Translation")]), "resource"))
     >>> plan = [{"task": "Image Editing"}]
     >>> gate.check(Gold.of({"id": 1, "user_request": "Make the sky blue", "task_nodes": plan}))

@@ -16,7 +16,6 @@ from toolassay.gates.gate import Background, Finding, State, listed, shown
 from toolassay.gates.grounding.identifiers import EMAIL
 from toolassay.gates.grounding.normalization import lists
 from toolassay.gates.references import is_empty
-from toolassay.gold import Gold, GoldNode
 from toolassay.graph.derive.fields import (
     IDENTIFYING,
     IDENTITIES,
@@ -28,8 +27,9 @@ from toolassay.graph.derive.fields import (
     verb_of,
     words_of,
 )
-from toolassay.output_paths import parse_reference
-from toolassay.tools import Tool, is_required
+from toolassay.plans.gold import Gold, GoldNode
+from toolassay.tools.library import Tool, is_required
+from toolassay.tools.output_paths import parse_reference
 
 # Verbs after which a thing is there with other fields: not "close" and "assign", whose name says the change.
 _ALTERS = frozenset({"update", "edit", "modify", "patch", "change"})
@@ -48,7 +48,7 @@ class _Call(NamedTuple):
 class PlanGate:
     """Holds back calls that change nothing, use what is deleted, or take a value of another kind.
 
-    >>> from toolassay.tools import Parameter, ToolLibrary
+    >>> from toolassay.tools.library import Parameter, ToolLibrary
     >>> user = Parameter("user_id", "string", required=True), Parameter("name", "string", required=False)
     >>> gate = PlanGate(Background(ToolLibrary([Tool("update_user", parameters=user)]), "temporal"))
     >>> plan = [{"task": "update_user", "arguments": [{"name": "user_id", "value": "U-1"}]}]

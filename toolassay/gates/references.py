@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from toolassay.argument_schemas import Schema, has_place, kinds_of, schema_at
 from toolassay.backinstruct.critics import same_tool
 from toolassay.gates.gate import Background, State
-from toolassay.gold import Gold, GoldNode
 from toolassay.graph.derive.fields import IDENTITIES, attribute_fit, meaning_of, things_of_tool
 from toolassay.graph.derive.given_fields import is_informative
-from toolassay.output_paths import EACH, Part, Reference, parse_path, parse_reference, path_text
-from toolassay.tools import Tool, normal_type
+from toolassay.plans.gold import Gold, GoldNode
+from toolassay.tools.argument_schemas import Schema, has_place, kinds_of, schema_at
+from toolassay.tools.library import Tool, normal_type
+from toolassay.tools.output_paths import EACH, Part, Reference, parse_path, parse_reference, path_text
 
 Leaf = str | int | float | bool
 Place = tuple[str | int, ...]

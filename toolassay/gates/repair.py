@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import networkx as nx
 
 from toolassay.backinstruct.labels import steps_in_order
-from toolassay.dataset import renumbered, repository_form
-from toolassay.files import map_texts
+from toolassay.files.data_files import map_texts
 from toolassay.gates.gate import Background, tool_spellings
 from toolassay.gates.graph_gate import leads_to, order_of_steps
 from toolassay.gates.references import (
@@ -25,7 +24,8 @@ from toolassay.gates.references import (
     text_of_number,
     texts_in,
 )
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import renumbered, repository_form
 
 
 class Repair(NamedTuple):
@@ -302,7 +302,7 @@ def repair(record: Mapping[str, Any], background: Background) -> tuple[Record, l
     Returns:
         The repaired label and its changes, in the order in which they were made.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> background = Background(ToolLibrary([Tool("Text Search", "", ("text",), ("text",))]), "resource")
     >>> repaired, repairs = repair({"task_nodes": [{"task": "text_search", "arguments": [7]}]}, background)
     >>> repaired["task_nodes"], [change.kind for change in repairs]

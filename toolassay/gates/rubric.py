@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import msgspec
 
-from toolassay.answers import read_answer
+from toolassay.models.json_answers import read_answer
 from toolassay.models.structured_output import json_schema
-from toolassay.schemas import object_schema
+from toolassay.prompts.plan_schemas import object_schema
 
 Criterion = Literal["natural", "grounded", "plan", "links", "values"]
 CRITERIA: tuple[Criterion, ...] = ("natural", "grounded", "plan", "links", "values")

@@ -11,10 +11,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from toolassay.argument_schemas import ArgumentValidator, schema_at
 from toolassay.backinstruct.critics import Spellings
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item
+from toolassay.files.data_files import line_of_item
 from toolassay.gates.declared_types import (
     family_of,
     literal_fit,
@@ -37,8 +36,9 @@ from toolassay.gates.references import (
     texts_of,
     wrong,
 )
-from toolassay.gold import Gold, GoldNode
-from toolassay.tools import Parameter, Tool, ToolLibrary, declares_parameters, is_required
+from toolassay.plans.gold import Gold, GoldNode
+from toolassay.tools.argument_schemas import ArgumentValidator, schema_at
+from toolassay.tools.library import Parameter, Tool, ToolLibrary, declares_parameters, is_required
 
 
 @lru_cache(maxsize=8)

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from toolassay.backinstruct.critics import rule_critic, same_tool
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
-from toolassay.gold import Gold
-from toolassay.normalised_plan import Plan, PlanReader
-from toolassay.text_formatting import count_of, some_of
+from toolassay.plans.gold import Gold
+from toolassay.plans.normalised_plan import Plan, PlanReader
 
 Part = TypeVar("Part")
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.text_values.vocabulary import (
     MONTH_NUMBERS,
     WEEKDAY_ABBREVIATIONS,

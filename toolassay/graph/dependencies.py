@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json
+from toolassay.files.data_files import line_of_item, read_json
 from toolassay.graph.links import FieldPair, NumberedLink
 
 Kind = Literal["dependency", "observed"]

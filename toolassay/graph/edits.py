@@ -19,8 +19,7 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from toolassay.argument_schemas import Schema, has_place
-from toolassay.files import keep_dated_copy, read_json, write_json
+from toolassay.files.data_files import keep_dated_copy, read_json, write_json
 from toolassay.graph.dependencies import (
     ORDER,
     Dependency,
@@ -31,8 +30,9 @@ from toolassay.graph.dependencies import (
     read_items,
 )
 from toolassay.graph.links import FieldPair
-from toolassay.output_paths import EACH, Part, parse_path
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.argument_schemas import Schema, has_place
+from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.output_paths import EACH, Part, parse_path
 
 EDITS = "graph_edits.json"
 """The file of a data folder."""

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json
+from toolassay.files.data_files import line_of_item, read_json
+from toolassay.files.locks import open_regular
 from toolassay.graph.dependencies import Dependency
 from toolassay.graph.links import COMPLETE, LinkColumns, ListedLinks, NumberedLink
-from toolassay.locks import open_regular
-from toolassay.tools import ToolLibrary, normal_type
+from toolassay.tools.library import ToolLibrary, normal_type
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -19,7 +19,7 @@ from itertools import accumulate, chain
 from operator import index as whole
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 if TYPE_CHECKING:
     import numpy as np

@@ -26,11 +26,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from toolassay.console.text_formatting import some_of, without_controls
 from toolassay.errors import UsageError
-from toolassay.files import map_texts, read_json, read_json_lines
-from toolassay.locks import open_regular
-from toolassay.text_formatting import some_of, without_controls
-from toolassay.tool_results import is_refusal, parsed_text, result_value
+from toolassay.files.data_files import map_texts, read_json, read_json_lines
+from toolassay.files.locks import open_regular
+from toolassay.tools.results import is_refusal, parsed_text, result_value
 
 _FORMS = (
     'give chats with tool calls, MCP messages, spans, or lines {"calls": [{"tool", "arguments", "result"}]}'

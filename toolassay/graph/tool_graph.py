@@ -15,13 +15,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple, cast, get_args
 
-from toolassay.argument_schemas import with_subschemas
+from toolassay.console.text_formatting import some_of
 from toolassay.errors import UsageError
-from toolassay.files import line_of_item, read_json, write_nodes
+from toolassay.files.data_files import line_of_item, read_json, write_nodes
 from toolassay.graph.dependencies import Dependency, DependencyLinks
 from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, NumberedLink, TypedLinks
-from toolassay.text_formatting import some_of
-from toolassay.tools import Tool, ToolLibrary, normal_type
+from toolassay.tools.argument_schemas import with_subschemas
+from toolassay.tools.library import Tool, ToolLibrary, normal_type
 
 _MOST_NAMED = 3
 
@@ -141,7 +141,7 @@ class ToolGraph:
         dependency_type: What a link means.
         numbered: The links, between tool numbers.
 
-    >>> from toolassay.tools import Tool
+    >>> from toolassay.tools.library import Tool
     >>> graph = ToolGraph.build(
     ...     ToolLibrary([Tool("speak", "", ("text",), ("audio",)), Tool("hear", "", ("audio",), ("text",))]),
     ...     "resource",

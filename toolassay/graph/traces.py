@@ -23,14 +23,14 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import schema_at
+from toolassay.console.text_formatting import count_of
 from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.links import FieldPair, overlap
 from toolassay.graph.recorded_calls import RecordedCall, RecordedTurn, read_traces, shown_keys
-from toolassay.identifiers import words
-from toolassay.output_paths import EACH, Part, path_text
-from toolassay.text_formatting import count_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.argument_schemas import schema_at
+from toolassay.tools.identifiers import words
+from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.output_paths import EACH, Part, path_text
 
 _Z = 1.645  # one-sided 95 %
 _MOST_VALUES = 50_000  # of a result that are looked at

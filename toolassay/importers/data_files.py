@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.extras import needed
-from toolassay.files import Line, holds_list, read_json, read_json_lines
-from toolassay.locks import open_regular, temporary_folder
+from toolassay.files.data_files import Line, holds_list, read_json, read_json_lines
+from toolassay.files.locks import open_regular, temporary_folder
+from toolassay.records.data_folder import DataFolder
 
 
 def read_rows(path: Path) -> Iterator[Line]:

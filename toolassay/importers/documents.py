@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.files import Line, read_text
+from toolassay.files.data_files import Line, read_text
 
 MOST_BYTES = {"JSON": 128 * 2**20, "YAML": 32 * 2**20}
 """Largest file: JSON of 128 MiB is read in about 5 s and 700 MB, YAML of 32 MiB in about 30 s."""

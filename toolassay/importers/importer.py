@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
+from toolassay.console.screen import SILENT, Screen
 from toolassay.extras import NoOptions, Option
-from toolassay.screen import SILENT, Screen
 
 Schema = Mapping[str, Any]
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from toolassay.files import rare_cycle_search, readable
+from toolassay.console.text_formatting import count_of
+from toolassay.files.data_files import rare_cycle_search, readable
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Skipped, ToolNote
 from toolassay.importers.schema_dialects import Normalised, Normaliser, TooLarge, misfitting_values
 from toolassay.importers.suspicious_texts import TextScanner, has_mixed_scripts, look_alikes, shown
-from toolassay.text_formatting import count_of
-from toolassay.tools import parameters_of
-from toolassay.type_names import types_of
+from toolassay.tools.library import parameters_of
+from toolassay.tools.type_names import types_of
 
 LONGEST_ID = 64
 LONGEST_DESCRIPTION = 20_000

@@ -13,14 +13,15 @@ from typing import Annotated, Any
 
 import msgspec
 
+from toolassay.console.screen import SILENT, Screen
 from toolassay.errors import UsageError
 from toolassay.extras import Option
-from toolassay.files import read_text
+from toolassay.files.data_files import read_text
+from toolassay.files.locks import open_regular
 from toolassay.importers.documents import DEEPEST, is_json, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
 from toolassay.importers.suspicious_texts import shown
 from toolassay.importers.tool_lists import allows_object, decoded, other_kind
-from toolassay.locks import open_regular
 from toolassay.mcp_client.connection import DEFAULT_LIMITS, connect
 from toolassay.mcp_client.link import ServerLimits
 from toolassay.mcp_client.server_config import (
@@ -34,7 +35,6 @@ from toolassay.mcp_client.server_config import (
     servers_of,
 )
 from toolassay.runs.event_loop import interruptible, run_coroutine
-from toolassay.screen import SILENT, Screen
 
 _LONGEST = 3600  # seconds
 _LARGEST_WITH_COMMENTS = 2**20  # bytes; people write them

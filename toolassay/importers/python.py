@@ -18,11 +18,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple
 
+from toolassay.console.screen import SILENT, Screen
 from toolassay.errors import UsageError
 from toolassay.extras import Option
 from toolassay.importers.functions import CREDENTIAL, in_one_line, tool_from_function
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
-from toolassay.screen import SILENT, Screen
 
 
 @dataclass(frozen=True)

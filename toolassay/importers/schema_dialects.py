@@ -16,8 +16,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from toolassay.answers import NOTHING, load
-from toolassay.argument_schemas import (
+from toolassay.importers.importer import Note
+from toolassay.models.json_answers import NOTHING, load
+from toolassay.tools.argument_schemas import (
     SUBSCHEMAS,
     ArgumentValidator,
     all_schemas,
@@ -26,8 +27,7 @@ from toolassay.argument_schemas import (
     pointed_at,
     type_name,
 )
-from toolassay.importers.importer import Note
-from toolassay.type_names import read_types, types_of
+from toolassay.tools.type_names import read_types, types_of
 
 MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""

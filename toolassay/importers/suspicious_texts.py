@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.importers.importer import Note
 
 _LONGEST_QUOTE = 80

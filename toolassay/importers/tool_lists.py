@@ -11,13 +11,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from toolassay.console.screen import SILENT, Screen
+from toolassay.console.text_formatting import some_of
 from toolassay.errors import UsageError
 from toolassay.importers.documents import DEEPEST, read_values, too_deep
 from toolassay.importers.importer import DefinitionError, Importer, Incoming, IncomingTool, Note, Skipped
-from toolassay.screen import SILENT, Screen
-from toolassay.text_formatting import some_of
-from toolassay.tool_results import parsed_text
-from toolassay.type_names import read_types, types_of
+from toolassay.tools.results import parsed_text
+from toolassay.tools.type_names import read_types, types_of
 
 # Keys under which a request is stored: batch files of OpenAI (`body`) and Anthropic (`params`, `requests`),
 # sessions of realtime models, logs.

@@ -18,10 +18,10 @@ from typing import Any, Literal, NamedTuple
 
 import msgspec
 
-from toolassay.answers import read_answer, shown_forms
-from toolassay.argument_schemas import kinds_of, schema_at
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
-from toolassay.files import read_json, write_json, write_json_lines
+from toolassay.files.data_files import read_json, write_json, write_json_lines
 from toolassay.graph.dependencies import Dependency, fields_of, is_pinned
 from toolassay.graph.derive.evidence import Similarity
 from toolassay.graph.derive.fields import (
@@ -37,9 +37,10 @@ from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.graph.edits import field_problem
 from toolassay.graph.links import FieldPair
 from toolassay.models import ChatRequest, ModelOptions
+from toolassay.models.json_answers import read_answer, shown_forms
 from toolassay.models.structured_output import json_schema
-from toolassay.output_paths import EACH, Part, parse_path
-from toolassay.prompt_templates import package_template
+from toolassay.prompts.signatures import argument_descriptions, shown_tool
+from toolassay.prompts.templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, Ask, ItemWork
 from toolassay.runs.journal import ItemEntry
@@ -48,10 +49,9 @@ from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.signatures import argument_descriptions, shown_tool
-from toolassay.text_formatting import count_of, some_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.argument_schemas import kinds_of, schema_at
+from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.output_paths import EACH, Part, parse_path
 
 FOLDER = "graph_proposals"
 """Folder of the proposals, below the data folder."""

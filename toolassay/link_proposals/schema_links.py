@@ -10,8 +10,10 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from toolassay.console.screen import WARNING, Screen
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.graph.dependencies import DEFAULT_MIN_CONFIDENCE, ORDER, Dependency, read_items, strongest
 from toolassay.graph.derive import Derivation
 from toolassay.graph.edits import (
@@ -26,9 +28,7 @@ from toolassay.graph.edits import (
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
 from toolassay.link_proposals import ProposeOptions, propose, proposed, without_shape
-from toolassay.screen import WARNING, Screen
-from toolassay.text_formatting import count_of, some_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 TRACES = "graph_traces.json"
 """The links of recorded calls, so that a regenerated graph has them without the recordings."""

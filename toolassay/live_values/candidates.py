@@ -14,7 +14,6 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
-from toolassay.argument_schemas import kinds_of, properties_at
 from toolassay.argument_values.drawn_values import written_form
 from toolassay.argument_values.places import (
     SIMPLE,
@@ -28,7 +27,8 @@ from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs
 from toolassay.live_values.facts import Fact, Scalar, Words
 from toolassay.live_values.results import PROSE
 from toolassay.live_values.statements import StatementTable, statements
-from toolassay.tools import Tool, is_required
+from toolassay.tools.argument_schemas import kinds_of, properties_at
+from toolassay.tools.library import Tool, is_required
 
 _NEW_STEMS = ("summary", "draft", "overview", "backup", "plan", "review", "results", "ideas")
 _PATH_WORDS = frozenset({"path", "file", "directory", "folder", "repository"})

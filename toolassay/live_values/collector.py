@@ -14,10 +14,8 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Literal, NamedTuple
 
-from toolassay.argument_schemas import kinds_of, schema_at
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments, drawn_value
 from toolassay.argument_values.places import FedArgument, allowed_values, as_text, fed_argument
-from toolassay.calls.execution_record import Arguments
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -41,8 +39,10 @@ from toolassay.live_values.results import (
     values_with_errors,
 )
 from toolassay.live_values.statements import learn_rows, table_of
-from toolassay.output_paths import EACH
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.plans.execution_record import Arguments
+from toolassay.tools.argument_schemas import kinds_of, schema_at
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
+from toolassay.tools.output_paths import EACH
 
 MOST_CALLS = 1_500
 """Calls of a whole collection, trials of links included."""

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Any, NamedTuple
 
-from toolassay.calls.execution_record import Arguments
 from toolassay.graph.derive.fields import name_words, thing_of, things_of_tool, words_of
-from toolassay.tool_results import parsed_text
-from toolassay.tools import Tool
+from toolassay.plans.execution_record import Arguments
+from toolassay.tools.library import Tool
+from toolassay.tools.results import parsed_text
 
 Words = tuple[str, ...]
 Scalar = str | int | float

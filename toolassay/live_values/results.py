@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 
-from toolassay.argument_schemas import Schema, properties_of
-from toolassay.calls.execution_record import Arguments
 from toolassay.executors.executor import CallResult, one_line
-from toolassay.files import short_json, values_in
+from toolassay.files.data_files import short_json, values_in
 from toolassay.live_values.facts import without_secrets
-from toolassay.tool_results import is_refusal
+from toolassay.plans.execution_record import Arguments
+from toolassay.tools.argument_schemas import Schema, properties_of
+from toolassay.tools.results import is_refusal
 
 _DEEPEST = 8
 _MOST_PROPERTIES = 60

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from toolassay.graph.derive.fields import name_words, words_of
-from toolassay.tools import Tool
-from toolassay.type_names import read_type, types_of
+from toolassay.tools.library import Tool
+from toolassay.tools.type_names import read_type, types_of
 
 _NEW_TABLES = {
     "suppliers": "name TEXT, phone TEXT, city TEXT",

@@ -13,9 +13,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from toolassay.errors import UsageError
+from toolassay.files.program_files import SCRIPT, is_launcher
 from toolassay.models.address import Address, without_addresses
 from toolassay.models.redaction import without
-from toolassay.program_files import SCRIPT, is_launcher
 
 DOUBTFUL = "…"
 """Stands for the words of a command line that may be private."""

@@ -17,11 +17,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from toolassay.console.screen import Progress, no_progress
 from toolassay.engines import Engine, OneProcess
 from toolassay.errors import ToolassayError, UsageError, install
-from toolassay.files import read_json, safe_name, sha256_of
+from toolassay.files.data_files import read_json, safe_name, sha256_of
 from toolassay.metrics.rouge import TextPair
-from toolassay.screen import Progress, no_progress
 
 if TYPE_CHECKING:
     import numpy as np

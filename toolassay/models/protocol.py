@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import msgspec
 
-from toolassay.answers import CUT_OFF
 from toolassay.models.errors import UNREACHABLE
+from toolassay.models.json_answers import CUT_OFF
 from toolassay.models.refused_parameters import Change
 
 Message = Mapping[str, Any]

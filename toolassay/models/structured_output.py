@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, cast, get_args
 
-from toolassay.answers import CUT_OFF, without_reasoning
+from toolassay.models.json_answers import CUT_OFF, without_reasoning
 from toolassay.models.refused_parameters import named_by, texts_of
 
 PARAMETER = "response_format"

@@ -9,9 +9,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from toolassay.answers import CUT_OFF
-from toolassay.files import map_texts, readable
+from toolassay.files.data_files import map_texts, readable
 from toolassay.models.errors import ModelError
+from toolassay.models.json_answers import CUT_OFF
 from toolassay.models.options import ModelOptions
 from toolassay.models.protocol import ChatRequest, ChatResponse, OfferedTools, ToolCall
 from toolassay.models.retry import failure_inside

@@ -19,7 +19,7 @@ from toolassay.offline.model_tasks import (
     agent_end,
     choice_answer,
 )
-from toolassay.tools import Tool
+from toolassay.tools.library import Tool
 
 MOST_TOOLS = 5
 """The most tools of a random plan and calls of a random agent; each number from 1 on is equally likely."""

@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from toolassay.argument_schemas import Schema, schema_at
 from toolassay.argument_values.places import as_text
-from toolassay.dataset import references_in
 from toolassay.offline.model_tasks import CritiqueTask
-from toolassay.tools import Tool
+from toolassay.records.dataset import references_in
+from toolassay.tools.argument_schemas import Schema, schema_at
+from toolassay.tools.library import Tool
 
 _ARGUMENTS = {"input", "arguments"}  # the keys under which a node may have arguments
 

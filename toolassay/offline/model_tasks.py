@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol, runtime_checkable
 
-from toolassay.dataset import Sample
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatResponse, ToolCall
-from toolassay.tools import ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import ToolLibrary
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from functools import lru_cache
 from typing import Any
 
 from toolassay.graph import DependencyType, ToolGraph
-from toolassay.prompt_templates import read_tool_sentence
-from toolassay.signatures import read_shown
-from toolassay.tools import ToolLibrary
+from toolassay.prompts.signatures import read_shown
+from toolassay.prompts.templates import read_tool_sentence
+from toolassay.tools.library import ToolLibrary
 
 _KEPT = 16  # libraries: a server is sent the same tools with each request
 

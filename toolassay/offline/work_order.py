@@ -22,16 +22,16 @@ from toolassay.argument_values.drawn_values import (
     drawn_value,
 )
 from toolassay.argument_values.places import FedArgument, ValuePlace, as_text, fed_arguments
-from toolassay.dataset import WORK_ORDER_OPENINGS, Sample
+from toolassay.console.text_formatting import joined
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType
 from toolassay.graph.derive.fields import verb_of
-from toolassay.identifiers import words
 from toolassay.offline.writer.clauses import wire_calls
 from toolassay.offline.writer.english import ToolNames, first_sentence
-from toolassay.output_paths import EACH, parse_reference, path_text
-from toolassay.text_formatting import joined
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.records.dataset import WORK_ORDER_OPENINGS, Sample
+from toolassay.tools.identifiers import words
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
+from toolassay.tools.output_paths import EACH, parse_reference, path_text
 
 NEEDS_MODEL = "needs --llm MODEL"
 

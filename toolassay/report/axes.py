@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from toolassay.console.tables import Table, percent, printable
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.item_detail import About, Axis
@@ -27,7 +28,6 @@ from toolassay.runs.outcomes import (
     RowMark,
     legend_of,
 )
-from toolassay.tables import Table, percent, printable
 
 AXES = ("accuracy", "stability", "cost", "latency", "security")
 Numbers = Mapping[str, Any]

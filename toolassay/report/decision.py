@@ -8,12 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.metrics.significance import LEVEL
-from toolassay.report.requirements import Check, Status, outcome_of
-from toolassay.report.scoreboard import ModelReport, Place, p_value, points, scoreboard_table, share_cell
-from toolassay.runs.outcomes import marked
-from toolassay.tables import (
+from toolassay.console.tables import (
     UNKNOWN,
     Cell,
     Table,
@@ -23,7 +18,12 @@ from toolassay.tables import (
     percent_interval,
     printable,
 )
-from toolassay.text_formatting import count_of, joined, two_digits
+from toolassay.console.text_formatting import count_of, joined, two_digits
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.metrics.significance import LEVEL
+from toolassay.report.requirements import Check, Status, outcome_of
+from toolassay.report.scoreboard import ModelReport, Place, p_value, points, scoreboard_table, share_cell
+from toolassay.runs.outcomes import marked
 from toolassay.version import __version__
 
 NO_MODEL_PASSES, UNDECIDED = 4, 3

@@ -16,18 +16,18 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, get_args
 
-from toolassay.argument_schemas import Schema, properties_at, resolve
+from toolassay.console.text_formatting import count_of, without_controls
 from toolassay.errors import UsageError
-from toolassay.files import write_text
+from toolassay.files.data_files import write_text
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import Kind, Origin
 from toolassay.graph.links import TypedLinks
-from toolassay.output_paths import EACH, Part, path_text
+from toolassay.prompts.signatures import details_of
 from toolassay.report.graph_picture import Circle, ToolGroups, arrange, tool_groups, type_counts
 from toolassay.report.style import NEUTRAL, NO_TYPE, is_complete
-from toolassay.signatures import details_of
-from toolassay.text_formatting import count_of, without_controls
-from toolassay.tools import Tool
+from toolassay.tools.argument_schemas import Schema, properties_at, resolve
+from toolassay.tools.library import Tool
+from toolassay.tools.output_paths import EACH, Part, path_text
 
 MOST_REASONS = 6_000_000
 """Characters of reasons in a page; the links with the lowest scores lose theirs first."""

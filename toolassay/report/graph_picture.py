@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from toolassay.console.text_formatting import count_of
 from toolassay.graph import ToolGraph
 from toolassay.report.style import (
     ACCENT,
@@ -37,8 +38,7 @@ from toolassay.report.style import (
     type_colours,
     types_by_use,
 )
-from toolassay.text_formatting import count_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

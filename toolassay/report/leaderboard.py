@@ -6,13 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from toolassay.errors import UsageError
-from toolassay.evaluation.metrics_file import ColumnScores
-from toolassay.metrics import legend
-from toolassay.metrics.confidence_interval import NOTHING, Interval
-from toolassay.report.axes import Cost, Latency
-from toolassay.runs.outcomes import RowMark, legend_of, marked
-from toolassay.tables import (
+from toolassay.console.tables import (
     UNKNOWN,
     Cell,
     Result,
@@ -26,6 +20,12 @@ from toolassay.tables import (
     seconds,
     whole_percent,
 )
+from toolassay.errors import UsageError
+from toolassay.evaluation.metrics_file import ColumnScores
+from toolassay.metrics import legend
+from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.report.axes import Cost, Latency
+from toolassay.runs.outcomes import RowMark, legend_of, marked
 
 Kind = Literal["strict", "compat", "published"]
 OTHER_SORTS = ("coverage", "cost", "latency", "model")

@@ -8,10 +8,12 @@ from math import log1p
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolassay.data_folder import FunnelRow
-from toolassay.dataset import Sample
+from toolassay.console.tables import UNKNOWN
+from toolassay.console.text_formatting import count_of
 from toolassay.graph.links import COMPLETE
 from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.records.data_folder import FunnelRow
+from toolassay.records.dataset import Sample
 from toolassay.report.axes import AXES, Axes, mark_lines
 from toolassay.report.decision import FolderReport
 from toolassay.report.style import (
@@ -27,8 +29,6 @@ from toolassay.report.style import (
     type_colours,
 )
 from toolassay.runs.outcomes import marked
-from toolassay.tables import UNKNOWN
-from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Plot

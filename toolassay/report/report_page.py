@@ -19,17 +19,17 @@ from typing import Any
 from markupsafe import Markup, escape
 from msgspec.structs import asdict
 
-from toolassay.dataset import SHAPES
+from toolassay.console.tables import printable
 from toolassay.evaluation.item_detail import About, ItemAnswer, ItemGold, TrajectoryFigures, confused
 from toolassay.evaluation.items import ScoredItem, read_items
-from toolassay.files import atomic_writer
+from toolassay.files.data_files import atomic_writer
+from toolassay.records.dataset import SHAPES
 from toolassay.report.axes import mark_lines
 from toolassay.report.decision import Decision, FolderReport, folder_table
 from toolassay.report.graph_page import content_policy, json_for_script, page_resource, render_page
 from toolassay.report.scoreboard import cells, measured_headings
 from toolassay.runs.outcomes import is_scored
 from toolassay.runs.recorded_usage import ItemUsage
-from toolassay.tables import printable
 from toolassay.version import __version__
 
 MOST_ITEMS = 20_000

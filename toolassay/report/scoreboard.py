@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from toolassay.console.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTable
 from toolassay.metrics.confidence_interval import NOTHING, Interval
@@ -21,7 +22,6 @@ from toolassay.metrics.significance import LEVEL, compare_all, compare_pairs
 from toolassay.report.axes import Axes
 from toolassay.report.requirements import Check, Measured, outcome_of, quantities
 from toolassay.runs.outcomes import marked
-from toolassay.tables import UNKNOWN, Cell, Table, Value, money, percent, percent_interval, seconds
 
 _NOTICED = 0.01  # seconds; a shorter wait is no queue
 RankTest = Literal["rank verification", "max-T"]

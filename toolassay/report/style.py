@@ -14,9 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from toolassay.files import atomic_target
+from toolassay.files.data_files import atomic_target
 from toolassay.graph import ToolGraph
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

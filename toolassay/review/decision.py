@@ -22,10 +22,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from toolassay.backinstruct.critics import JUDGED_BY, REVIEWS
-from toolassay.dataset import RequestId
 from toolassay.errors import UsageError
 from toolassay.gates.gate import Finding, Gate
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import RequestId
 from toolassay.review.samples import PARTS, Part, Parts, ReviewSample, drawn_shape
 from toolassay.runs.journal import AppendOnlyLines
 from toolassay.version import __version__

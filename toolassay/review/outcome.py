@@ -19,17 +19,17 @@ from msgspec import UNSET, UnsetType
 
 from toolassay.backinstruct.critics import Alignment, verdicts_of
 from toolassay.backinstruct.format import FINGERPRINT, tables
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import SHAPES
+from toolassay.console.tables import Table, percent
+from toolassay.console.text_formatting import some_of
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.exporters.dataset_card import DECISION_NAMES
-from toolassay.files import atomic_writer, copy_file, refuse_to_replace, sha256_of
-from toolassay.gold import Gold
+from toolassay.files.data_files import atomic_writer, copy_file, refuse_to_replace, sha256_of
 from toolassay.metrics.agreement import Agreement, agreement_of
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import SHAPES
 from toolassay.review.decision import DECISIONS, Decision, Log, Record, edited
 from toolassay.review.samples import ReviewSample, plan_shape
-from toolassay.tables import Table, percent
-from toolassay.text_formatting import some_of
 
 State = Literal["undecided", "conflict", "decided"]
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from toolassay.dataset import SHAPES, RequestId, Shape, read_labels, shape_of
 from toolassay.errors import UsageError
-from toolassay.files import sha256_of, stamp_of
-from toolassay.gold import Gold
+from toolassay.files.data_files import sha256_of, stamp_of
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import SHAPES, RequestId, Shape, read_labels, shape_of
 
 Part = Literal["user_request", "task_steps", "task_nodes", "task_links"]
 PARTS: tuple[Part, ...] = get_args(Part)

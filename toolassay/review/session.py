@@ -10,7 +10,6 @@ from typing import Literal
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from toolassay.dataset import RequestId, Shape, references_in
 from toolassay.errors import UsageError
 from toolassay.gates.gate import (
     Background,
@@ -20,8 +19,10 @@ from toolassay.gates.gate import (
     Level,
     level_of,
 )
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType
+from toolassay.plans.gold import Gold
+from toolassay.prompts.signatures import details_of
+from toolassay.records.dataset import RequestId, Shape, references_in
 from toolassay.report.style import given_type, type_colours, types_by_use
 from toolassay.review.decision import (
     COMMENT,
@@ -42,8 +43,7 @@ from toolassay.review.decision import (
 )
 from toolassay.review.outcome import HumanVerification, Outcome, markdown, outcomes, verification
 from toolassay.review.samples import Parts, ReviewSample, Shares
-from toolassay.signatures import details_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 Queue = Literal["all", "conflicts"]
 QUEUES: tuple[Queue, ...] = ("all", "conflicts")

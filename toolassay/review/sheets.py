@@ -11,7 +11,17 @@ from typing import Any
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.gold import Gold
+from toolassay.files.spreadsheets import (
+    Choices,
+    SheetRow,
+    Workbook,
+    cell_text,
+    fits_cell,
+    read_rows,
+    rows_error,
+    write_csv,
+)
+from toolassay.plans.gold import Gold
 from toolassay.review.decision import (
     COMMENT,
     DECISIONS,
@@ -24,16 +34,6 @@ from toolassay.review.decision import (
 )
 from toolassay.review.samples import Part, Parts, ReviewSample
 from toolassay.review.session import Findings, Session
-from toolassay.spreadsheets import (
-    Choices,
-    SheetRow,
-    Workbook,
-    cell_text,
-    fits_cell,
-    read_rows,
-    rows_error,
-    write_csv,
-)
 
 READ_ONLY = ("id", "fingerprint", "request", "steps", "plan", "findings")
 EDITS: Mapping[str, Part] = {

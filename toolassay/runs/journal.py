@@ -22,8 +22,8 @@ from typing import IO, Any, NamedTuple, TypeVar
 import msgspec
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import HALF_PAIRS, parse_json
-from toolassay.locks import Closable, lock_descriptor, open_regular
+from toolassay.files.data_files import HALF_PAIRS, parse_json
+from toolassay.files.locks import Closable, lock_descriptor, open_regular
 from toolassay.models import ChatResponse
 
 _READ = 8192  # bytes of the first read of a line; most lines are shorter

@@ -19,15 +19,15 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from toolassay.console.screen import WARNING, Screen
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.locks import Closable
+from toolassay.files.locks import Closable
 from toolassay.models import ChatRequest, ModelOptions
 from toolassay.models.protocol import Attempt
 from toolassay.models.registry import BUILT_IN
 from toolassay.runs.budget import Budget, BudgetKeeper, Outstanding, Use
 from toolassay.runs.journal import AppendOnlyLines, always, decoder_of
 from toolassay.runs.prices import LOCAL, Tariff, prices_of
-from toolassay.screen import WARNING, Screen
 
 ANSWERS = ("answered", "refused")
 """Outcomes of attempts with an answer."""

@@ -11,11 +11,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import dated, read_json, record_of, write_json
+from toolassay.files.data_files import dated, read_json, record_of, write_json
+from toolassay.files.program_files import is_setting
 from toolassay.models.address import HIDDEN, Address
 from toolassay.models.redaction import without_secrets
 from toolassay.models.structured_output import Form
-from toolassay.program_files import is_setting
 from toolassay.runs.journal import ItemEntry, Journal
 from toolassay.version import __version__
 

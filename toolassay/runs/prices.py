@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.errors import UsageError
-from toolassay.files import read_text
+from toolassay.files.data_files import read_text
 from toolassay.models import ModelOptions
 from toolassay.models.address import Address
 from toolassay.models.registry import is_served

@@ -13,14 +13,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from toolassay.files import sha256_of, stamp_of
+from toolassay.console.screen import WARNING, Screen
+from toolassay.files.data_files import sha256_of, stamp_of
+from toolassay.files.program_files import ProgramFiles, file_of, is_setting
 from toolassay.models import ChatModel, ModelOptions
 from toolassay.models.address import VersionPath
 from toolassay.models.redaction import versions, without_secrets
 from toolassay.models.refused_parameters import Change, Refusals
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import FORMS, PARAMETER, Form, SchemaForms
-from toolassay.program_files import ProgramFiles, file_of, is_setting
 from toolassay.runs.manifest import (
     JOURNAL,
     Manifest,
@@ -30,7 +31,6 @@ from toolassay.runs.manifest import (
     ToolUse,
     read_manifest,
 )
-from toolassay.screen import WARNING, Screen
 
 Notes = Literal["refused_parameters", "structured_output", "version_paths"]
 _NEW_FORM = {

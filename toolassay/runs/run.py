@@ -12,10 +12,11 @@ from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from toolassay.console.screen import WARNING, Figures
 from toolassay.engines import open_engine
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, write_json
-from toolassay.locks import refuse_links
+from toolassay.files.data_files import keep_dated_copy, write_json
+from toolassay.files.locks import refuse_links
 from toolassay.models import ChatModel, ChatRequest, ModelOptions, create_model
 from toolassay.models.registry import is_served
 from toolassay.models.wire_format import parameters_of
@@ -44,7 +45,6 @@ from toolassay.runs.tool_arrival import ToolArrival, Verdict
 from toolassay.runs.trials import SEED, Trial
 from toolassay.runs.wording import Wording
 from toolassay.runs.work import Inference, OpenRun, Work
-from toolassay.screen import WARNING, Figures
 
 if TYPE_CHECKING:
     from toolassay.runs.batches.collector import Batches

@@ -10,12 +10,12 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
+from toolassay.console.screen import GRACE, WARNING, Screen
 from toolassay.errors import ToolassayError
 from toolassay.models import ModelError
 from toolassay.models.concurrency import QUEUE_TURN, Halt, QueueTurn
 from toolassay.runs.event_loop import first_interrupt
 from toolassay.runs.manifest import RetryPlan
-from toolassay.screen import GRACE, WARNING, Screen
 
 Item = TypeVar("Item")
 

@@ -14,14 +14,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple, cast
 
-from toolassay.dataset import RequestId
+from toolassay.console.screen import DEFAULT, Screen
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default, sampling_parameters
 from toolassay.models.structured_output import Structured
+from toolassay.records.dataset import RequestId
 from toolassay.runs.budget import Budget
 from toolassay.runs.ledger import cost_of, prices_within
-from toolassay.screen import DEFAULT, Screen
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from toolassay.engines import Engine
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.locks import temporary_folder
+from toolassay.files.locks import temporary_folder
 from toolassay.models import Attempt, ModelOptions, NoMeter, create_model
 from toolassay.models.protocol import Meter
 from toolassay.models.registry import BUILT_IN

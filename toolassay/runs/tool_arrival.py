@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 from msgspec.structs import replace
 
-from toolassay.answers import NOTHING, load, spans, without_reasoning
 from toolassay.models import ChatModel, ChatRequest, ChatResponse, ToolCall
-from toolassay.normalised_plan import decoded as json_in
+from toolassay.models.json_answers import NOTHING, load, spans, without_reasoning
+from toolassay.plans.normalised_plan import decoded as json_in
 from toolassay.runs.manifest import ToolUse, read_manifest
-from toolassay.type_names import types_of
+from toolassay.tools.type_names import types_of
 
 FIRST = 10
 """Number of items without a tool call after which the warning is given."""

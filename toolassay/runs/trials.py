@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolassay.files import safe_name, sha256_of
+from toolassay.files.data_files import safe_name, sha256_of
 from toolassay.runs.manifest import LEDGER, read_manifest
 from toolassay.runs.wording import Wording
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from toolassay.errors import UsageError
-from toolassay.files import read_json, write_json
-from toolassay.prompt_templates import FIXED_TEXTS
+from toolassay.files.data_files import read_json, write_json
+from toolassay.prompts.templates import FIXED_TEXTS
 
 WORDING = "wording.json"
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from toolassay.dataset import RequestId
+from toolassay.console.screen import Screen
+from toolassay.console.tables import Result
 from toolassay.errors import UsageError
+from toolassay.files.program_files import ProgramFiles
 from toolassay.models import ChatModel
-from toolassay.program_files import ProgramFiles
+from toolassay.records.dataset import RequestId
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import ItemWork, answer_items, preview_items
 from toolassay.runs.journal import Journal
@@ -21,8 +23,6 @@ from toolassay.runs.prices import Tariff
 from toolassay.runs.record import RunRecord
 from toolassay.runs.runner import Loop, RunSummary, report_failures, report_stop
 from toolassay.runs.trials import Trial
-from toolassay.screen import Screen
-from toolassay.tables import Result
 
 CONFLICT_FIX = "use those settings, another --prediction_dir, or --force true (keeps the old run)"
 

@@ -15,9 +15,9 @@ from typing import Literal
 
 import msgspec
 
-from toolassay.dataset import Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
+from toolassay.records.dataset import Shape
 from toolassay.sampling.dags import GrowingDag, grow, grow_branch, more_after, more_before
 from toolassay.sampling.search import SMALLEST, FoundSubgraph, Neighbours, SearchBudget, draw
 
@@ -53,7 +53,7 @@ class Cover:
     Raises:
         UsageError: The graph has more than a million targets.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> graph = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b")]), "temporal")
     >>> cover = Cover(graph, "edges", 7)
     >>> len(cover), {cover.target(0), cover.target(1)} == {(0, 1), (1, 0)}

@@ -7,10 +7,10 @@ from copy import copy
 from functools import cached_property
 from random import Random
 
-from toolassay.dataset import Sample, Shape
 from toolassay.errors import UsageError
 from toolassay.graph import Link, ToolGraph
 from toolassay.graph.links import FieldPair, NumberedLink
+from toolassay.records.dataset import Sample, Shape
 from toolassay.sampling.chains import cut_down, find_chain
 from toolassay.sampling.cover import Cover, find_around
 from toolassay.sampling.dags import find_dag
@@ -44,7 +44,7 @@ class Sampler:
     Raises:
         UsageError: The weights are invalid.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> graph = ToolGraph.build(ToolLibrary([Tool("a"), Tool("b"), Tool("c")]), "temporal")
     >>> sampler = Sampler(graph, seed=7)
     >>> sampler.sample(0) == sampler.sample(0), len(sampler.draw("chain", 3, index=1).links)

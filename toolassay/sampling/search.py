@@ -9,13 +9,13 @@ from random import Random
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypedDict, TypeVar
 
-from toolassay.dataset import SHAPES, Shape
 from toolassay.errors import UsageError
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import DependencyLinks, fields_of
 from toolassay.graph.links import CompleteLinks, FieldPair, NumberedLink, TypedLinks, overlap
-from toolassay.output_paths import parse_path
-from toolassay.tools import is_required
+from toolassay.records.dataset import SHAPES, Shape
+from toolassay.tools.library import is_required
+from toolassay.tools.output_paths import parse_path
 
 _DRAWS = 128  # random draws before `pick` filters the whole sequence
 # Tools up to which neighbours are cached as lists, which are fast but need n² numbers in all.

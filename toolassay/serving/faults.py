@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 
 WHOLE = "whole"
 

@@ -15,9 +15,9 @@ from typing import Any
 
 from aiohttp import web
 
+from toolassay.console.screen import Screen
 from toolassay.episodes.agent_tools import HOST, bound
 from toolassay.errors import ToolassayError
-from toolassay.screen import Screen
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",

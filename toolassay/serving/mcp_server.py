@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_executors
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request
+from toolassay.console.screen import DEFAULT, Screen
 from toolassay.episodes.agent_tools import (
     TOKEN,
     AgentServer,
@@ -31,7 +30,7 @@ from toolassay.executors import executor_named
 from toolassay.executors.executor import CallResult, ExecutionContext, OpenExecutor, Refusal
 from toolassay.executors.plan_run import result_of
 from toolassay.extras import needed
-from toolassay.files import (
+from toolassay.files.data_files import (
     atomic_target,
     indented_json,
     read_json,
@@ -39,14 +38,15 @@ from toolassay.files import (
     sha256_of,
     write_json_lines,
 )
-from toolassay.locks import open_regular, refuse_links
-from toolassay.requests import Requests, key_of, request_fingerprint
+from toolassay.files.locks import open_regular, refuse_links
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request
+from toolassay.records.requests import Requests, key_of, request_fingerprint
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import ENDED, IN_DOUBT, Ask, no_model
 from toolassay.runs.journal import CallLine, Journal, LineAddress
 from toolassay.runs.manifest import JOURNAL, open_run
-from toolassay.screen import DEFAULT, Screen
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
 _NUMBER = "(file)"

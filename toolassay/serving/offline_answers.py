@@ -13,23 +13,23 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, get_args
 
-from toolassay.argument_schemas import properties_of
 from toolassay.backinstruct import prompt as back_instruct
 from toolassay.benchmarks.benchmark import load
 from toolassay.benchmarks.registry import benchmarks
-from toolassay.dataset import Sample, shape_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.gates import critic
-from toolassay.gold import Gold
 from toolassay.graph import DependencyType, FieldPair, Link, ToolGraph
 from toolassay.models import ChatRequest, ToolCall
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
 from toolassay.offline.offline_model import OfflineModel
 from toolassay.offline.shown_graphs import ShownGraphs, tool_of_line
-from toolassay.prompt_templates import Wording, fields_of, last_turn, template_name
+from toolassay.plans.gold import Gold
+from toolassay.prompts.signatures import read_shown
+from toolassay.prompts.templates import Wording, fields_of, last_turn, template_name
+from toolassay.records.dataset import Sample, shape_of
 from toolassay.serving.completions import Received, Reply, text_of
-from toolassay.signatures import read_shown
-from toolassay.tools import Tool, ToolLibrary, parameters_of
+from toolassay.tools.argument_schemas import properties_of
+from toolassay.tools.library import Tool, ToolLibrary, parameters_of
 
 # Matches "  results[].id -> movie_id", the field below a link, not "Link: a -> b".
 _PAIR = re.compile(r"  (?P<source>.+?) -> (?P<target>.+)")

@@ -11,14 +11,14 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.work_folder import graph_of
-from toolassay.data_folder import DataFolder
-from toolassay.files import sha256_of, write_json
+from toolassay.console.screen import DEFAULT, Screen
+from toolassay.files.data_files import sha256_of, write_json
 from toolassay.gates.calibration import LABELLED_BY, Calibration, Pair, agreement, answers_of
 from toolassay.gates.critic import template
 from toolassay.gates.gate import Background
 from toolassay.gates.labelled_set import LabelledSet, Selected
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
-from toolassay.screen import DEFAULT, Screen
 from toolassay.stages.check import ask_critic, read_evidence
 
 FILE = "calibration.json"

@@ -13,13 +13,13 @@ from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.work_folder import graph_of
-from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.calls.execution_record import read_executions
-from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Result
+from toolassay.console.text_formatting import count_of
 from toolassay.engines import Engine, open_engine
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult
-from toolassay.files import (
+from toolassay.files.data_files import (
     read_json,
     safe_name,
     sha256_of,
@@ -73,9 +73,12 @@ from toolassay.gates.gate_pipeline import (
 from toolassay.gates.labelled_set import LabelledSet, Selected
 from toolassay.gates.repair import repair as repaired
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
-from toolassay.gold import Gold
 from toolassay.graph import ToolGraph
 from toolassay.models.registry import refuse_baseline
+from toolassay.plans.execution_record import FILE as EXECUTIONS
+from toolassay.plans.execution_record import read_executions
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.runs import Journal
 from toolassay.runs.ledger import FREE, NO_PRICE
 from toolassay.runs.manifest import SUMMARY
@@ -84,11 +87,8 @@ from toolassay.runs.run import Run
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather, refuse_unknown
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Work, WorkFacts, Written
-from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.infer import infer
 from toolassay.stages.live_values import SIMULATED, read_results, read_values
-from toolassay.tables import Result
-from toolassay.text_formatting import count_of
 from toolassay.variety.near_duplicates import SEED, Thresholds
 from toolassay.version import __version__
 

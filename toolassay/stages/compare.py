@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmarks
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.errors import UsageError
 from toolassay.evaluation.comparison import Comparison, compare_models, scored_models
 from toolassay.evaluation.groups import groups_of
 from toolassay.evaluation.places import default_predictions, metrics_folder
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import PREDICTIONS
-from toolassay.screen import DEFAULT, WARNING, Screen
 
 
 def compare(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.registry import benchmark_of, own_options
-from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.engines import open_engine
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import (
@@ -18,9 +18,9 @@ from toolassay.evaluation.evaluation import (
     ScoringSettings,
 )
 from toolassay.evaluation.places import default_predictions, prediction_file, prediction_folder
-from toolassay.requests import read_ids
+from toolassay.records.data_folder import BY_RULES, DataFolder
+from toolassay.records.requests import read_ids
 from toolassay.runs.settings import PREDICTIONS
-from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import keep_leaderboard
 
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.benchmarks.registry import benchmark_executors, benchmark_of
-from toolassay.calls.execution_record import FILE, RUN, SIMULATOR, Execution, read_executions
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import RequestId
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Result, Table
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import signature_text
@@ -31,17 +31,17 @@ from toolassay.executors.plan_run import (
     recorded_execution,
     run_plans,
 )
-from toolassay.files import sha256_of, write_json, write_json_lines
+from toolassay.files.data_files import sha256_of, write_json, write_json_lines
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
+from toolassay.plans.execution_record import FILE, RUN, SIMULATOR, Execution, read_executions
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import RequestId
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL, changes, open_run, recorded_settings
 from toolassay.runs.runner import Loop
 from toolassay.runs.settings import options_of
 from toolassay.runs.trials import Trial, fingerprint, same_settings, trials_of
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.tables import Result, Table
-from toolassay.text_formatting import count_of
 from toolassay.version import __version__
 
 _MOST_REASONS = 6

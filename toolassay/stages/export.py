@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.calls.call_plan import MOST_TOOLS, Unfit
-from toolassay.calls.execution_record import FILE
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import LastLabels
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Result
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.items import OUTCOMES, read_items
 from toolassay.exporters.dataset_card import (
@@ -38,15 +37,16 @@ from toolassay.exporters.formats import (
     parquet_libraries,
 )
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
-from toolassay.files import write_text
+from toolassay.files.data_files import write_text
 from toolassay.gates.gate import Level, read_gates
+from toolassay.plans.call_plan import MOST_TOOLS, Unfit
+from toolassay.plans.execution_record import FILE
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import LastLabels
 from toolassay.runs.settings import options_of
 from toolassay.runs.trials import trials_of
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.splits import SplitFile
 from toolassay.stages.leaderboard import ScoredFolder
-from toolassay.tables import Result
-from toolassay.text_formatting import count_of
+from toolassay.variety.splits import SplitFile
 from toolassay.version import __version__
 
 REFUSED = "refused.jsonl"

@@ -18,11 +18,12 @@ from toolassay.backinstruct.generator import Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import read_raw, sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_of, work_folder
-from toolassay.data_folder import DataFolder, find_file
-from toolassay.dataset import Sample, Shape
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.engines import OneProcess
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import safe_name, write_json_lines
+from toolassay.files.data_files import safe_name, write_json_lines
+from toolassay.files.locks import temporary_folder
 from toolassay.gates.checked_folder import CheckTask, checked_parts
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.duplicate_gates import repeat_gate
@@ -31,10 +32,11 @@ from toolassay.gates.gate_pipeline import GateFunnel, GateRecipe, SampleContext,
 from toolassay.gates.labelled_set import LabelledSet
 from toolassay.graph import ToolGraph
 from toolassay.graph.links import COMPLETE
-from toolassay.locks import temporary_folder
 from toolassay.models.refused_parameters import Default
 from toolassay.models.registry import refuse_baseline
-from toolassay.prompt_templates import check_wording
+from toolassay.prompts.templates import check_wording
+from toolassay.records.data_folder import DataFolder, find_file
+from toolassay.records.dataset import Sample, Shape
 from toolassay.runs import recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.ledger import FREE, NO_PRICE
@@ -45,7 +47,6 @@ from toolassay.runs.trials import Trial
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.sampling.search import SMALLEST, count_of_tools
-from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.generation_work import (
     PUBLISHED_SAMPLES,
     GenerationWork,
@@ -56,7 +57,6 @@ from toolassay.stages.generation_work import (
     recorded_rounds,
 )
 from toolassay.stages.live_values import SIMULATED, LiveSettings, collect_values, execution_review
-from toolassay.text_formatting import count_of
 
 FAILED = "failed"
 """Outcome of an execution that an answer of the server ended."""

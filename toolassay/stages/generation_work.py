@@ -38,20 +38,23 @@ from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.prompt import REQUIRED, BackInstructPrompt
 from toolassay.backinstruct.records import RawSample, read_raw, sample_id
 from toolassay.benchmarks.work_folder import WorkFolder, graph_fingerprint
-from toolassay.data_folder import BY_RULES, WRITTEN, DataFolder
-from toolassay.dataset import Sample, Shape
+from toolassay.console.screen import WARNING, Screen
+from toolassay.console.tables import printable
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
-from toolassay.files import keep_dated_copy, record_of
+from toolassay.files.data_files import keep_dated_copy, record_of
+from toolassay.files.locks import open_regular
 from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
 from toolassay.graph import ToolGraph
 from toolassay.live_values.results import SeenCall
-from toolassay.locks import open_regular
 from toolassay.models.refused_parameters import without_default
 from toolassay.offline.work_order import RealValues
-from toolassay.prompt_templates import check_wording, read_template
+from toolassay.prompts.templates import check_wording, read_template
+from toolassay.records.data_folder import BY_RULES, WRITTEN, DataFolder
+from toolassay.records.dataset import Sample, Shape
 from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.budget import Estimate
 from toolassay.runs.items import Ask, preview_items
@@ -65,10 +68,7 @@ from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
-from toolassay.screen import WARNING, Screen
 from toolassay.stages.live_values import Collected, read_results, read_values
-from toolassay.tables import printable
-from toolassay.text_formatting import count_of, some_of
 from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems
 from toolassay.writing.turns import seed_wording
 

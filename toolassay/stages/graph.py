@@ -8,18 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.data_folder import DataFolder, Say, find_file
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import IncompleteError, UsageError
-from toolassay.files import atomic_writer, copy_file, keep_dated_copy, read_json
+from toolassay.files.data_files import atomic_writer, copy_file, keep_dated_copy, read_json
+from toolassay.files.locks import exclusive_folder
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.graph.edits import EDITS, read_edits
 from toolassay.link_proposals import write_shapes
 from toolassay.link_proposals.schema_links import LinkOptions, SchemaLinks
-from toolassay.locks import exclusive_folder
+from toolassay.records.data_folder import DataFolder, Say, find_file
 from toolassay.runs.settings import options_of
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 def build_graph(

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Table
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import UsageError
 from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
-from toolassay.files import (
+from toolassay.files.data_files import (
     atomic_writer,
     keep_dated_copy,
     read_json,
@@ -26,11 +28,9 @@ from toolassay.importers.data_files import new_folder
 from toolassay.importers.importer import ToolNote
 from toolassay.importers.intake import ImportReport, Intake, described, grouped, take_in
 from toolassay.importers.suspicious_texts import shown
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import options_of
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.tables import Table
-from toolassay.text_formatting import count_of, some_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _MOST_ROWS = 20
 _MOST_NAMES = 10

@@ -12,14 +12,14 @@ from toolassay.benchmarks.registry import benchmark_of, benchmarks, has_plans, o
 from toolassay.benchmarks.security.probe import refuse_beside_security
 from toolassay.benchmarks.security.probe_results import probe
 from toolassay.benchmarks.work_folder import graph_of
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, Screen
 from toolassay.errors import UsageError
-from toolassay.requests import read_ids
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.requests import read_ids
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.run import run_trials
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, gather
 from toolassay.runs.work import Inference
-from toolassay.screen import DEFAULT, Screen
 from toolassay.serving.faults import FaultPlan
 
 Security = bool | int | str

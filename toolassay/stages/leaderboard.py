@@ -14,7 +14,7 @@ from msgspec import structs
 
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of
-from toolassay.data_folder import BY_RULES, DataFolder
+from toolassay.console.tables import Table, percent
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL, OVERALL_GROUP, ScoreGroup
 from toolassay.evaluation.items import OUTCOMES, ItemTable, items_path, read_table
@@ -31,16 +31,16 @@ from toolassay.evaluation.metrics_file import (
     standing_of,
 )
 from toolassay.evaluation.places import find_metrics_folder, model_name, prediction_folder, recorded_model
-from toolassay.files import safe_name, write_text
+from toolassay.files.data_files import safe_name, write_text
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.models.registry import BASELINES
+from toolassay.records.data_folder import BY_RULES, DataFolder
 from toolassay.report.axes import Axes, Outcomes, by_outcome, outcomes_of, read_axes
 from toolassay.report.leaderboard import OTHER_SORTS, Board, Kind, LeaderboardRow, ordered_rows
 from toolassay.report.scoreboard import Contender, choose_score, in_order, ways_table
 from toolassay.runs.outcomes import mark_of
 from toolassay.runs.recorded_usage import ItemUsage, usage_by_item
 from toolassay.runs.trials import Trial, same_settings, trials_of
-from toolassay.tables import Table, percent
 
 ALL_ITEMS = ScoreGroup(OVERALL, OVERALL)
 

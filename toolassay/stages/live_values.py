@@ -17,10 +17,8 @@ from toolassay.backinstruct.generator import Carried, Problem, Tried
 from toolassay.backinstruct.labels import Labeller
 from toolassay.backinstruct.records import RawSample
 from toolassay.benchmarks.registry import benchmark_executors
-from toolassay.calls.call_plan import Unfit, plan_of
-from toolassay.calls.execution_record import Execution
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Sample
+from toolassay.console.screen import WARNING, Screen
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors import executor_named
 from toolassay.executors.executor import (
@@ -31,7 +29,8 @@ from toolassay.executors.executor import (
     OpenExecutor,
 )
 from toolassay.executors.plan_run import ExecutionWork, PlannedItem, RunRules, result_of, run_plan
-from toolassay.files import copy_file, keep_dated_copy, read_json, record_of, write_json
+from toolassay.files.data_files import copy_file, keep_dated_copy, read_json, record_of, write_json
+from toolassay.files.locks import temporary_folder
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
@@ -41,14 +40,15 @@ from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
 from toolassay.live_values.results import SeenCall, is_empty, values_with_errors
-from toolassay.locks import temporary_folder
+from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.execution_record import Execution
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Sample
 from toolassay.runs.event_loop import interruptible, run_coroutine
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
-from toolassay.screen import WARNING, Screen
 from toolassay.stages.graph import build_graph
-from toolassay.text_formatting import count_of, some_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 VALUES = "values.json"
 """File of real values of arguments, `{tool: {argument: [value, …]}}`."""

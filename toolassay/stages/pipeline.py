@@ -12,27 +12,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.calls.execution_record import SIMULATOR, read_executions
-from toolassay.data_folder import DataFolder, find_file
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Result, Table
 from toolassay.errors import IncompleteError, ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation
 from toolassay.executors.workspace import PLACEHOLDER
-from toolassay.files import read_json_lines, safe_name, write_text
+from toolassay.files.data_files import read_json_lines, safe_name, write_text
+from toolassay.files.locks import temporary_folder
 from toolassay.gates.calibration import Calibration, read_calibrations, standing
 from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate import read_gates
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.graph import ToolGraph, tools_agree
 from toolassay.link_proposals import ProposeOptions
-from toolassay.locks import temporary_folder
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.models import ModelOptions
+from toolassay.plans.execution_record import FILE as EXECUTIONS
+from toolassay.plans.execution_record import SIMULATOR, read_executions
+from toolassay.records.data_folder import DataFolder, find_file
 from toolassay.review.decision import FOLDER as REVIEWS
 from toolassay.runs import Budget
 from toolassay.runs.ledger import FREE
 from toolassay.runs.settings import Limits, ModelSettings, options_of
-from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.generate import MODEL, generate
@@ -44,8 +45,7 @@ from toolassay.stages.live_values import LiveSettings
 from toolassay.stages.release import release
 from toolassay.stages.review import publishable_by_people
 from toolassay.stages.split import split
-from toolassay.tables import Result, Table
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _SAMPLES = 300
 _REWRITES = 2

@@ -11,16 +11,16 @@ from typing import Any
 from toolassay.backinstruct.critics import MODES
 from toolassay.backinstruct.format import Formatted, tables
 from toolassay.backinstruct.format import format_data as format_folder
-from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.calls.execution_record import RUN
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, WARNING, Screen
 from toolassay.errors import UsageError
-from toolassay.files import copy_file
+from toolassay.files.data_files import copy_file
+from toolassay.files.locks import exclusive_folder
 from toolassay.gates.checked_folder import CheckedFolder
 from toolassay.graph import DependencyType, check_dependency_type
-from toolassay.locks import exclusive_folder
+from toolassay.plans.execution_record import FILE as EXECUTIONS
+from toolassay.plans.execution_record import RUN
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import Limits, ModelSettings, RunChoices, RunSettings, options_of
-from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.check import Checked, GateSettings, check_into, teacher_of
 from toolassay.stages.execute import ExecutionSettings, execute
 from toolassay.stages.live_values import LiveSettings

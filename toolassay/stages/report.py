@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.registry import has_plans
-from toolassay.data_folder import BY_RULES, DataFolder
-from toolassay.dataset import read_labels
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Result
 from toolassay.errors import UsageError
 from toolassay.evaluation.comparison import (
     ScoreComparison,
@@ -35,13 +35,15 @@ from toolassay.evaluation.metrics_file import (
 )
 from toolassay.evaluation.places import EVERY_MODEL, default_predictions, prediction_folder
 from toolassay.exporters.dataset_card import read_funnel
-from toolassay.files import write_json, write_text
-from toolassay.gold import Gold
+from toolassay.files.data_files import write_json, write_text
+from toolassay.files.locks import open_regular
 from toolassay.graph import ToolGraph
-from toolassay.locks import open_regular
 from toolassay.metrics.confidence_interval import NOTHING
 from toolassay.metrics.significance import compare_shares, holm
 from toolassay.models.registry import BASELINES, BUILT_IN
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import BY_RULES, DataFolder
+from toolassay.records.dataset import read_labels
 from toolassay.report.axes import Axes, csv_table, security_of
 from toolassay.report.decision import (
     Decision,
@@ -67,9 +69,7 @@ from toolassay.report.scoreboard import Contender, ModelReport, Place, choose_sc
 from toolassay.runs.outcomes import TOOLS_MISSING
 from toolassay.runs.settings import PREDICTIONS, options_of
 from toolassay.runs.trials import trials_of
-from toolassay.screen import DEFAULT, WARNING, Screen
 from toolassay.stages.leaderboard import ALL_ITEMS, ScoredFolder, ways_of
-from toolassay.tables import Result
 from toolassay.variety.measures import VarietyPart, measure_variety
 from toolassay.version import __version__
 

@@ -10,14 +10,16 @@ from typing import Any
 import msgspec
 
 from toolassay.benchmarks.work_folder import graph_of
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import read_labels
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
-from toolassay.files import copy_file, write_json, write_text
+from toolassay.files.data_files import copy_file, write_json, write_text
 from toolassay.gates.checked_folder import CHECKED, FUNNEL, QUARANTINE, as_reviewed
 from toolassay.gates.gate import Background, read_gates
 from toolassay.gates.gate_pipeline import gate_pipeline
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import read_labels
 from toolassay.review.decision import FOLDER, Log, ReviewStore, checked_name
 from toolassay.review.outcome import Applied, HumanVerification, apply_reviews, markdown, verification
 from toolassay.review.samples import Shares, Unchanged, drawn_samples, read_samples
@@ -25,8 +27,6 @@ from toolassay.review.session import FILE, QUEUES, Findings, Queue, Session
 from toolassay.review.sheets import read_sheet, rows_of, take_sheet, write_sheet
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.settings import options_of
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.text_formatting import count_of
 
 
 @dataclass(frozen=True)

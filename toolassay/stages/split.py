@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import SPLITS, Split, read_labels
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import Table
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.gold import Gold
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.splits import Member, Splitting, near_repeats, signature, write_splits
-from toolassay.tables import Table
-from toolassay.text_formatting import count_of
+from toolassay.plans.gold import Gold
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import SPLITS, Split, read_labels
 from toolassay.variety.near_duplicates import DEFAULT_THRESHOLD, Thresholds
+from toolassay.variety.splits import Member, Splitting, near_repeats, signature, write_splits
 
 
 def split(

@@ -7,15 +7,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from toolassay.benchmarks.work_folder import refuse_other_benchmarks
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import LABELS_FIX
+from toolassay.console.screen import DEFAULT, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.engines import open_engine
 from toolassay.errors import UsageError
-from toolassay.files import line_ranges, read_json
+from toolassay.files.data_files import line_ranges, read_json
 from toolassay.graph import ToolGraph
-from toolassay.screen import DEFAULT, Screen
-from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import LABELS_FIX
+from toolassay.tools.library import ToolLibrary
 from toolassay.variety import measures
 from toolassay.variety.measures import (
     PART,

@@ -9,7 +9,9 @@ from typing import Any
 
 from toolassay.benchmarks.benchmark import Benchmark
 from toolassay.benchmarks.registry import benchmark_of, own_options
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, SILENT, Screen, once
+from toolassay.console.tables import Result
+from toolassay.console.text_formatting import count_of
 from toolassay.evaluation.evaluation import ScoringSettings
 from toolassay.evaluation.items import items_path, read_items
 from toolassay.evaluation.metrics_file import STRICT_MODE, read_groups
@@ -24,14 +26,12 @@ from toolassay.evaluation.verification import (
     moved_scores,
     signatures,
 )
-from toolassay.files import write_json_lines
-from toolassay.locks import temporary_folder
+from toolassay.files.data_files import write_json_lines
+from toolassay.files.locks import temporary_folder
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.manifest import JOURNAL, MANIFEST
 from toolassay.runs.recorded_usage import recorded_journal
 from toolassay.runs.trials import Trial, trials_of
-from toolassay.screen import DEFAULT, SILENT, Screen, once
-from toolassay.tables import Result
-from toolassay.text_formatting import count_of
 
 _BERTSCORE = "bertscore"
 _VERSIONS = {"toolassay": "version", "mode": "mode"}  # parts of a signature whose change is no difference

@@ -10,10 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from toolassay.benchmarks.registry import benchmark_of
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, SILENT, Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.places import EVERY_MODEL, metrics_folder, model_name, prediction_folder
-from toolassay.locks import temporary_folder
+from toolassay.files.locks import temporary_folder
+from toolassay.records.data_folder import DataFolder
 from toolassay.report.decision import Decision, Verdict
 from toolassay.report.report_page import write_report_page
 from toolassay.runs.event_loop import run_coroutine
@@ -21,7 +22,6 @@ from toolassay.runs.journal import AppendOnlyLines
 from toolassay.runs.ledger import booked
 from toolassay.runs.manifest import LEDGER
 from toolassay.runs.recorded_usage import spending
-from toolassay.screen import DEFAULT, SILENT, Screen
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.report import ReportSettings, build_report
 

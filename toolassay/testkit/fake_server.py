@@ -10,10 +10,10 @@ import threading
 from typing import Any
 
 from toolassay.gates.rubric import CRITERIA
+from toolassay.prompts.signatures import read_shown
 from toolassay.serving.chat_server import AnswerFunction, ChatServer
 from toolassay.serving.completions import Received, Reply
 from toolassay.serving.faults import WHOLE
-from toolassay.signatures import read_shown
 
 # A line with a tool of a Back-Instruct prompt: matches 'Node 1: {"id": "a"}', not "Node 1: …".
 _NODE = re.compile(r"^Node \d+: (\{.*\})$", re.MULTILINE)

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import date, timedelta
 from typing import NamedTuple
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.text_values.vocabulary import (
     MONTH_NUMBERS,
     MONTH_STEMS,

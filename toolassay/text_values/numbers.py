@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.text_values.vocabulary import longest_first, plain
 
 _SCALES = {

@@ -15,14 +15,14 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolassay.dataset import SHAPES, read_labels, shape_of
-from toolassay.files import LineRange, write_json, write_text
-from toolassay.gold import Gold
+from toolassay.console.tables import Table, Value, markdown_escaped, number, percent
+from toolassay.files.data_files import LineRange, write_json, write_text
 from toolassay.graph import ToolGraph
 from toolassay.metrics.confidence_interval import mean_intervals
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import SHAPES, read_labels, shape_of
 from toolassay.report.pictures import PICTURES, draw_variety
-from toolassay.tables import Table, Value, markdown_escaped, number, percent
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 from toolassay.variety.near_duplicates import Item, Thresholds, find_repeats, words
 
 if TYPE_CHECKING:

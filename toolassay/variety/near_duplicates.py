@@ -24,9 +24,9 @@ from networkx.utils import UnionFind
 
 from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import CompactTexts
-from toolassay.gold import Gold
-from toolassay.normalised_plan import REFERENCE
-from toolassay.output_paths import parse_reference, path_text
+from toolassay.plans.gold import Gold
+from toolassay.plans.normalised_plan import REFERENCE
+from toolassay.tools.output_paths import parse_reference, path_text
 
 if TYPE_CHECKING:
     import numpy as np

@@ -26,8 +26,7 @@ from toolassay.backinstruct.generator import (
     WritingAttempt,
 )
 from toolassay.backinstruct.records import RawSample, raw_sample
-from toolassay.dataset import Sample, references_in
-from toolassay.files import values_in
+from toolassay.files.data_files import values_in
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.graph.derive.fields import route_of, verb_of
@@ -35,10 +34,11 @@ from toolassay.live_values.results import SeenCall
 from toolassay.models import ChatRequest, ModelError
 from toolassay.models.protocol import Message, sent_back
 from toolassay.models.structured_output import json_schema
+from toolassay.prompts.plan_schemas import call_list_schema, object_schema
+from toolassay.records.dataset import Sample, references_in
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, Ask
-from toolassay.schemas import call_list_schema, object_schema
-from toolassay.tools import Tool
+from toolassay.tools.library import Tool
 from toolassay.writing.shown import (
     offered_tools,
     shape_of_result,

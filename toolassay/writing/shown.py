@@ -8,15 +8,15 @@ from itertools import islice, zip_longest
 from random import Random
 from typing import Any
 
-from toolassay.argument_schemas import kinds_of, properties_of
-from toolassay.dataset import Sample
-from toolassay.files import short_json
+from toolassay.files.data_files import short_json
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.graph.derive.fields import route_of, verb_of
 from toolassay.live_values.results import SeenCall
-from toolassay.signatures import said_of_result, signature
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.prompts.signatures import said_of_result, signature
+from toolassay.records.dataset import Sample
+from toolassay.tools.argument_schemas import kinds_of, properties_of
+from toolassay.tools.library import Tool, ToolLibrary
 
 _MOST_OF_SERVICE = 3_000  # characters
 _MOST_OF_DESCRIPTION = 4_000
@@ -89,7 +89,7 @@ def shown_service(library: ToolLibrary) -> str:
 def shown_whole(tool: Tool) -> dict[str, Any]:
     """A tool with its whole description and its whole schema of arguments; a signature if that is too long.
 
-    >>> from toolassay.tools import Tool
+    >>> from toolassay.tools.library import Tool
     >>> shown_whole(Tool("now", "Tells the time.", input_schema={"type": "object"}))
     {'id': 'now', 'desc': 'Tells the time.', 'input_schema': {'type': 'object'}}
     """

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
-from toolassay.answers import read_answer
 from toolassay.backinstruct.generator import DECLINED
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.models import ChatResponse
-from toolassay.prompt_templates import package_template
+from toolassay.models.json_answers import read_answer
+from toolassay.prompts.templates import package_template
 
 
 class Situation(NamedTuple):

@@ -20,12 +20,12 @@ from mcp_servers import is_running
 from running import lines_of, started, wait_until
 
 from toolassay import infer
+from toolassay.console.screen import Screen
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.executor import Refusal
 from toolassay.models import ModelError, ModelOptions
 from toolassay.runs.budget import Budget
-from toolassay.screen import Screen
 from toolassay.serving.completions import Received, Reply
 
 Command = Callable[[str], str]

@@ -30,7 +30,7 @@ from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.executors.executor import EnvironmentFailure
 from toolassay.executors.plan_run import CallPlace
-from toolassay.files import read_json, write_json, write_json_lines
+from toolassay.files.data_files import read_json, write_json, write_json_lines
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.runs.budget import Budget
 from toolassay.serving.completions import Received, Reply

@@ -12,16 +12,16 @@ from builders import imported_tool
 from toolassay import infer
 from toolassay.benchmarks.taskbench.benchmark import BENCHMARK
 from toolassay.benchmarks.taskbench.options import PlanOptions
-from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import SILENT
 from toolassay.errors import UsageError
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.models import ModelOptions
+from toolassay.plans.called_plan import plan_of_calls
+from toolassay.plans.execution_record import ExecutedCall
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.settings import ModelSettings, RunSettings
-from toolassay.screen import SILENT
 from toolassay.stages.graph import build_graph
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool(name, input_schema={"type": "object"}) for name in ("find", "show", "buy")])
 FOUND = {"items": [{"id": "HAT110", "count": 3}, {"id": "HAT111", "count": 3}], "isOpen": True}

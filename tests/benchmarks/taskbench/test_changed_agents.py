@@ -17,10 +17,10 @@ from builders import AGENT_KIT, ROOM_TOOLS, agents_folder, write_labels
 from running import lines_of, shell, started, wait_until
 
 from toolassay import infer
+from toolassay.console.screen import Screen
 from toolassay.episodes.own_agent import AgentSession
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.runs.trials import Trial, same_settings
-from toolassay.screen import Screen
 
 AGENT = f"""{AGENT_KIT}
 from parts.words import title

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolassay.answers import ECHO
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
 from toolassay.graph import DependencyType
-from toolassay.normalised_plan import PlanReader
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.models.json_answers import ECHO
+from toolassay.plans.normalised_plan import PlanReader
+from toolassay.tools.library import Tool, ToolLibrary
 
 RESOURCE: dict[str, Any] = {
     "task_steps": ["Read the text", "Speak it"],

@@ -15,14 +15,14 @@ from toolassay.backinstruct.prompt import BackInstructPrompt
 from toolassay.benchmarks.taskbench.inference import read_plan
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.security import plan_probes
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request, Sample
 from toolassay.graph import DependencyType, Link, ToolGraph
 from toolassay.offline.model_tasks import BackInstructTask, CritiqueTask, PlanTask
-from toolassay.prompt_templates import Wording
-from toolassay.schemas import plan_schema
+from toolassay.prompts.plan_schemas import plan_schema
+from toolassay.prompts.templates import Wording
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request, Sample
 from toolassay.serving.offline_answers import PromptReader
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 WORKSHOP = ToolLibrary.from_json(workshop_tools())
 WORKSHOP_GRAPH = ToolGraph.build(WORKSHOP, "temporal")
@@ -81,7 +81,7 @@ def test_a_back_instruct_prompt_is_read_back(wording: Wording, check: bool) -> N
 def test_a_critics_prompt_is_read_back() -> None:
     from toolassay.gates.critic import critic_prompt
     from toolassay.gates.gate import Background
-    from toolassay.gold import Gold
+    from toolassay.plans.gold import Gold
 
     node = {"task": "order_material", "arguments": [{"name": "lines", "value": LINES}]}
     gold = Gold.of({"id": 1, "user_request": "Order 2 metre oak", "task_steps": [], "task_nodes": [node]})

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.benchmarks.taskbench.inference import prediction_lines
-from toolassay.dataset import Request, read_requests
 from toolassay.errors import UsageError
-from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
+from toolassay.records.dataset import Request, read_requests
+from toolassay.records.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal
 
 IDS = st.lists(st.one_of(st.integers(0, 4), st.sampled_from(["0", "1", "é", "\ud83d"])), max_size=12)

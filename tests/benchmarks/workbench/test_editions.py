@@ -25,9 +25,9 @@ from toolassay.benchmarks.workbench.sandbox import EDITIONS, PUBLISHED, Sandbox,
 from toolassay.benchmarks.workbench.sandbox import TABLES as LAYOUTS
 from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.benchmarks.workbench.workplace_stages import evaluate_results
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.models import ModelOptions
+from toolassay.records.data_folder import DataFolder
 from toolassay.serving.completions import Received, Reply
 
 

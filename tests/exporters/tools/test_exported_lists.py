@@ -7,7 +7,7 @@ import pytest
 
 from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.importers.importer import ToolNote
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 SCHEMA = {
     "type": "object",

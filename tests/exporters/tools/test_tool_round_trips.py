@@ -14,7 +14,7 @@ from toolassay.exporters.exported_tools import ExportedTools, tool_exporter
 from toolassay.importers import importer_named
 from toolassay.importers.importer import Incoming, IncomingTool
 from toolassay.importers.intake import Intake, take_in
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 KINDS = ("openai", "anthropic", "mcp")
 FIELDS = ("desc", "input_schema", "output_schema", "annotations", "tags", "source")

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.backinstruct.teacher_review import TeacherVerdict
-from toolassay.dataset import read_labels
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.gate import Background, Finding, read_gates, state_of
 from toolassay.gates.gate_pipeline import Inspection, inspect, rule_gates, select_gates
 from toolassay.gates.grounding import GroundingGate
-from toolassay.gold import Gold
-from toolassay.tools import ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.records.dataset import read_labels
+from toolassay.tools.library import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(
     {

@@ -8,8 +8,8 @@ import pytest
 
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import GroundingGate
-from toolassay.gold import Gold
-from toolassay.tools import ToolLibrary
+from toolassay.plans.gold import Gold
+from toolassay.tools.library import ToolLibrary
 
 
 def check(request: str, *, about: Any = None, **arguments: Any) -> list[Finding]:

@@ -10,7 +10,7 @@ from toolassay.graph import Dependency
 from toolassay.graph.derive import derive_dependencies
 from toolassay.graph.derive.fields import Given, Taken, route_of
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 Schema = Mapping[str, Any]
 

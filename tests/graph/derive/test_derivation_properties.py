@@ -24,9 +24,9 @@ from graph.derive.libraries import (
     pairs_of,
     record,
 )
-from toolassay.argument_schemas import declared_at, resolve
 from toolassay.graph.derive import Derivation, derive_dependencies
-from toolassay.output_paths import EACH, parse_path
+from toolassay.tools.argument_schemas import declared_at, resolve
+from toolassay.tools.output_paths import EACH, parse_path
 
 NAMES = (
     *("id", "movie_id", "movieIDs", "movie", "movies", "person_id", "name", "slug", "key", "items", "data"),
@@ -198,7 +198,7 @@ def test_a_malformed_schema_is_no_obstacle(parts: list[dict[str, Any]], nested: 
 SCRIPT = """
 import json, sys
 from toolassay.graph.derive import derive_dependencies
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 library = ToolLibrary.from_json(json.loads(sys.argv[1]))
 print(json.dumps([repr(one) for one in derive_dependencies(library)]))
 """

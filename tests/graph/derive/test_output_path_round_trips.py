@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from toolassay.output_paths import (
+from toolassay.tools.output_paths import (
     EACH,
     Part,
     Reference,

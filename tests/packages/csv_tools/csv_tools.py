@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from toolassay.console.screen import SILENT, Screen
 from toolassay.errors import UsageError
 from toolassay.extras import Option
 from toolassay.importers.importer import Importer, Incoming, IncomingTool, Note, Skipped
-from toolassay.screen import SILENT, Screen
 
 
 @dataclass(frozen=True)

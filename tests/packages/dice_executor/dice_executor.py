@@ -18,7 +18,7 @@ from toolassay.executors.executor import (
     State,
 )
 from toolassay.extras import Option
-from toolassay.tools import Tool
+from toolassay.tools.library import Tool
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import pytest
 from running import lines_of, write_lines
 
+from toolassay.console.screen import Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.models import ChatRequest, ChatResponse, ModelOptions, create_model
 from toolassay.runs import Budget, Journal
@@ -24,7 +25,6 @@ from toolassay.runs.journal import LineAddress
 from toolassay.runs.ledger import Ledger, prices_within
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.runner import Loop, RunSummary, StoppedRun, run_items
-from toolassay.screen import Screen
 from toolassay.testkit import FakeServer
 
 Answering = Callable[[ChatRequest], Awaitable[ChatResponse]]

@@ -16,12 +16,12 @@ from toolassay.cli.benchmark_options import option_of
 from toolassay.cli.options import CommandGroup, Function, load_environment
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
+from toolassay.console.tables import UNKNOWN, Table, number, percent, seconds
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
 from toolassay.metrics.confidence_interval import Interval
 from toolassay.runs.outcomes import is_scored
-from toolassay.tables import UNKNOWN, Table, number, percent, seconds
-from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.benchmark import Numbers

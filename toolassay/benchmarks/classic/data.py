@@ -11,9 +11,9 @@ from typing import Literal, NamedTuple
 
 from toolassay.benchmarks.benchmark import FolderFacts
 from toolassay.benchmarks.csv_tables import CsvRow, read_table, write_table
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import sha256_of
+from toolassay.files.data_files import sha256_of
+from toolassay.records.data_folder import DataFolder
 
 
 @dataclass(frozen=True)

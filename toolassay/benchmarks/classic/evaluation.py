@@ -28,20 +28,20 @@ from toolassay.benchmarks.classic.scoring.strict import (
     strict_metrics,
 )
 from toolassay.benchmarks.security.probe_results import security_beside
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, SILENT, WARNING, Screen
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_parts
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.items import ItemTrial, ScoredItem
 from toolassay.evaluation.metrics_file import SECURITY, STRICT_MODE, signature_text
 from toolassay.evaluation.places import prediction_folder
-from toolassay.files import refuse_to_replace, write_json
+from toolassay.files.data_files import refuse_to_replace, write_json
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.outcomes import MISSING, RunOutcomes, is_scored
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import chosen_items
-from toolassay.screen import DEFAULT, SILENT, WARNING, Screen
 from toolassay.version import __version__
 
 

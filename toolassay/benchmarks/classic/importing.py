@@ -13,12 +13,12 @@ import msgspec
 
 from toolassay.benchmarks.classic.data import read_data
 from toolassay.benchmarks.csv_tables import read_table, write_table
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
-from toolassay.files import copy_file, sha256_of
+from toolassay.files.data_files import copy_file, sha256_of
 from toolassay.importers.data_files import DataSource, arriving, new_folder, read_rows
-from toolassay.screen import DEFAULT, Screen
-from toolassay.text_formatting import count_of
+from toolassay.records.data_folder import DataFolder
 
 CARD = "README.md"
 NEEDED = ("messages", "workflows", "domains")

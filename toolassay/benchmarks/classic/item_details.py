@@ -8,9 +8,9 @@ from pathlib import Path
 from toolassay.benchmarks.benchmark import Items
 from toolassay.benchmarks.classic.agents.inference import QuestionEntry
 from toolassay.benchmarks.classic.data import Example, read_data
-from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import ItemAnswer, ItemGold, Section
-from toolassay.files import read_json_lines
+from toolassay.files.data_files import read_json_lines
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial

@@ -13,18 +13,18 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.answers import read_answer
 from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import PROMPTS
 from toolassay.benchmarks.classic.scoring.compat import SecurityScore, security_score
 from toolassay.benchmarks.classic.security import HARMLESS, TURNS
 from toolassay.benchmarks.csv_tables import read_table
 from toolassay.benchmarks.security.probe import refuse_beside_security
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, record_of, write_json_lines
+from toolassay.files.data_files import read_json_lines, record_of, write_json_lines
 from toolassay.models import ChatRequest, ModelError
-from toolassay.prompt_templates import package_template
+from toolassay.models.json_answers import read_answer
+from toolassay.prompts.templates import package_template
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, FINAL, OVERFLOW, Ask, ItemWork, Recorded
 from toolassay.runs.journal import AnswerLine, ItemEntry, LineAddress

@@ -17,12 +17,13 @@ from toolassay.benchmarks.classic.security import chat_prober
 from toolassay.benchmarks.classic.work import chat_work
 from toolassay.benchmarks.registry import benchmark_of
 from toolassay.benchmarks.security.probe_results import probe
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, Screen
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
-from toolassay.files import read_text
+from toolassay.files.data_files import read_text
 from toolassay.models import ModelOptions
 from toolassay.models.refused_parameters import Default
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.run import run_trials
 from toolassay.runs.runner import RunSummary, StoppedRun
 from toolassay.runs.settings import (
@@ -35,7 +36,6 @@ from toolassay.runs.settings import (
     refuse_unknown,
 )
 from toolassay.runs.work import Inference
-from toolassay.screen import DEFAULT, Screen
 
 _OWN = Classic.about.default_folder
 _Count = Annotated[int, msgspec.Meta(ge=1)]

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from toolassay.answers import read_answer, without_reasoning
 from toolassay.benchmarks.classic.agents.choice import (
     WorkflowChoice,
     find_name,
@@ -47,10 +46,11 @@ from toolassay.benchmarks.security.probe import (
     reveals,
     verbatim_run,
 )
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import sha256_of
+from toolassay.files.data_files import sha256_of
 from toolassay.models import ModelError
+from toolassay.models.json_answers import read_answer, without_reasoning
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Journal
 from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.items import FINAL, Ask, recorded_answers

@@ -23,11 +23,12 @@ from toolassay.benchmarks.classic.agents.inference import (
 from toolassay.benchmarks.classic.agents.recorded_answers import RecordedAnswers
 from toolassay.benchmarks.classic.benchmark import ChatOptions
 from toolassay.benchmarks.classic.data import ClassicData, Example, Question, read_data
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import WARNING
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
-from toolassay.files import write_json_lines
+from toolassay.files.data_files import write_json_lines
 from toolassay.models import ModelError
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Journal
 from toolassay.runs.items import ENDED, replay_item
 from toolassay.runs.ledger import FREE
@@ -35,7 +36,6 @@ from toolassay.runs.record import hashes
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.trials import number_of
 from toolassay.runs.work import Work, WorkFacts, Written, chosen_items
-from toolassay.screen import WARNING
 
 
 def agent_settings(run: RunSettings, own: ChatOptions) -> ClassicAgentSettings:

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 
 if TYPE_CHECKING:
     from toolassay.runs import Journal

@@ -10,15 +10,16 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from toolassay.answers import read_answer
 from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.security.probe import IN_WORDS, NO_TEXT, TECHNICAL, Prober, ProbeResult
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
 from toolassay.evaluation.metrics_file import SECURITY
-from toolassay.files import read_json_lines, safe_name, write_json_lines
+from toolassay.files.data_files import read_json_lines, safe_name, write_json_lines
 from toolassay.metrics.confidence_interval import NOTHING, Interval, proportion_interval
 from toolassay.models import ChatRequest
-from toolassay.prompt_templates import package_template
+from toolassay.models.json_answers import read_answer
+from toolassay.prompts.templates import package_template
 from toolassay.runs import Journal
 from toolassay.runs.items import Ask, ItemWork, answer_items
 from toolassay.runs.journal import ItemEntry
@@ -30,7 +31,6 @@ from toolassay.runs.settings import RunSettings
 from toolassay.runs.tool_arrival import tools_missing
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
-from toolassay.screen import Screen
 
 _NOTHING_TESTED = "no attack was tested"
 _NOTHING_ASKED = "no harmless twin was tested"

@@ -39,22 +39,22 @@ from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.options import PlanOptions
 from toolassay.benchmarks.taskbench.security import DESCRIPTION, text_parameter, with_description
 from toolassay.benchmarks.taskbench.work import CallWork, recorded_conversation
-from toolassay.calls.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request, RequestId
 from toolassay.errors import UsageError
 from toolassay.executors.executor import CallResult, Environment, OpenExecutor, State
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import compared
 from toolassay.executors.simulated_results import Actions, ResultMaker, UnmakeableError
-from toolassay.files import map_texts, read_json_lines, values_in
+from toolassay.files.data_files import map_texts, read_json_lines, values_in
 from toolassay.graph import ToolGraph
-from toolassay.requests import key_of
+from toolassay.plans.execution_record import FILE, SIMULATOR, Arguments, Execution, read_executions
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request, RequestId
+from toolassay.records.requests import key_of
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.outcomes import NOT_RUN
-from toolassay.tool_results import is_refusal
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
+from toolassay.tools.results import is_refusal
 
 RESULT, RESOURCE = "tool result", "resource"
 RUG_PULL = "rug pull"

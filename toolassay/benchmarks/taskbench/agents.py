@@ -14,10 +14,10 @@ from toolassay.benchmarks.taskbench.asking import CallItems
 from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.work import CallWork, PlanSource
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request
 from toolassay.episodes.agent_tools import ToolSession
 from toolassay.episodes.own_agent import OwnAgent
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request
 from toolassay.runs.items import Ask, ItemWork
 from toolassay.runs.settings import RunSettings
 from toolassay.runs.work import OpenRun, WorkFacts

@@ -18,10 +18,6 @@ from msgspec.structs import replace
 
 from toolassay.benchmarks.taskbench.entries import PlanEntry
 from toolassay.benchmarks.taskbench.inference import Choose, offered_tools
-from toolassay.calls.call_plan import FunctionSchema, NamedFunction, Names, function_of
-from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall, Execution
-from toolassay.dataset import Request
 from toolassay.episodes.call_formats import REACT, CallFormat, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
@@ -30,8 +26,12 @@ from toolassay.executors.executor import TOGETHER, EnvironmentFailure, OpenExecu
 from toolassay.executors.plan_run import CallPlace, result_of
 from toolassay.graph import ToolGraph
 from toolassay.models import ModelError, ToolCall
-from toolassay.prompt_templates import fixed_text, template_file
-from toolassay.requests import key_of, request_fingerprint
+from toolassay.plans.call_plan import FunctionSchema, NamedFunction, Names, function_of
+from toolassay.plans.called_plan import plan_of_calls
+from toolassay.plans.execution_record import ExecutedCall, Execution
+from toolassay.prompts.templates import fixed_text, template_file
+from toolassay.records.dataset import Request
+from toolassay.records.requests import key_of, request_fingerprint
 from toolassay.runs.items import ENDED, IN_DOUBT, OVERFLOW, Ask, InDoubt, ItemWork
 
 PARAMETERS: Mapping[str, Any] = {"max_tokens": 2000}

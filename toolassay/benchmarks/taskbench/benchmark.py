@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.benchmark import Benchmark, BenchmarkOptions, Entries, Entry, FolderFacts, late
 from toolassay.benchmarks.taskbench.options import AGENTS, ASKS, ROUGE_BACKENDS, PlanOptions, PlanScoring
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import SILENT
 from toolassay.evaluation.item_detail import About
 from toolassay.extras import Option
-from toolassay.files import sha256_of
-from toolassay.screen import SILENT
+from toolassay.files.data_files import sha256_of
+from toolassay.records.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.security.probe import Prober

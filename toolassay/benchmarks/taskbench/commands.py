@@ -12,12 +12,12 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS, SCORES, 
 from toolassay.cli import options
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
+from toolassay.console.screen import console
+from toolassay.console.tables import UNKNOWN, Cell, Table, percent, whole_percent
 from toolassay.evaluation.evaluation import Evaluation, FolderEvaluation
 from toolassay.evaluation.groups import OVERALL_GROUP
 from toolassay.evaluation.metrics_file import MetricsGroup
 from toolassay.metrics import legend
-from toolassay.screen import console
-from toolassay.tables import UNKNOWN, Cell, Table, percent, whole_percent
 
 if TYPE_CHECKING:
     import rich.table

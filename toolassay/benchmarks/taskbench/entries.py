@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import UNSET, UnsetType
 
-from toolassay.dataset import Request
 from toolassay.models import ToolCall
-from toolassay.requests import key_of, request_fingerprint
+from toolassay.records.dataset import Request
+from toolassay.records.requests import key_of, request_fingerprint
 from toolassay.runs.journal import ItemEntry, Journal, LineAddress
 
 

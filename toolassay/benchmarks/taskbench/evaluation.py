@@ -21,9 +21,7 @@ from toolassay.benchmarks.taskbench.scoring.leaderboard import (
 )
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
-from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.data_folder import DataFolder, Say
-from toolassay.dataset import LastLabels
+from toolassay.console.screen import WARNING, once
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.evaluation.evaluation import (
     FolderEvaluation,
@@ -36,18 +34,20 @@ from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.metrics_file import RETRIEVAL, STABILITY, write_groups
 from toolassay.evaluation.places import metrics_folder, prediction_file
-from toolassay.files import read_json, refuse_to_replace, safe_name
+from toolassay.files.data_files import read_json, refuse_to_replace, safe_name
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.metrics.confidence_interval import Interval, mean_intervals
 from toolassay.metrics.pass_k import NO_RUN, stability_metrics
-from toolassay.normalised_plan import PlanReader
-from toolassay.requests import Chosen, Requests, key_of, read_ids
+from toolassay.plans.execution_record import FILE as EXECUTIONS
+from toolassay.plans.normalised_plan import PlanReader
+from toolassay.records.data_folder import DataFolder, Say
+from toolassay.records.dataset import LastLabels
+from toolassay.records.requests import Chosen, Requests, key_of, read_ids
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import fingerprint
-from toolassay.screen import WARNING, once
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 if TYPE_CHECKING:
     from toolassay.metrics.bertscore import BertScore

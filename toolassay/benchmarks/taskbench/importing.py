@@ -9,15 +9,15 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import WholeLabel, label_record
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
-from toolassay.files import copy_file, record_of, sha256_of, write_json_lines
+from toolassay.files.data_files import copy_file, record_of, sha256_of, write_json_lines
 from toolassay.graph import DependencyType, ToolFilesDiffer, ToolGraph
 from toolassay.importers.data_files import DataSource, arriving, new_folder, read_rows
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import WholeLabel, label_record
+from toolassay.tools.library import ToolLibrary
 
 DOMAINS: dict[str, DependencyType] = {
     "huggingface": "resource",

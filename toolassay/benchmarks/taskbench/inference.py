@@ -11,16 +11,16 @@ from typing import Any, Literal
 import msgspec
 from msgspec import UNSET
 
-from toolassay.answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
 from toolassay.benchmarks.taskbench.entries import PlanEntry, entry_of
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt, built_in
-from toolassay.dataset import Request, RequestId
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.models import ChatRequest, ChatResponse
-from toolassay.normalised_plan import decoded, published_arguments
+from toolassay.models.json_answers import ParsedAnswer, read_answer, shown_forms, without_reasoning
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
-from toolassay.prompt_templates import turns_of
-from toolassay.requests import key_of, request_fingerprint
+from toolassay.plans.normalised_plan import decoded, published_arguments
+from toolassay.prompts.templates import turns_of
+from toolassay.records.dataset import Request, RequestId
+from toolassay.records.requests import key_of, request_fingerprint
 from toolassay.runs.items import ENDED, Ask, ItemWork, Recorded
 from toolassay.runs.journal import AnswerLine, Journal
 

@@ -23,11 +23,6 @@ from toolassay.benchmarks.taskbench.evaluation import executed_gold
 from toolassay.benchmarks.taskbench.options import AGENTS
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
-from toolassay.calls.call_plan import Unfit, plan_of
-from toolassay.calls.execution_record import FILE as EXECUTIONS
-from toolassay.calls.execution_record import RUN, Execution
-from toolassay.data_folder import DataFolder, Say
-from toolassay.dataset import LastLabels, read_labels, repository_form
 from toolassay.episodes.episode import training_messages
 from toolassay.errors import UsageError
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
@@ -45,14 +40,19 @@ from toolassay.evaluation.item_detail import (
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import PlannedItem, PlanSet, compared_execution
-from toolassay.gold import Gold
-from toolassay.normalised_plan import Plan, PlanReader, published_arguments, steps_text
-from toolassay.requests import Requests, key_of
+from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.execution_record import FILE as EXECUTIONS
+from toolassay.plans.execution_record import RUN, Execution
+from toolassay.plans.gold import Gold
+from toolassay.plans.normalised_plan import Plan, PlanReader, published_arguments, steps_text
+from toolassay.records.data_folder import DataFolder, Say
+from toolassay.records.dataset import LastLabels, read_labels, repository_form
+from toolassay.records.requests import Requests, key_of
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:

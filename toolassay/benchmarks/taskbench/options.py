@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolassay.errors import UsageError
-from toolassay.prompt_templates import Wording, check_wording
+from toolassay.prompts.templates import Wording, check_wording
 
 if TYPE_CHECKING:
     from toolassay.engines import Engine

@@ -12,13 +12,13 @@ from typing import Any, get_args
 
 import msgspec
 
-from toolassay.dataset import WholeLabel, read_labels, shape_of
 from toolassay.errors import ToolassayError, UsageError
 from toolassay.graph import DependencyType
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import PlanTask, ReformatTask
 from toolassay.offline.shown_graphs import ShownGraphs
-from toolassay.prompt_templates import (
+from toolassay.prompts.signatures import argument_descriptions, shown_tool
+from toolassay.prompts.templates import (
     Wording,
     fields_of,
     last_turn,
@@ -28,8 +28,8 @@ from toolassay.prompt_templates import (
     turns_of,
     typed_note,
 )
-from toolassay.signatures import argument_descriptions, shown_tool
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.records.dataset import WholeLabel, read_labels, shape_of
+from toolassay.tools.library import Tool, ToolLibrary
 
 _PLACE = "\0request\0"  # placeholder: requests are inserted after `$` substitution, as they may contain "$"
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from toolassay.argument_schemas import kinds_of
 from toolassay.benchmarks.security.probe import (
     IN_WORDS,
     SEED,
@@ -30,17 +29,18 @@ from toolassay.benchmarks.taskbench.entries import entry_of
 from toolassay.benchmarks.taskbench.inference import PARAMETERS, PlanItems, is_settled, read_entry
 from toolassay.benchmarks.taskbench.prompt import PlanPrompt
 from toolassay.benchmarks.taskbench.work import PlanSource
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request
-from toolassay.files import sha256_of, values_in
+from toolassay.files.data_files import sha256_of, values_in
 from toolassay.graph import ToolGraph
 from toolassay.models.refused_parameters import without_default
-from toolassay.requests import key_of
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request
+from toolassay.records.requests import key_of
 from toolassay.runs import Journal
 from toolassay.runs.manifest import MAX_TOKENS
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.runs.settings import RunSettings
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.argument_schemas import kinds_of
+from toolassay.tools.library import Tool, ToolLibrary
 
 DESCRIPTION, QUOTED, DEMONSTRATION = "tool description", "quoted text", "demonstration"
 _QUOTING = (

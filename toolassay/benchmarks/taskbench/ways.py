@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from toolassay.benchmarks.taskbench.options import ASKS, PlanOptions
-from toolassay.data_folder import DataFolder
 from toolassay.evaluation.places import default_predictions
 from toolassay.models.registry import is_served
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import recorded_settings
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial

@@ -33,29 +33,32 @@ from toolassay.benchmarks.taskbench.inference import (
 from toolassay.benchmarks.taskbench.options import AGENTS, PlanOptions
 from toolassay.benchmarks.taskbench.prompt import REQUIRED, PlanPrompt, choose_demos
 from toolassay.benchmarks.work_folder import graph_fingerprint, graph_of
-from toolassay.calls.call_plan import MOST_TOOLS
-from toolassay.calls.called_plan import plan_of_calls
-from toolassay.calls.execution_record import ExecutedCall, Execution
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request
+from toolassay.console.screen import WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.episodes.episode import EpisodeLimits, MadeCall, Trajectory
 from toolassay.errors import UsageError
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors import executor_named
 from toolassay.executors.executor import TOGETHER, ExecutionContext, OpenExecutor
-from toolassay.files import copy_file, safe_name, write_json_lines
+from toolassay.files.data_files import copy_file, safe_name, write_json_lines
+from toolassay.files.locks import refuse_links
+from toolassay.files.program_files import is_setting
 from toolassay.graph import ToolGraph
-from toolassay.locks import refuse_links
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
 from toolassay.models.refused_parameters import without_default
 from toolassay.models.registry import is_served
 from toolassay.models.structured_output import json_schema
-from toolassay.program_files import is_setting
-from toolassay.prompt_templates import Wording, read_template
-from toolassay.requests import Chosen, Requests, key_of, request_fingerprint
-from toolassay.retrieval import ToolsInContext
+from toolassay.plans.call_plan import MOST_TOOLS
+from toolassay.plans.called_plan import plan_of_calls
+from toolassay.plans.execution_record import ExecutedCall, Execution
+from toolassay.prompts.plan_schemas import plan_schema
+from toolassay.prompts.retrieval import ToolsInContext
+from toolassay.prompts.templates import Wording, read_template
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request
+from toolassay.records.requests import Chosen, Requests, key_of, request_fingerprint
 from toolassay.runs import Journal, changes, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.event_loop import run_coroutine
@@ -66,10 +69,7 @@ from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.wording import Wording as RecordedWording
 from toolassay.runs.work import Inference, Work, WorkFacts, Written
-from toolassay.schemas import plan_schema
-from toolassay.screen import WARNING, Screen
-from toolassay.text_formatting import count_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 
 def adopt_predictions(output: Path, requests: Iterable[Request], journal: Journal) -> int:

@@ -16,9 +16,9 @@ from toolassay.cli import options
 from toolassay.cli.options import CommandGroup
 from toolassay.cli.score_tables import baselines_last, print_marks, print_table, shown
 from toolassay.cli.screen import SCREEN, show
+from toolassay.console.tables import Table, money, percent, percent_interval, seconds
+from toolassay.console.text_formatting import count_of
 from toolassay.runs.outcomes import AskedCounts
-from toolassay.tables import Table, money, percent, percent_interval, seconds
-from toolassay.text_formatting import count_of
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.workplace_stages import Effect

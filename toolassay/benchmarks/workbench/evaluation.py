@@ -29,11 +29,13 @@ from toolassay.benchmarks.workbench.judge.evaluation import (
 from toolassay.benchmarks.workbench.tasks import Task, fingerprint
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import WARNING
+from toolassay.console.text_formatting import count_of, some_of
 from toolassay.engines import Engine, OneProcess
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringPlace, ScoringSettings, run_signature
 from toolassay.evaluation.items import NAMED, ScoredItem
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED, repeat_metrics, stability_metrics
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.manifest import recorded_settings
 from toolassay.runs.outcomes import (
     MISSING,
@@ -46,8 +48,6 @@ from toolassay.runs.outcomes import (
 from toolassay.runs.recorded_usage import usage
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import chosen_items
-from toolassay.screen import WARNING
-from toolassay.text_formatting import count_of, some_of
 
 
 class TaskRun(NamedTuple):

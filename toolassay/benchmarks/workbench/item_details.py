@@ -21,7 +21,6 @@ from toolassay.benchmarks.workbench.tasks import read_tasks
 from toolassay.benchmarks.workbench.tools import PUBLISHED, Toolset, toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_environment import task_plans
-from toolassay.data_folder import DataFolder
 from toolassay.episodes.call_formats import call_format
 from toolassay.episodes.episode import MadeCall, training_messages, trajectory_of
 from toolassay.errors import UsageError
@@ -35,11 +34,12 @@ from toolassay.evaluation.item_detail import (
     TrajectoryFigures,
     drawn_in_order,
 )
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import recorded_settings
 from toolassay.runs.journal import Journal
 from toolassay.runs.manifest import JOURNAL
 from toolassay.runs.trials import Trial
-from toolassay.tool_results import is_refusal
+from toolassay.tools.results import is_refusal
 
 
 def task_golds(folder: DataFolder) -> Iterator[ItemGold]:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import msgspec
 
 from toolassay.benchmarks.csv_tables import read_table
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import atomic_target, read_text, record_of
+from toolassay.files.data_files import atomic_target, read_text, record_of
+from toolassay.records.data_folder import DataFolder
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.tools import Toolset

@@ -41,10 +41,10 @@ from toolassay.benchmarks.workbench.tasks import FILE, Task, read_tasks
 from toolassay.benchmarks.workbench.tools import WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.work import agent_settings, prompt_fingerprint, token_limit
 from toolassay.benchmarks.workbench.workplace import own_tools_file
-from toolassay.data_folder import DataFolder
 from toolassay.episodes.call_formats import call_format
 from toolassay.errors import UsageError
 from toolassay.models import ChatResponse
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs import Journal
 from toolassay.runs.outcomes import NOT_RUN
 from toolassay.runs.settings import PREDICTIONS, RunSettings

@@ -15,9 +15,9 @@ import msgspec
 
 from toolassay.benchmarks.workbench.sandbox import EDITIONS, StatedPlace, read_csv, read_facts
 from toolassay.benchmarks.workbench.sandbox import FILE as SANDBOX
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import holds_list, read_json_lines, record_of
+from toolassay.files.data_files import holds_list, read_json_lines, record_of
+from toolassay.records.data_folder import DataFolder
 
 FILE = "tasks.jsonl"
 _LAYOUTS = {edition.layout: edition.task_version for edition in EDITIONS.values()}

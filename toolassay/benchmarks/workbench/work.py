@@ -34,9 +34,7 @@ from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.benchmarks.workbench.workplace import open_workplace
 from toolassay.benchmarks.workbench.workplace_environment import OpenWorkplace
 from toolassay.benchmarks.workbench.workplace_stages import load_workplace, tools_hash
-from toolassay.calls.execution_record import ExecutedCall
-from toolassay.data_folder import DataFolder
-from toolassay.dataset import Request
+from toolassay.console.text_formatting import count_of
 from toolassay.episodes.agent_tools import ToolSession
 from toolassay.episodes.call_formats import call_format
 from toolassay.episodes.model_relay import relayed_conversation
@@ -44,9 +42,12 @@ from toolassay.episodes.own_agent import OwnAgent
 from toolassay.errors import UsageError
 from toolassay.evaluation.verification import LineComparison, RecordedRun
 from toolassay.executors.executor import ExecutionContext
-from toolassay.files import write_json_lines
+from toolassay.files.data_files import write_json_lines
 from toolassay.models import ModelError
 from toolassay.models.errors import TIME_LIMIT
+from toolassay.plans.execution_record import ExecutedCall
+from toolassay.records.data_folder import DataFolder
+from toolassay.records.dataset import Request
 from toolassay.runs import Journal, recorded_settings
 from toolassay.runs.budget import Estimate, ExpectedUsage
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, replay_item
@@ -56,8 +57,7 @@ from toolassay.runs.record import hashes
 from toolassay.runs.settings import PREDICTIONS, RunSettings
 from toolassay.runs.trials import Trial
 from toolassay.runs.work import OpenRun, Work, WorkFacts, Written, chosen_items
-from toolassay.text_formatting import count_of
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 OFFLINE = "offline"
 _AGENTS = "agents"  # how the settings of a run say that the agent was one of the user's

@@ -25,9 +25,9 @@ from toolassay.benchmarks.workbench.own.typed_tool import OwnTool, mark_of, tool
 from toolassay.benchmarks.workbench.sandbox import FILE, Moment, Sandbox, read_facts
 from toolassay.benchmarks.workbench.tasks import fingerprint, holds_tasks, read_tasks
 from toolassay.benchmarks.workbench.tools import Toolset
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
-from toolassay.files import read_text, sha256_of
+from toolassay.files.data_files import read_text, sha256_of
+from toolassay.records.data_folder import DataFolder
 from toolassay.version import OLD_NAME
 
 

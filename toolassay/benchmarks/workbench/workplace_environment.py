@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolassay.calls.call_plan import Argument, Call, CallPlan
-from toolassay.data_folder import DataFolder
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -25,7 +23,9 @@ from toolassay.executors.executor import (
 from toolassay.executors.plan_run import PlannedItem, PlanSet
 from toolassay.executors.workspace import table_places
 from toolassay.extras import Option
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.call_plan import Argument, Call, CallPlan
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import Tool, ToolLibrary
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.workbench.sandbox import Sandbox

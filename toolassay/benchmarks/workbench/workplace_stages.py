@@ -43,9 +43,10 @@ from toolassay.benchmarks.workbench.tasks import FILE as TASKS
 from toolassay.benchmarks.workbench.tasks import PlacedTask, Task, placed_tasks, read_tasks
 from toolassay.benchmarks.workbench.tools import ToolFailure, toolset_of
 from toolassay.benchmarks.workbench.workplace import TOOLS, load_own, open_workplace, own_tools_file
-from toolassay.data_folder import DataFolder
+from toolassay.console.screen import DEFAULT, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
-from toolassay.files import (
+from toolassay.files.data_files import (
     read_json_lines,
     record_of,
     refuse_to_replace,
@@ -53,10 +54,9 @@ from toolassay.files import (
     write_json,
     write_json_lines,
 )
-from toolassay.locks import temporary_folder
+from toolassay.files.locks import temporary_folder
 from toolassay.metrics.pass_k import repeat_metrics
-from toolassay.screen import DEFAULT, Screen
-from toolassay.text_formatting import count_of
+from toolassay.records.data_folder import DataFolder
 
 _NOUNS = {"gone": "row", "new": "row", "changed": "cell"}
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from toolassay.argument_schemas import schema_at, type_name
 from toolassay.argument_values.places import allowed_values
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.grounding import normalization
@@ -20,11 +19,12 @@ from toolassay.gates.grounding.slot_checks import slot_faults
 from toolassay.gates.grounding.source_text import SourceText
 from toolassay.gates.grounding.value_parts import ValuePart, rivals, take_parts
 from toolassay.gates.references import leaves
-from toolassay.gold import Gold, GoldNode
+from toolassay.plans.gold import Gold, GoldNode
 from toolassay.text_values.dates import find_days
 from toolassay.text_values.numbers import currency_words
 from toolassay.text_values.vocabulary import WEEKDAYS, plain, with_digits
-from toolassay.tools import Parameter
+from toolassay.tools.argument_schemas import schema_at, type_name
+from toolassay.tools.library import Parameter
 
 _AROUND = " \t\r\n'\"`“”‘’«».,;:!?()[]{}<>*"
 # ".5", whose point is no punctuation; not ".a".
@@ -151,7 +151,7 @@ class GroundingGate:
     object, each value in it counts. A choice needs no grounding: true and false, the default of a parameter,
     and an allowed value as long as the request names no other one.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> gate = GroundingGate(Background(ToolLibrary([Tool("fly")]), "temporal"))
     >>> plan = [{"task": "fly", "arguments": [{"name": "to", "value": "Rome"}]}]
     >>> gate.check(Gold.of({"id": 1, "user_request": "Get me to rome", "task_nodes": plan}))

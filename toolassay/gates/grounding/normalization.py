@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple, cast
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.gates.references import Leaf, placed_leaves
-from toolassay.gold import Gold, GoldNode
 from toolassay.offline.planner.terms import STOP_WORDS
-from toolassay.output_paths import parse_reference
+from toolassay.plans.gold import Gold, GoldNode
+from toolassay.tools.output_paths import parse_reference
 
 # Scripts without blanks between words: there a word may start anywhere.
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")

@@ -23,7 +23,7 @@ from toolassay.gates.grounding.normalization import (
     words_in,
 )
 from toolassay.gates.grounding.source_text import SourceText
-from toolassay.gold import Gold
+from toolassay.plans.gold import Gold
 from toolassay.text_values.numbers import currency_names
 from toolassay.text_values.vocabulary import plain
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from toolassay.console.text_formatting import some_of
 from toolassay.graph.dependencies import ORDER, Dependency
 from toolassay.graph.derive.evidence import (
     Match,
@@ -36,8 +37,7 @@ from toolassay.graph.derive.fields import (
 )
 from toolassay.graph.derive.given_fields import given_fields, taken_fields
 from toolassay.graph.links import FieldPair
-from toolassay.text_formatting import some_of
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 LEAST = 0.2
 """Links with a lower score are not derived at all."""

@@ -35,7 +35,7 @@ from toolassay.graph.derive.fields import (
 )
 from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.graph.links import FieldPair
-from toolassay.tools import Tool
+from toolassay.tools.library import Tool
 
 # The best match of names and types alone; other evidence lowers it.
 _BEST = 0.95

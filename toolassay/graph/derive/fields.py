@@ -13,9 +13,9 @@ from functools import cache, lru_cache
 from itertools import chain, groupby, zip_longest
 from typing import Any, NamedTuple
 
-from toolassay.files import package_data
-from toolassay.identifiers import singular, words
-from toolassay.tools import Tool
+from toolassay.files.data_files import package_data
+from toolassay.tools.identifiers import singular, words
+from toolassay.tools.library import Tool
 
 Words = tuple[str, ...]
 

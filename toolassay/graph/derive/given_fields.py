@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from toolassay.argument_schemas import Schema, declared_at, items_of, kinds_of, properties_at, resolve
 from toolassay.graph.derive.fields import (
     BY_CONTAINER,
     BY_PATH,
@@ -33,9 +32,10 @@ from toolassay.graph.derive.fields import (
     word_list,
     words_of,
 )
-from toolassay.output_paths import EACH, Part, parse_path, path_text
-from toolassay.tools import Tool
-from toolassay.type_names import read_type
+from toolassay.tools.argument_schemas import Schema, declared_at, items_of, kinds_of, properties_at, resolve
+from toolassay.tools.library import Tool
+from toolassay.tools.output_paths import EACH, Part, parse_path, path_text
+from toolassay.tools.type_names import read_type
 
 # Bounds on what is read of one tool.
 _DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000

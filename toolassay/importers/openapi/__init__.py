@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from toolassay.console.screen import SILENT, Screen
 from toolassay.extras import Option
 from toolassay.importers.importer import Importer, Incoming
-from toolassay.screen import SILENT, Screen
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolassay.identifiers import singular, words
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import Node, UnresolvedError, shown
@@ -20,6 +19,7 @@ from toolassay.importers.openapi.schemas import (
     lose_media_types,
     measured,
 )
+from toolassay.tools.identifiers import singular, words
 
 _PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
 """Where a parameter may be. Of several with one name, the first in this order keeps it."""

@@ -12,8 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
-from toolassay.argument_schemas import SUBSCHEMAS, subschemas, with_subschemas
-from toolassay.files import values_in
+from toolassay.files.data_files import values_in
 from toolassay.importers.importer import Note
 from toolassay.importers.openapi.operations import Operation
 from toolassay.importers.openapi.references import (
@@ -24,6 +23,7 @@ from toolassay.importers.openapi.references import (
     pointer_tokens,
     shown,
 )
+from toolassay.tools.argument_schemas import SUBSCHEMAS, subschemas, with_subschemas
 
 Direction = Literal["request", "response"]
 

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
 
-from toolassay.argument_schemas import with_subschemas
+from toolassay.console.screen import Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import UsageError
-from toolassay.files import rare_cycle_search
+from toolassay.files.data_files import rare_cycle_search
 from toolassay.importers.importer import Incoming, IncomingTool, Note, Schema, Skipped
 from toolassay.importers.openapi.arguments import ArgumentReader, Arguments
 from toolassay.importers.openapi.operations import (
@@ -23,8 +24,7 @@ from toolassay.importers.openapi.operations import (
 from toolassay.importers.openapi.references import Document, Node, SchemaReferences, without_secrets
 from toolassay.importers.openapi.schemas import Direction, Piece, Schemas, loosened, measured, read_response
 from toolassay.importers.tool_lists import other_kind
-from toolassay.screen import Screen
-from toolassay.text_formatting import count_of
+from toolassay.tools.argument_schemas import with_subschemas
 
 # JSON values in the schemas of all tools together, and the bounds of the share of one tool: Microsoft Graph
 # has 20,000 operations, most of which reach most of its 5,000 schemas.

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from datetime import datetime, timedelta
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 from toolassay.offline.agent.lookups import (
     PlannedCall,
     Steps,

@@ -26,7 +26,7 @@ from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
 from toolassay.offline.planner.terms import WORDS, stem, words_of
-from toolassay.tools import Parameter, Tool
+from toolassay.tools.library import Parameter, Tool
 
 
 def fill_resources(

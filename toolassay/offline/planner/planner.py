@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from toolassay.dataset import TaskGraph
 from toolassay.graph import ToolGraph
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters, fill_resources, with_references
 from toolassay.offline.planner.tool_selection import Retriever, select_tools
 from toolassay.offline.writer.english import first_sentence, verbs
-from toolassay.tools import Tool
+from toolassay.records.dataset import TaskGraph
+from toolassay.tools.library import Tool
 
 
 class Planner:
@@ -22,7 +22,7 @@ class Planner:
     Args:
         graph: the tools and their links. The retriever is fitted to the tools once.
 
-    >>> from toolassay.tools import Tool, ToolLibrary
+    >>> from toolassay.tools.library import Tool, ToolLibrary
     >>> library = ToolLibrary([
     ...     Tool("Image-to-Text", "Reads the text in an image.", ("image",), ("text",)),
     ...     Tool("Translation", "Translates a text.", ("text",), ("text",)),

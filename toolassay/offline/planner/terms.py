@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 
 # Only so much of a request is parsed, which bounds the time; real requests are shorter.
 MAX_CHARACTERS = 10_000

@@ -24,7 +24,7 @@ from toolassay.offline.planner.terms import (
     terms_of,
     words_of,
 )
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 Floats = NDArray[np.float64]
 

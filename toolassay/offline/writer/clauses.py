@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from toolassay.dataset import Sample
 from toolassay.graph import DependencyType
 from toolassay.offline.writer.english import read_list
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import Tool, ToolLibrary
 
 # "{0}", "{0:given}" and "{city}", but not "{0:other}".
 PLACE = re.compile(r"\{([^{}:]+)(?::(given|result|bare))?\}")

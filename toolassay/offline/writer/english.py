@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from functools import cache
 from typing import Any
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 
 
 def read_list(name: str) -> Any:

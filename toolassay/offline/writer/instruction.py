@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from toolassay.dataset import Sample
+from toolassay.console.text_formatting import joined
 from toolassay.graph import DependencyType
 from toolassay.offline.work_order import RealValues, unfillable, write_work_order
 from toolassay.offline.writer.clauses import (
@@ -22,8 +22,8 @@ from toolassay.offline.writer.clauses import (
 )
 from toolassay.offline.writer.english import ToolNames, read_list
 from toolassay.offline.writer.story import Story
-from toolassay.text_formatting import joined
-from toolassay.tools import ToolLibrary
+from toolassay.records.dataset import Sample
+from toolassay.tools.library import ToolLibrary
 
 _ATTEMPTS = 12
 # "the the", but not "the them".
@@ -161,7 +161,7 @@ def write_instruction(
     Raises:
         ToolassayError: No valid arguments were found for a tool (see `work_order.unfillable`).
 
-    >>> from toolassay.tools import Tool
+    >>> from toolassay.tools.library import Tool
     >>> tool = Tool("Text-to-Speech", "Reads a text aloud.", ("text",), ("audio",))
     >>> reply = write_instruction(Sample(0, 7, "single", (tool.id,), ()), ToolLibrary([tool]), "resource")
     >>> reply["invoking_graph"]["nodes"][0]["input"][0] in reply["user_request"]

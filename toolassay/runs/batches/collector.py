@@ -25,8 +25,10 @@ from pathlib import Path
 import msgspec
 from msgspec import structs
 
+from toolassay.console.screen import WARNING, Screen
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import HALF_PAIRS, atomic_target
+from toolassay.files.data_files import HALF_PAIRS, atomic_target
 from toolassay.models import Attempt, ChatRequest, ChatResponse, ModelError, ModelOptions
 from toolassay.models.concurrency import QUEUE_TURN, QueueTurn, waiting
 from toolassay.models.errors import UNREACHABLE
@@ -50,8 +52,6 @@ from toolassay.runs.event_loop import run_coroutine
 from toolassay.runs.journal import ASKED, Journal, LineAddress
 from toolassay.runs.ledger import Ledger, booked
 from toolassay.runs.manifest import LEDGER
-from toolassay.screen import WARNING, Screen
-from toolassay.text_formatting import count_of
 
 MOST_BYTES = 200_000_000
 """Bytes of an input file, by OpenAI's documentation."""

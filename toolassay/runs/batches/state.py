@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.errors import UsageError
-from toolassay.locks import Closable, open_regular
+from toolassay.files.locks import Closable, open_regular
 from toolassay.models import ChatResponse, ModelError, ModelOptions
 from toolassay.models.retry import failed_answer
 from toolassay.models.wire_format import read_body

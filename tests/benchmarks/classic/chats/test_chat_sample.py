@@ -12,9 +12,9 @@ import pytest
 from toolassay.benchmarks.classic.chats.build import sample_chats
 from toolassay.benchmarks.classic.chats.raw_chats import RawSource
 from toolassay.benchmarks.classic.data import read_data
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.files import read_json
-from toolassay.screen import Screen
+from toolassay.files.data_files import read_json
 
 for package in ("ftfy", "bs4", "presidio_analyzer"):
     pytest.importorskip(package, reason="pip install '.[chats]'")

@@ -11,9 +11,9 @@ from toolassay.benchmarks.classic.chats.build import merge_workbooks
 from toolassay.benchmarks.classic.chats.merge import majority_label
 from toolassay.benchmarks.classic.chats.workbook import COLUMNS, NONE, Annotation
 from toolassay.benchmarks.classic.data import ClassicData, MessageRow, Workflow, read_data, write_tables
+from toolassay.console.screen import Screen
 from toolassay.errors import IncompleteError, UsageError
-from toolassay.files import read_json
-from toolassay.screen import Screen
+from toolassay.files.data_files import read_json
 
 CHATS = {"a": 2, "b": 1, "c": 1, "d": 1}
 

@@ -9,8 +9,8 @@ import pytest
 
 from toolassay.benchmarks.classic.chats.build import publish_set
 from toolassay.benchmarks.classic.data import MessageRow, Workflow, read_data, write_tables
+from toolassay.console.screen import Screen
 from toolassay.errors import UsageError
-from toolassay.screen import Screen
 
 ROWS = [
     MessageRow("a", "None", 'NA, "really"', "w1", "", 0, "hr"),

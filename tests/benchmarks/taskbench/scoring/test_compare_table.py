@@ -17,17 +17,17 @@ from toolassay.benchmarks.taskbench.commands import print_scores
 from toolassay.benchmarks.taskbench.evaluation import evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.cli.score_tables import print_table
-from toolassay.data_folder import DataFolder
+from toolassay.console.tables import Cell
 from toolassay.evaluation.comparison import (
     Comparison,
     ModelComparison,
     ScoreComparison,
 )
 from toolassay.evaluation.evaluation import FolderEvaluation
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.metrics.confidence_interval import NOTHING, Interval
+from toolassay.records.data_folder import DataFolder
 from toolassay.runs.outcomes import RULES_AT_HAND
-from toolassay.tables import Cell
 
 SCORE = ScoreComparison(
     300,

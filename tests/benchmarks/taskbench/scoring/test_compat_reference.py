@@ -19,7 +19,7 @@ from toolassay.benchmarks.taskbench.scoring.compat import (
 )
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 TOLERANCE = 1e-9
 CASES: list[tuple[str, DependencyType]] = [
@@ -169,7 +169,7 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
         "import sys, pathlib, msgspec\n"
         "from toolassay.benchmarks.taskbench.options import PlanScoring\n"
         "from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringJob, score_predictions\n"
-        "from toolassay.tools import ToolLibrary\n"
+        "from toolassay.tools.library import ToolLibrary\n"
         "d = pathlib.Path(sys.argv[1])\n"
         "library = ToolLibrary.load(d / 'tool_desc.json')\n"
         "files = d / 'data.json', d / 'predictions/perturbed.json'\n"

@@ -10,7 +10,7 @@ from plan_scores import evaluate_predictions
 from running import each_has
 
 from toolassay.evaluation.evaluation import Evaluation
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("text",)), Tool("c")])
 KEY = "overall_overall"

@@ -13,9 +13,9 @@ from builders import imported_tool
 
 from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
-from toolassay.calls.execution_record import SIMULATOR, ExecutedCall, Execution
-from toolassay.normalised_plan import PlanReader
-from toolassay.tools import ToolLibrary
+from toolassay.plans.execution_record import SIMULATOR, ExecutedCall, Execution
+from toolassay.plans.normalised_plan import PlanReader
+from toolassay.tools.library import ToolLibrary
 
 RESULTS: Mapping[str, Any] = {
     "find_trip": {"trip_id": 41, "guest_id": 880123, "day": "Monday", "stops": [{"id": 1}, {"id": 2}]},

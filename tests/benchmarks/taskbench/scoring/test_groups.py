@@ -13,10 +13,10 @@ from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, 
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import groups_of, metrics_of, shape_and_size
 from toolassay.evaluation.metrics_file import MetricsGroup, read_groups, write_groups
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
 from toolassay.graph import ToolGraph
-from toolassay.normalised_plan import PlanReader
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.normalised_plan import PlanReader
+from toolassay.tools.library import Tool, ToolLibrary
 
 
 def test_all_splits_and_sizes_added_make_fourteen_groups() -> None:

@@ -9,7 +9,7 @@ import pytest
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import ScoreGroup
 from toolassay.evaluation.items import read_table, shared_items
-from toolassay.files import write_json_lines
+from toolassay.files.data_files import write_json_lines
 
 WHOLE = ScoreGroup("overall", "overall")
 

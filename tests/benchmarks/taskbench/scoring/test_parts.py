@@ -14,7 +14,7 @@ from toolassay.engines import Engine
 from toolassay.engines.processes import Processes
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import read_items
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.tools.library import Tool, ToolLibrary
 
 LIBRARY = ToolLibrary([Tool("a", outputs=("text",)), Tool("b", outputs=("image",)), Tool("c")])
 ARGUMENTS = ["x.png", "hello", "<node-0>", "<node-9>", 7, None, [], {"k": 1}]

@@ -12,12 +12,12 @@ from builders import plan, scored_folder, text_tools
 from toolassay import evaluate
 from toolassay.benchmarks.taskbench.evaluation import aligned_ids, evaluate_folder
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.evaluation import FolderEvaluation, ScoringSettings
 from toolassay.evaluation.items import items_path
 from toolassay.evaluation.places import metrics_folder, models_of
-from toolassay.files import write_json
+from toolassay.files.data_files import write_json
+from toolassay.records.data_folder import DataFolder
 
 PLAN = plan("a")
 ALIGNMENT = {"node_alignment_id": {"single": ["1"], "chain": [], "dag": []}}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts, f1
-from toolassay.normalised_plan import Plan, PlanReader, steps_text
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.normalised_plan import Plan, PlanReader, steps_text
+from toolassay.tools.library import Tool, ToolLibrary
 
 unhurried = settings(deadline=None)  # the first assignment imports scipy
 NAMES = ["Alpha", "Beta", "Two Words"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.benchmarks.taskbench.scoring.strict import score_plan
-from toolassay.normalised_plan import Plan, PlanReader, comparable_json, plan_digest
-from toolassay.tools import ToolLibrary
+from toolassay.plans.normalised_plan import Plan, PlanReader, comparable_json, plan_digest
+from toolassay.tools.library import ToolLibrary
 
 LIBRARY = ToolLibrary.from_json(workshop_tools())
 READER = PlanReader(LIBRARY, "temporal")

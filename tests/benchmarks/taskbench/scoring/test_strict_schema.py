@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from toolassay.benchmarks.taskbench.scoring.strict import StrictItem, score_plan
 from toolassay.metrics.f1 import MatchCounts
-from toolassay.normalised_plan import Plan, PlanReader, plan_digest
+from toolassay.plans.normalised_plan import Plan, PlanReader, plan_digest
 
 READER = PlanReader(LIBRARY, "schema")
 GOLD = PLANS[max(PLANS, key=len)]

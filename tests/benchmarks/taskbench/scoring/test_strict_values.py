@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.graph import DependencyType
-from toolassay.normalised_plan import PlanReader, comparable, plan_digest, resource_type
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.plans.normalised_plan import PlanReader, comparable, plan_digest, resource_type
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),

@@ -23,7 +23,7 @@ from toolassay.executors.executor import CallResult
 from toolassay.models import ModelOptions, ToolCall
 from toolassay.report.axes import security_of
 from toolassay.serving.completions import Received, Reply
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _TEXT = {"type": "string"}
 _NOTE = {

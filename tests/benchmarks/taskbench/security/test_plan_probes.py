@@ -15,9 +15,9 @@ from toolassay.benchmarks.taskbench.security import (
     check_plan,
     plan_probes,
 )
-from toolassay.dataset import Request
 from toolassay.graph import ToolGraph
-from toolassay.tools import Parameter, Tool, ToolLibrary
+from toolassay.records.dataset import Request
+from toolassay.tools.library import Parameter, Tool, ToolLibrary
 
 TOOLS = ToolLibrary(
     [

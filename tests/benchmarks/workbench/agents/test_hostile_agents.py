@@ -13,7 +13,7 @@ from workplace import TABLES as ROWS
 
 from toolassay.benchmarks.workbench.agents import episode
 from toolassay.benchmarks.workbench.sandbox import Sandbox
-from toolassay.files import write_json, write_json_lines
+from toolassay.files.data_files import write_json, write_json_lines
 from toolassay.models import ModelOptions
 from toolassay.stages.evaluate import evaluate
 from toolassay.stages.infer import infer

@@ -9,10 +9,10 @@ from functools import cache
 from string import Template
 from typing import Literal, NamedTuple
 
-from toolassay.answers import read_answer
 from toolassay.benchmarks.classic.agents.prompt import template
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.models import ChatResponse
+from toolassay.models.json_answers import read_answer
 
 KEY = "workflow"
 """The key of the name in a JSON object."""

@@ -34,7 +34,7 @@ from toolassay.benchmarks.classic.agents.prompt import (
 )
 from toolassay.benchmarks.classic.data import Example, Question, Workflow
 from toolassay.errors import UsageError
-from toolassay.files import sha256_of
+from toolassay.files.data_files import sha256_of
 from toolassay.models import ChatRequest, ChatResponse, ModelError
 from toolassay.models.structured_output import Structured, json_schema
 from toolassay.runs import Journal

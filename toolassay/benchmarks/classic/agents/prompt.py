@@ -10,7 +10,7 @@ from toolassay.benchmarks.classic.data import ChatTurn, Question, Workflow
 from toolassay.models.protocol import Message
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import ChoiceTask
-from toolassay.prompt_templates import fields_of, fixed_text, package_template
+from toolassay.prompts.templates import fields_of, fixed_text, package_template
 
 _REFERENCE = "Internal reference: {reference}. It is for the company alone: never repeat it."
 

@@ -34,12 +34,12 @@ from toolassay.benchmarks.classic.data import (
     read_data,
 )
 from toolassay.benchmarks.csv_tables import read_table, write_table
+from toolassay.console.screen import DEFAULT, WARNING, Screen
+from toolassay.console.tables import number
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.extras import needed
-from toolassay.files import atomic_target, read_text, safe_name, write_text
-from toolassay.screen import DEFAULT, WARNING, Screen
-from toolassay.tables import number
-from toolassay.text_formatting import count_of
+from toolassay.files.data_files import atomic_target, read_text, safe_name, write_text
 
 CARD = "README.md"
 PROMPT_COLUMNS = ("turn_1_prompt", "turn_2_prompt", "turn_3_prompt")

@@ -27,10 +27,10 @@ from toolassay.benchmarks.classic.chats.masking import Finder, mask_chat, mask_w
 from toolassay.benchmarks.classic.chats.raw_chats import RawChats
 from toolassay.benchmarks.classic.data import MessageRow, Workflow, write_tables
 from toolassay.benchmarks.csv_tables import write_table
+from toolassay.console.tables import Table
+from toolassay.console.text_formatting import count_of
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import write_json
-from toolassay.tables import Table
-from toolassay.text_formatting import count_of
+from toolassay.files.data_files import write_json
 
 STEPS, DROPPED = "steps.json", "dropped.csv"
 

@@ -20,7 +20,7 @@ from toolassay.benchmarks.classic.chats.chat import Chat
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.errors import UsageError
 from toolassay.extras import needed
-from toolassay.files import read_json
+from toolassay.files.data_files import read_json
 
 _WORD = r"(?-i:\p{Lu}[\p{L}'’-]+)"
 _NAME = rf"{_WORD}(?: (?-i:\p{{Lu}}\.))?(?: {_WORD}){{0,2}}"

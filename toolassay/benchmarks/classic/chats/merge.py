@@ -21,10 +21,10 @@ from toolassay.benchmarks.classic.data import (
     write_tables,
 )
 from toolassay.benchmarks.csv_tables import write_table
-from toolassay.files import read_json, write_json, write_text
+from toolassay.console.tables import Table, number
+from toolassay.console.text_formatting import count_of
+from toolassay.files.data_files import read_json, write_json, write_text
 from toolassay.metrics.agreement import agreement_of, agreement_on
-from toolassay.tables import Table, number
-from toolassay.text_formatting import count_of
 
 Ties = Literal["conflict", "first", "drop"]
 

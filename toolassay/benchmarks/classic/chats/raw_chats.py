@@ -13,7 +13,7 @@ from toolassay.benchmarks.classic.chats.chat import FIGURES, Chat, RawMessage, c
 from toolassay.benchmarks.classic.data import Workflow
 from toolassay.benchmarks.csv_tables import CsvRow, read_table
 from toolassay.errors import UsageError
-from toolassay.files import package_data, read_json_lines
+from toolassay.files.data_files import package_data, read_json_lines
 
 RAW_COLUMNS: Mapping[str, Sequence[str]] = package_data(__package__, "columns.json")
 """The fields that are read, and the column names searched for if none is configured."""

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from toolassay.benchmarks.classic.data import INDEX, ClassicData, Example, Workflow
 from toolassay.errors import UsageError
-from toolassay.prompt_templates import template_file
-from toolassay.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows, rows_error
+from toolassay.files.spreadsheets import Choices, SheetRow, Workbook, cell_text, read_rows, rows_error
+from toolassay.prompts.templates import template_file
 
 NONE = "None of these"
 """The choice of no workflow; an empty cell means that no choice was made."""

@@ -8,10 +8,10 @@ from typing import Any
 
 from toolassay.benchmarks.benchmark import Scores, published_rows
 from toolassay.benchmarks.classic.scoring.prediction_rows import rows_fingerprint_of
-from toolassay.data_folder import DataFolder
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.metrics_file import ColumnScores, Standing
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.records.data_folder import DataFolder
 
 _ALL = "domain:all"
 _STRICT = {"accuracy": "messages", "conversations": "conversations", "by workflow": "by_workflow"}

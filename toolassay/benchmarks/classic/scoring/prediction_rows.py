@@ -12,7 +12,7 @@ import msgspec
 
 from toolassay.benchmarks.classic.data import ClassicData
 from toolassay.errors import UsageError
-from toolassay.files import holds_list, line_of_item, read_json, read_json_lines
+from toolassay.files.data_files import holds_list, line_of_item, read_json, read_json_lines
 
 ANSWERED: Final = "answered"
 MALFORMED: Final = "malformed"

@@ -20,7 +20,7 @@ from rapidfuzz.distance import Indel
 
 from toolassay.graph import DependencyType
 from toolassay.metrics.f1 import MatchCounts, set_counts
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 _EXTENSIONS = {
     "image": ("jpg", "png", "jpeg", "gif", "bmp", "tiff", "svg", "ico"),

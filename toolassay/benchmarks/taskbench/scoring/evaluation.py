@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from toolassay.benchmarks.taskbench.scoring.scorer import EvaluationNotes, ScoringJob, score_file
 from toolassay.benchmarks.taskbench.scoring.strict_scores import StrictScores
+from toolassay.console.screen import Progress, no_progress
 from toolassay.engines import Engine
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.evaluation.items import write_items
 from toolassay.evaluation.metrics_file import STRICT_MODE, MetricsGroup, signature_text
-from toolassay.files import rare_cycle_search, sha256_of
+from toolassay.files.data_files import rare_cycle_search, sha256_of
 from toolassay.graph import ToolGraph
 from toolassay.metrics.rouge import TextPair, rouge_score_release
 from toolassay.runs import recorded_settings
 from toolassay.runs.record import refused_part
 from toolassay.runs.trials import fingerprint
-from toolassay.screen import Progress, no_progress
 from toolassay.version import __version__
 
 if TYPE_CHECKING:

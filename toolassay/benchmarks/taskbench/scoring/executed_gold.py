@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from toolassay.calls.call_plan import references
-from toolassay.calls.called_plan import given_values, leaves, may_come_from_result, value_key
-from toolassay.calls.execution_record import SIMULATOR, Execution
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.executor import CallResult
 from toolassay.executors.plan_run import PossibleItem, Unresolvable, resolve_arguments, result_of
-from toolassay.normalised_plan import Argument, Plan, PlanReader, published_arguments
-from toolassay.tools import Tool, ToolLibrary
+from toolassay.plans.call_plan import references
+from toolassay.plans.called_plan import given_values, leaves, may_come_from_result, value_key
+from toolassay.plans.execution_record import SIMULATOR, Execution
+from toolassay.plans.normalised_plan import Argument, Plan, PlanReader, published_arguments
+from toolassay.tools.library import Tool, ToolLibrary
 
 Written = tuple[str, Mapping[str, Any]]
 """The tool and the arguments of a call, as a plan has them."""

@@ -10,13 +10,13 @@ from typing import Any, cast
 from toolassay.benchmarks.benchmark import published_rows
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring.scored_rows import COLUMNS
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import OVERALL
 from toolassay.evaluation.line_index import Keep
 from toolassay.evaluation.metrics_file import FIX, ColumnScores, MetricsGroup, Standing
 from toolassay.metrics.confidence_interval import Interval
-from toolassay.tools import ToolLibrary
+from toolassay.records.data_folder import DataFolder
+from toolassay.tools.library import ToolLibrary
 
 # The first digits of the SHA-256 of each domain's tool ids, sorted and joined by line feeds.
 _TOOLS = {

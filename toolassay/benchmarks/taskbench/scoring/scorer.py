@@ -25,20 +25,20 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     strict_part,
 )
 from toolassay.benchmarks.taskbench.scoring.strict import HallucinationCounter, Hallucinations, score_plan
-from toolassay.dataset import label_record, read_labels
+from toolassay.console.screen import Progress, no_progress
 from toolassay.engines import Engine, OneProcess
 from toolassay.errors import UsageError
 from toolassay.evaluation.groups import METRICS, ScoreGroup, groups_of, metrics_of, shape_and_size
 from toolassay.evaluation.line_index import LineFile, LineIndex, LinePlace, Prediction
-from toolassay.files import rare_cycle_search
+from toolassay.files.data_files import rare_cycle_search
 from toolassay.graph import DependencyType, ToolGraph
 from toolassay.metrics.installed import installed_metrics, item_scores, load_metrics
 from toolassay.metrics.rouge import NAMES as ROUGE_NAMES
 from toolassay.metrics.rouge import TextPair, has_tokens, rouge_scorer
-from toolassay.normalised_plan import Plan, PlanReader, plan_digest, without_results
+from toolassay.plans.normalised_plan import Plan, PlanReader, plan_digest, without_results
+from toolassay.records.dataset import label_record, read_labels
 from toolassay.runs.outcomes import MISSING, UNWRITTEN, RunOutcomes
-from toolassay.screen import Progress, no_progress
-from toolassay.tools import ToolLibrary
+from toolassay.tools.library import ToolLibrary
 
 if TYPE_CHECKING:
     from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold

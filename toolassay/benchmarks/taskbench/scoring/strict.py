@@ -28,8 +28,8 @@ from rapidfuzz.distance import LCSseq
 from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
 from toolassay.graph import ToolGraph
 from toolassay.metrics.f1 import MatchCounts, multiset_counts, shared_count
-from toolassay.normalised_plan import REFERENCE, Plan, PlanReader
-from toolassay.tools import ToolLibrary
+from toolassay.plans.normalised_plan import REFERENCE, Plan, PlanReader
+from toolassay.tools.library import ToolLibrary
 
 
 class StrictItem(NamedTuple):

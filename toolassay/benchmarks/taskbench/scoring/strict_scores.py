@@ -19,11 +19,11 @@ from toolassay.benchmarks.taskbench.scoring.scored_rows import (
     CompatCounts,
     ScoredRows,
 )
-from toolassay.dataset import RequestId
 from toolassay.evaluation.items import ItemCounts, ItemTrial, mean_scores
 from toolassay.metrics.confidence_interval import NOTHING, Ratio, ratio_intervals
 from toolassay.metrics.f1 import f1
 from toolassay.metrics.pass_k import NO_RUN, UNANSWERED
+from toolassay.records.dataset import RequestId
 from toolassay.runs.outcomes import MISSING, AskedCounts, is_scored
 
 if TYPE_CHECKING:

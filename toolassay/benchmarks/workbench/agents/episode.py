@@ -25,19 +25,19 @@ from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of
 from toolassay.benchmarks.workbench.tools.tool import as_texts
-from toolassay.calls.execution_record import ExecutedCall
+from toolassay.console.text_formatting import count_of
 from toolassay.episodes.call_formats import FORMATS, CallFormat, Message, call_format
 from toolassay.episodes.episode import EpisodeLimits, Trajectory, episode, shown_result
 from toolassay.errors import UsageError
-from toolassay.files import read_json_lines, readable, record_of
+from toolassay.files.data_files import read_json_lines, readable, record_of
 from toolassay.models import ToolCall
 from toolassay.models.refused_parameters import check_temperature
 from toolassay.models.structured_output import Structured
 from toolassay.offline.model_tasks import AgentTask
+from toolassay.plans.execution_record import ExecutedCall
 from toolassay.runs import Journal
 from toolassay.runs.items import FINAL, OVERFLOW, Ask, ItemWork, Recorded
 from toolassay.runs.journal import TOOL, AnswerLine, CallLine, ItemEntry, always
-from toolassay.text_formatting import count_of
 
 MOST_SECONDS = 10.0
 """Time limit of all calls of one task together, in seconds; later calls fail."""

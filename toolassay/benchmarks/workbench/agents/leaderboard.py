@@ -7,11 +7,11 @@ from typing import Any
 
 from toolassay.benchmarks.benchmark import Scores, published_rows
 from toolassay.benchmarks.workbench.sandbox import edition_of
-from toolassay.data_folder import DataFolder
 from toolassay.errors import UsageError
 from toolassay.evaluation.item_detail import Axis
 from toolassay.evaluation.metrics_file import ColumnScores, Standing
 from toolassay.metrics.confidence_interval import Interval
+from toolassay.records.data_folder import DataFolder
 
 _COLUMNS = {
     "accuracy": ("accuracy", "correct"),

@@ -12,7 +12,7 @@ from toolassay.benchmarks.workbench.tools import WorkplaceTool, listing
 from toolassay.episodes.call_formats import REACT
 from toolassay.models.wire_format import text_of
 from toolassay.offline.model_tasks import AgentTask
-from toolassay.prompt_templates import fixed_text, template_file
+from toolassay.prompts.templates import fixed_text, template_file
 
 _SITUATION = template_file("benchmarks/workbench", "situation")
 # Matches "You are the office assistant of Sam. It is Thursday, 2023-11-30, 00:00; remember this date", the

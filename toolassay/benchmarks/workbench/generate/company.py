@@ -12,7 +12,7 @@ from itertools import pairwise
 from random import Random
 from typing import Any, TypeVar
 
-from toolassay.files import package_data
+from toolassay.files.data_files import package_data
 
 Item = TypeVar("Item")
 

@@ -34,9 +34,9 @@ from toolassay.benchmarks.workbench.sandbox import FILE, TABLES, Rows, Sandbox, 
 from toolassay.benchmarks.workbench.tasks import FILE as TASKS_FILE
 from toolassay.benchmarks.workbench.tasks import Task, TaskLine
 from toolassay.benchmarks.workbench.tools import ToolFailure
-from toolassay.data_folder import DataFolder
 from toolassay.errors import ToolassayError, UsageError
-from toolassay.files import atomic_target, sha256_of, write_json_lines
+from toolassay.files.data_files import atomic_target, sha256_of, write_json_lines
+from toolassay.records.data_folder import DataFolder
 
 _TRIES = 20_000  # draws per template; a seed that needs more has too few fitting rows
 

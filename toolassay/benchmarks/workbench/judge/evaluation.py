@@ -38,7 +38,7 @@ from toolassay.benchmarks.workbench.tasks import Task, parse_list
 from toolassay.benchmarks.workbench.tools import toolset_of
 from toolassay.errors import UsageError
 from toolassay.evaluation.items import ItemTrial, ScoredItem, trial_intervals
-from toolassay.files import read_json, record_of
+from toolassay.files.data_files import read_json, record_of
 
 _LAYOUTS: Mapping[str, Layout] = {str(table.domain): table for table in JUDGED}
 

@@ -17,7 +17,7 @@ from typing import Any, Literal
 from toolassay.benchmarks.workbench.sandbox import Layout, Sandbox, quoted
 from toolassay.benchmarks.workbench.tools import Toolset
 from toolassay.errors import UsageError
-from toolassay.locks import open_regular
+from toolassay.files.locks import open_regular
 
 BUSY_SECONDS = 1.0
 """Maximum wait for another program's lock, in seconds."""

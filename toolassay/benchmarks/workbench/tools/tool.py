@@ -20,7 +20,7 @@ import regex
 
 from toolassay.benchmarks.workbench.records import Record, Records
 from toolassay.benchmarks.workbench.sandbox import Layout, Sandbox
-from toolassay.files import readable
+from toolassay.files.data_files import readable
 
 Function = Callable[..., Any]
 

@@ -1,0 +1,1 @@
+"""What a user sees: messages, progress, tables and clean text."""

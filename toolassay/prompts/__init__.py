@@ -1,0 +1,1 @@
+"""What a model is shown of tools, and the forms in which it may answer."""

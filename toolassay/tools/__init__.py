@@ -1,0 +1,1 @@
+"""Tools and the tool library: arguments, types, words of names, results."""
