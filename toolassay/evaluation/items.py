@@ -357,7 +357,7 @@ class ItemTable:
 
     @property
     def is_of_first_trial(self) -> bool:
-        """Whether an earlier version scored the first trial only; with `agreement`, they were means even then."""
+        """Whether an earlier version scored the first trial only; with `agreement` it took means."""
         return self.trials is None and "agreement" not in self.metrics
 
 
