@@ -207,6 +207,10 @@ def false_statements(setting: Setting, tests: PairTests, scores: NDArray[np.floa
     )
 
 
+cached_mcnemar_p = cache(mcnemar_p)
+"""Most of the time would go into tests of the same counts."""
+
+
 class Ranked(NamedTuple):
     """In how many sets a report says something false, that a model leads, and that it led by the old rule."""
 
@@ -217,7 +221,6 @@ class Ranked(NamedTuple):
 
 def count_statements(name: str, models: int, sets: range) -> Ranked:
     """Rank made-up models of a setting; each set has a seed of its own."""
-    import_numpy()  # with one thread, since a process runs on each core
     import numpy as np
 
     setting, found = settings(models)[name], Counter[str]()
@@ -230,7 +233,7 @@ def count_statements(name: str, models: int, sets: range) -> Ranked:
         found["leads"] += tests.leads(leader, others)
         if name == LEADER:
             gaps = scores[:, others] - scores[:, [leader]]
-            alone = [mcnemar_p(int((gap > 0).sum()), int((gap < 0).sum())) for gap in gaps.T]
+            alone = [cached_mcnemar_p(int((gap > 0).sum()), int((gap < 0).sum())) for gap in gaps.T]
             found["led"] += all(p is not None and p < LEVEL for p in holm(alone))
     return Ranked(found["false"], found["leads"], found["led"])
 
@@ -258,6 +261,7 @@ def print_rankings(sets: int) -> None:
 
 def main() -> None:
     """Print the table."""
+    import_numpy()  # before processes are started: with one thread each, since one runs on each core
     if sys.argv[1:2] == ["rankings"]:
         print_rankings(int(sys.argv[2]) if len(sys.argv) == 3 else 10_000)
         return
