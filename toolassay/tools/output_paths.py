@@ -74,9 +74,11 @@ def _parts(text: str) -> tuple[Part, ...]:
         if match["item"] is not None:
             parts.append(int(match["item"]) if match["item"].isdecimal() else EACH)
         else:
-            odd, name = match["odd"], match["name"]
-            # ".0" is another spelling of "[0]".
-            parts.append(odd if odd is not None else int(name) if name.isdecimal() else name)
+            name = match["name"]
+            if match["odd"] is not None:
+                parts.append(match["odd"])
+            else:  # ".0" is another spelling of "[0]"
+                parts.append(int(name) if name.isdecimal() else name)
     return tuple(parts)
 
 
