@@ -602,7 +602,7 @@ class CallPlace(AsyncExitStack):
 
         performed = await self._ask.perform(call_record, make, ready, repeatable=repeatable, is_of=is_of)
         if is_recorded:
-            self._earlier.append((self._ask.made[-1], tool, call))
+            self._earlier.append((self._ask.call_numbers[-1], tool, call))
         return msgspec.convert(performed, ExecutedCall)
 
 

@@ -97,11 +97,11 @@ def action_of(word: StemmedWord) -> str:
 
 
 def _all_words(text: str) -> list[StemmedWord]:
-    found = []
+    stemmed = []
     for match in _WORD.finditer(text[:MAX_CHARACTERS]):
         start = match.start()
         for part in _INSIDE_NAME.split(match.group()):
             if part:
-                found.append(StemmedWord(stem(part.casefold()), part.casefold(), start))
+                stemmed.append(StemmedWord(stem(part.casefold()), part.casefold(), start))
             start += len(part)
-    return found
+    return stemmed

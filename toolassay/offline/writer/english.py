@@ -41,8 +41,8 @@ def first_sentence(description: str, common: Collection[str] = ()) -> str:
     lines = (line.strip(" #*-") for line in description.splitlines())
     line = " ".join(next(filter(None, lines), "").split())
     match = _SENTENCE.match(line)
-    if match and match[0] in common and (rest := line[match.end() :].strip()):
-        return first_sentence(rest)
+    if match and match[0] in common and (remainder := line[match.end() :].strip()):
+        return first_sentence(remainder)
     return textwrap.shorten(match[0] if match else line, _LONGEST, placeholder=" …")
 
 
