@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _MOST_CALLS = 200  # for one request
+# Open connections, so that an agent cannot use up the run's file descriptors.
 _MOST_CONNECTIONS = 1024
 _MOST_BYTES = 2**26  # of a request
 
@@ -40,7 +41,7 @@ class SessionEntry(ItemEntry):
 
     Attributes:
         plan: The plan of its calls.
-        answer: What it said at the end.
+        answer: Its final text.
         calls: Number of calls.
         refused_calls: Number of calls that had an error.
         made: The calls, as JSON of `ExecutedCall`.

@@ -28,6 +28,7 @@ _PROMPT_EXAMPLES = (
 )
 # Matches "```json\n{…}```"; not "```python\n{…}```" or "```{…}```" without a line break.
 _PUBLISHED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+# As the published pattern, but also "```JSON\n{…}```".
 _BLOCK = re.compile(_PUBLISHED_BLOCK.pattern, re.DOTALL | re.IGNORECASE)
 # An observation that the model invents, on its own line or right after an action. Matches
 # "\n  OBSERVATION: …", "``` Observation (expected)" and "\nObservation\n"; not "my observation: …" or
@@ -36,6 +37,7 @@ _INVENTED_OBSERVATION = re.compile(
     r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}(?:[:(\r\n]|\Z)",
     re.IGNORECASE,
 )
+# The action with which an agent of ReAct answers.
 _FINAL = "Final Answer"
 # OpenAI's API rejects other characters in function names, and names over 64. Matches the "." in "a.b".
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")

@@ -64,7 +64,7 @@ class Trajectory(msgspec.Struct):
         outcome: answered, malformed, refused or "context overflow".
         answer: the final answer; the last one if it is no final answer.
         limit: the limit that ended it, if one did.
-        problem: what the server said of a context overflow.
+        problem: the message of the server about a context overflow.
         steps: number of answers.
         seconds: sum of their times.
         prompt_tokens: sum over the answers for which the server reported them.

@@ -23,7 +23,7 @@ from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.outcomes import WORDINGS
 
 TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits
-# characters
+# Characters of a long text that are shown, and those of them before the first difference.
 _WINDOW = 80
 _BEFORE = 20
 
@@ -81,11 +81,13 @@ def _is_same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
+# Ids that a notice names.
 _NAMED = 5
 NEW = ("n_labels", "n_asked", "n_scored", "partial", "coverage", "compat_intervals")
 """Numbers that version 0.1.0 lacked or defined differently."""
 NEW_IN_MODE = (".trials", ".low", ".high", "intervals_by_group")
 """Those that scores before `STRICT_MODE` lacked or defined differently, of a model with one trial."""
+# Differences that are listed; the others are counted.
 _MOVED = 20
 _OF_GROUP = ("group", "n", "items")  # items are compared one by one
 

@@ -25,6 +25,7 @@ LONGEST_DESCRIPTION = 20_000
 """Characters; the longest of 527 tools of real servers has 8,000."""
 LONGEST_SERVICE = 8_000
 HIDDEN = "[secret]"
+# Characters. A shorter secret, such as "1", would be hidden in ordinary texts.
 _SHORTEST_SECRET = 4
 
 
@@ -214,6 +215,7 @@ def _candidates(tool: IncomingTool) -> Iterator[str]:
     yield _hashed(valid_id(tool.name), repr((tool.name, sorted(map(str, tool.source.items())))))
 
 
+# A whole id that any model service accepts: "files.read"; not "read file" or a longer one than 64.
 _VALID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Runs of characters that become one "_": " " and "é"; not "a-b.c".
 _OTHERS = re.compile(r"[^A-Za-z0-9_.-]+")

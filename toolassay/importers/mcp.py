@@ -41,6 +41,7 @@ _LARGEST_WITH_COMMENTS = 2**20  # bytes; people write them
 _NAMED_SERVERS = 5  # in the error if none answers
 _AT_ONCE = 4  # servers of a configuration file that run at the same time
 _NESTED_LISTINGS = 6  # levels of servers, results and tools in a saved listing; published ones have four
+# Characters of a tool's name. A longer one is refused: it is no name that a model could repeat.
 _LONGEST_NAME = 1000
 # Characters of a server's name that are replaced: the blank in "my server", not the dash in "my-server".
 _NOT_NAME = re.compile(r"[^\w.-]+")

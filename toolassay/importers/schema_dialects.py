@@ -31,6 +31,7 @@ from toolassay.tools.type_names import read_types, types_of
 
 MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
+# Levels of a schema that are converted. Deeper ones would exhaust the stack of readers.
 DEEPEST = 64
 _TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
 

@@ -16,6 +16,7 @@ from typing import Any
 from toolassay.files.data_files import package_data
 from toolassay.importers.importer import Note
 
+# Characters of a suspicious text in its warning.
 _LONGEST_QUOTE = 80
 
 # Each pattern matches the first example in its `about` and not the second.
@@ -31,6 +32,7 @@ _LATIN = str.maketrans(
     "авеѕіјкмнорстухԁԛԝһӏαβεικνορτυχωϲ",
     "abesijkmhopctyxdqwhlabeiknoptuxwc",
 )
+# Digits that look like letters: "t00l" and "tool" look alike.
 _DIGITS = str.maketrans("01", "ol")
 
 

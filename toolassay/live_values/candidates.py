@@ -40,6 +40,7 @@ _KEY_WORDS = frozenset({"name", "id", "key", "path", "title", "slug"})
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2026-05-14"
+# Places for values that are looked at in one tool; a schema may have thousands.
 _MOST_NODES = 60
 _DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server

@@ -46,26 +46,34 @@ from toolassay.tools.output_paths import EACH
 
 MOST_CALLS = 1_500
 """Calls of a whole collection, trials of links included."""
-_ROUNDS = 3  # what one reading tool returns, the next takes
+# How often tools are called. A call takes time and may count against a quota, so a tool is left alone as soon
+# as it has enough rows; a new round uses the values that other tools returned in the one before.
+_ROUNDS = 3
 _TRIES = 12  # calls of a tool in a round
 _ENOUGH = 8  # accepted calls of a tool that writes
-_MOST_ROWS = 24  # accepted calls that are kept of a tool
-_MOST_RESULTS = 3  # that are kept of a reading tool
-_MOST_CHOICES = 30  # candidates among which a call chooses
-_LINK_TRIES = 8
-_PROBES = 2  # values that do not exist, of an argument
-_COLLECTING_SHARE = 0.7  # of the calls; the others try links
+_FRESH_TRIES = 4  # calls of a tool, each in a process of its own, which takes long to start
+# Share of `MOST_CALLS` for values. The others try links, which need values on both sides first.
+_COLLECTING_SHARE = 0.7
+# What is kept. Generation draws from these rows, and `results.json` shows models a few results.
+_MOST_ROWS = 24  # accepted calls of a tool
+_MOST_RESULTS = 3  # results of a reading tool
+# How a call chooses its values. None of the shares is 1: a server may accept only what is tried rarely.
+_MOST_CHOICES = 30  # candidates
+_OPTIONAL_SHARE = 0.3  # of the calls with an optional argument
+_PROVEN_SHARE = 0.7  # of the calls with a value that some tool accepted
+_TOGETHER_SHARE = 0.9  # of the calls with values that one object has, because servers check that they fit
+_COMING_SHARE = 0.5  # of the calls with invented days: results have past days, a booking needs one to come
 _LAST_DAY = 300  # days from today, of invented dates
-_FRESH_TRIES = 4  # calls of a tool, each in a process of its own
-_COMING_SHARE = 0.5  # of the calls take days that no result has
-_OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
-_PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
-_TOGETHER_SHARE = 0.9  # of the calls take values that one object has
+# When something is given up. One failure may be an accident; repeated ones, with other rows, are a rule.
 _MOST_REFUSALS = 2  # of a value by a tool
+_LINK_TRIES = 8  # of one link, each with another row or item
 _FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
+_PROBES = 2  # values that do not exist, by which a refusal of the value is recognised
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
 _MOST_TOOL_FAILURES = 2  # calls of a tool without an answer, each of which may take as long as the limit
-_LONGEST_LOOK = 1.0  # seconds; a workspace that takes longer to read is not compared after each call
+# Seconds. A workspace that takes longer to read is not compared after each call, or comparing would take most of
+# the time.
+_LONGEST_LOOK = 1.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class _LinkTrial(NamedTuple):
         verdict: "ran"; "wrong", the argument does not take such values; "refused" for a reason that may be
             that of a row; "unknown".
         row: The values that it took; empty if each trial counts.
-        problem: What the server said.
+        problem: The message of the server.
     """
 
     verdict: Literal["ran", "wrong", "refused", "unknown"]

@@ -18,6 +18,7 @@ Scalar = str | int | float
 
 _MOST_FACTS = 500  # of one result
 _LONGEST = 120  # characters of a value
+# Levels of a result. Deeper values are not remembered, so that no result can exhaust the stack.
 _DEEPEST = 12
 # A line of a listing: "[FILE] notes.txt", "[DIR] archive"; not "[1, 2]".
 _ENTRY = re.compile(r"\[(?P<kind>FILE|DIR)\]\s+(?P<name>[^\t]+?)(?:\s{2,}.*)?")

@@ -15,6 +15,7 @@ from toolassay.plans.execution_record import Arguments
 from toolassay.tools.argument_schemas import Schema, properties_of
 from toolassay.tools.results import is_refusal
 
+# Bounds of the schema that is derived from results: a result may be a database in JSON.
 _DEEPEST = 8
 _MOST_PROPERTIES = 60
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
@@ -73,6 +74,7 @@ PROSE = frozenset(
 _PATHS = frozenset({"path", "file", "directory", "folder", "id", "uri", "url", "key"})
 _LONGEST_VALUE = 80  # characters
 _LONGEST_RESULT = 1_500  # characters
+# Words of a plain value. A longer text is prose that no argument takes.
 _MOST_WORDS = 4
 
 

@@ -23,6 +23,7 @@ _NEW_TABLES = {
 _NAME = re.compile(r"[A-Za-z_]\w{0,40}")  # needs no quotation marks: "orders"; not "my orders"
 # The statement from whose result the rows of a table are known: "SELECT * FROM orders".
 _ALL_ROWS = re.compile(r"SELECT \* FROM (?P<table>[A-Za-z_]\w*)", re.IGNORECASE)
+# Rows of a table that are remembered: statements only need some values that are there.
 _MOST_ROWS = 50
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCMessage
 
+# Bytes read at once; a pipe holds this many on Linux.
 _CHUNK = 65536
 _LAST_WORDS = 1.0  # seconds in which the last output of a server that has ended arrives
 _MOST_UNSENT = 100  # messages to a server that does not read them; the next one waits
@@ -143,6 +144,7 @@ def _parsed(line: bytearray, link: ServerLink) -> JSONRPCMessage | None:
     return None
 
 
+# Seconds until a connection is there. The time of an answer is bounded apart from it.
 _CONNECT_SECONDS = 30.0
 _DELETE_SECONDS = 2.0  # to end a session that is not needed any more
 # Statuses with which a server refuses a request before it looks at the call in it: no access, no such path,

@@ -22,6 +22,7 @@ BatchKind = Literal["openai", "vllm"]
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
+# Attempts of one request, the first one included.
 MAX_TRIES = 8
 TIMEOUT = 600.0
 """Seconds without a byte. An answer that is not streamed is silent until it is complete, queue included."""
@@ -30,6 +31,7 @@ TOTAL_TIMEOUT = 3600.0
 Api = Literal["chat", "responses", "messages"]
 PATHS: dict[Api, str] = {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages"}
 """The paths of requests, by API."""
+# Value of `anthropic-version`, a header without which the Messages API refuses a request.
 _MESSAGES_VERSION = "2023-06-01"
 
 DOTENV: dict[str, str] = {}

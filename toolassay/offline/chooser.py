@@ -13,6 +13,7 @@ from toolassay.offline.planner.terms import terms_of
 EARLIER_USER = 0.4
 LAST_BOT = 0.2
 """Weights of earlier messages; that of the last one is 1. Chosen once, without a look at labels."""
+# Columns of the hashed features: with so many, two words of a chat rarely share one.
 _FEATURES = 2**18
 _KEPT = 64  # lists of candidates
 

@@ -12,6 +12,7 @@ from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.output_paths import Part, Reference, reference_text
 
 _MOST_VALUES = 50_000  # of a result in which an argument is looked for
+# Levels of a result in which values are looked for, so that no result can exhaust the stack.
 _DEEPEST = 32
 
 

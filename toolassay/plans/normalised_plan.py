@@ -197,6 +197,7 @@ _MOMENT = re.compile(
 )
 
 
+# "123e4567-e89b-12d3-a456-426614174000", in either case; not with braces or without hyphens.
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 

@@ -35,6 +35,7 @@ _END = 500
 _MOST_OF_ARGUMENT = 600  # characters of the description of an argument or a result
 _MOST_DESCRIBED = 200  # arguments of a tool
 _DESCRIBED = 3  # levels of arguments below the first that are described
+# Depths at which a schema is shown, the first whose text is short enough wins.
 _DEPTHS = (5, 4, 3, 2, 1)
 _FURTHER = (27, 16, 12, *range(8, 0, -1))  # levels below the depth, of which only required names are shown
 
@@ -182,6 +183,7 @@ def read_shown(entry: Any) -> Any:
 # The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", words such as "date-time".
 _TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[[\d.]*\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
 _TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
+# Levels of a notation that are read. A hostile text could exhaust the stack.
 _DEEPEST = 40
 
 

@@ -84,7 +84,7 @@ def sentences(
 
     Args:
         places: The ranking.
-        models: The models of which more than the place is said, by name.
+        models: The models whose cost, latency and harm are reported too, by name.
         noun: Singular noun of an item.
         measure: What the score is, after a percentage: "of the tasks are right".
     """

@@ -33,6 +33,7 @@ MOST_REASONS = 6_000_000
 """Characters of reasons in a page; the links with the lowest scores lose theirs first."""
 
 _MOST_PATHS = 60  # places of a schema that the editor of a link offers
+# Levels of a schema whose places the editor offers.
 _DEEPEST = 5
 
 

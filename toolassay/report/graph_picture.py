@@ -236,6 +236,7 @@ _NARROWEST = 8.0
 _AWAY = 0.14
 _THICK = 0.034
 _THIN = 0.006
+# Points at which a curve is computed, as the parameter of its Bézier form.
 _STEPS = np.linspace(0.0, 1.0, 25)[:, None]
 
 

@@ -24,6 +24,7 @@ NAMES: Mapping[str, str] = {
     "calls": "calls",
 }
 """The unit of each quantity that a requirement may name; `calls` has a tool, as in "calls(refund)<=0"."""
+# Confidence of the intervals against which a requirement is judged.
 _LEVEL = 0.95
 
 # "accuracy >= 80 %" and "calls(refund) <= 0" match, "accuracy = 80" does not: exact equality is never meant.

@@ -213,6 +213,7 @@ class AppendOnlyLines(Closable):
 
 
 _SMALLEST = 1024  # initial slots; a power of two, because slots are masked hashes
+# A slot without a key.
 _EMPTY = -1
 
 

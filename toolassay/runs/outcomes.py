@@ -176,7 +176,7 @@ TOOLS_MISSING = RowMark(
     "the scores do not measure the model",
 )
 LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
-"""What is said below a table with such times."""
+"""The note below a table with such times."""
 
 
 def legend_of(marks: Iterable[RowMark | None], *, is_local: bool) -> list[str]:

@@ -81,6 +81,7 @@ def _plus(first: Amount | None, second: Amount | None) -> Amount | None:
     return None if first is None or second is None else first + second
 
 
+# Percentiles of the seconds of a task.
 _OF_A_TASK = (50, 90, 95, 99)
 
 

@@ -342,7 +342,7 @@ class Run:
         return Inference(0, already, RunSummary(), expected=expected)
 
     def _dry_run_lines(self, already: int, estimate: Estimate) -> Iterator[str]:
-        """What is said in place of a run: requests, tokens, money, and where they would go."""
+        """What is shown in place of a run: requests, tokens, money, and where they would go."""
         llm = self._trial.llm
         options = self._options
         helpers = [name for name in self._facts.helpers if name not in FREE]

@@ -154,6 +154,7 @@ _AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<
 # What precedes a call that is an object: the start, a line end, a mark, a fence, "functools["; not words on
 # the same line.
 _BEFORE_CALL = re.compile(r"(?:(?:\A|\n)(?:\w++(?=\[))?|[>\]]|```\w*)[\s\[,;]*\Z")
+# What may follow the object of a call: "}", a line end, "<|call|>", a fence; not words on the same line.
 _AFTER_CALL = re.compile(r"[\s}]*(?:\Z|\n|[<\[\],;]|```)")
 # One argument as XML: '<parameter=to>1</parameter>', '<parameter name="to" string="true">1</parameter>' and
 # '<arg_key>to</arg_key><arg_value>1</arg_value>'.
@@ -169,7 +170,9 @@ _AROUND_ARGUMENTS = re.compile(rf"(?:\s|```\w*+|{_MARK})*+")
 _MARKED_NAME = re.compile(
     r"(?:(?<=[<>\]|=\[:.])[\"']?|(?<![^\n])(?=\w+\()|name\"\s?:\s?\"(?=[\w-]+\"\s?,\s?\"(?:argu|param)))([\w-]+)"
 )
+# The opening of a fence before a call: "```json" at the end; not "``` done".
 _FENCE = re.compile(r"```\w*\s*\Z")
+# Keys around arguments that a server encoded twice. An object with another key is the arguments.
 _KEYS = frozenset({"name", "tool_name", "arguments", "parameters", "id", "tool_call_id", "type"})
 Offered = Mapping[str, Mapping[str, Any]]
 """The schema of the arguments of each function that a request offers."""

@@ -22,6 +22,7 @@ from toolassay.sampling.dags import GrowingDag, grow, grow_branch, more_after, m
 from toolassay.sampling.search import SMALLEST, FoundSubgraph, Neighbours, SearchBudget, draw
 
 CoverKind = Literal["tools", "edges"]
+# Tools or edges to cover. More would need more samples than a benchmark has.
 MOST_TARGETS = 1_000_000
 _ATTEMPTS = 12  # subgraphs grown around a target before smaller ones are tried
 _UNITS = 200_000  # budget of tools examined for one sample

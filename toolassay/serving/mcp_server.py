@@ -55,6 +55,7 @@ GET_REQUEST = "toolassay_get_request"
 SUBMIT = "toolassay_submit"
 _NUMBER = "(file)"
 """Key of `addresses.json` with the number that the file has on its disk: it shows that it was made here."""
+# An address that this command wrote: "http://127.0.0.1:4000/mcp/TOKEN"; not that of another host.
 _ADDRESS = re.compile(rf"http://127\.0\.0\.1:\d+/mcp/{TOKEN}")
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
 

@@ -28,6 +28,7 @@ _NUMBER = re.compile(
 )
 # "1,200" and "1 200 000", but not "1,200.000" or "12,00".
 _THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,' ])\d{3}(?:(?P=mark)\d{3})*")
+# "an hour" and "once" mean 1; not the "an" of "plan".
 _ONE = re.compile(r"\b(?:an?|single|once)\b")
 # Words for numbers that `with_digits` leaves as they are.
 _WORDS = (

@@ -136,6 +136,7 @@ _ITEM = re.compile(
 _BETWEEN = re.compile(r",? and |, | ?")
 # The units, in seconds, in which a parameter may want a length as a bare number, and the largest such number.
 _USUAL = (1, 60, _HOUR, _DAY, 7 * _DAY)
+# The largest length, in any of these units, that a bare number can mean.
 _MOST = 100_000
 
 

@@ -24,6 +24,7 @@ _PART = re.compile(
 _REFERENCE = re.compile(
     r"<node-(\d{1,18})>((?:\.[^\s.\[\]'\"<>]+|\[(?:\d{1,9}|\*|)\]|(?>\[(['\"]).*?\3\]))*)", re.DOTALL
 )
+# A name that needs no quotes in a path: "results" and "a-b"; not "a.b", "a b" or "a[0]".
 _PLAIN = re.compile(r"[^\s.\[\]'\"<>]+")
 
 Part = str | int

@@ -51,6 +51,7 @@ _BETWEEN_FIGURES = re.compile(r"(?<=\d) (?=\d)")
 _FIGURE = re.compile(r"\d")
 # Format characters, such as the zero-width space.
 _UNSEEN = regex.compile(r"\p{Cf}")
+# The characters that people type for the apostrophe of "it's"; not quotation marks such as “.
 _APOSTROPHE = re.compile("[’‘ʼ`´]")
 # Words that phrase a request and say nothing about its subject: "could you please …, thank you in advance".
 _COURTESY = frozenset(Path(__file__).with_name("courtesy.txt").read_text(encoding="utf-8").split())

@@ -48,6 +48,7 @@ _COLLECTION_FORMATS: dict[str, dict[str, Any]] = {
     "pipes": {"style": "pipeDelimited"},
     "multi": {},
 }
+# Characters of a parameter's name. Model services refuse far shorter ones.
 _LONGEST_NAME = 200
 _MOST_NESTED = 30  # definitions in definitions, when the properties of a body are collected
 _SCALARS = ("string", "number", "integer", "boolean")

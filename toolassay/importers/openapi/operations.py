@@ -11,6 +11,7 @@ from toolassay.importers.importer import Skipped
 from toolassay.importers.openapi.references import Node, SchemaReferences, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+# Characters: what model services accept as the name of a function.
 _LONGEST_NAME = 64
 _PATH_KEYS = {"$ref", "parameters", "summary", "description", "servers", "additionalOperations"}
 

@@ -322,6 +322,7 @@ def _clause(error: UsageError) -> str:
     return text.removeprefix(f"{error.file}:").lstrip("0123456789: ")
 
 
+# A chain of more redirects is a loop or a trap.
 _MOST_REDIRECTS = 5
 _IDLE = 10.0  # seconds without a byte
 _REDIRECTS = (301, 302, 303, 307, 308)

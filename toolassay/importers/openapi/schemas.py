@@ -42,6 +42,7 @@ _STRUCTURE = {
     *("components", "schemas", "definitions", "$defs", "properties", "paths", "content", "schema"),
     *("parameters", "responses", "requestBodies", "requestBody", "items", "application/json"),
 }
+# Characters of the name of a definition, of which the last ones are kept.
 _LONGEST_NAME = 60
 # Bounds on the search for read-only properties through `allOf`, which branches.
 _MOST_BRANCHES = 20

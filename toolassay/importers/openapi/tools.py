@@ -32,6 +32,7 @@ _ALL_VALUES = 1_000_000
 _FEWEST_VALUES = 300
 _MOST_VALUES = 10_000
 _ALL_FEWEST = 3_000_000  # from 20,000 operations on, the lower bound sinks
+# Characters of a document's title in the ids of its tools, cut at a hyphen.
 _LONGEST_TITLE = 32
 
 

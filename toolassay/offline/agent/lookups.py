@@ -18,6 +18,7 @@ Steps = Generator[Sequence[PlannedCall], list[str], Result]
 
 # o'clock
 OPENS = 9
+# Hour at which the working day of the bundled workplace ends.
 CLOSES = 18
 # "Ann Lee" and "Ann van Dam", but not "Ann".
 _NAME = re.compile(r"[A-Z][\w’'-]+ (?:[a-z]{2,3} )?[A-Z][\w-]+")

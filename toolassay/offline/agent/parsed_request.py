@@ -19,6 +19,7 @@ _QUOTED = re.compile(r'"([^"]*)"|(?<!\w)\'([^\']*)\'(?!\w)')
 _THRESHOLD = re.compile(
     r"\b(above|below|over|under|more than|less than) (\d+(?:\.\d+)?)(?![\d.]*(?:%| ?days))"
 )
+# The figure of "by 5%" and "2.5%"; not that of "5 %".
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _METRICS = {
     "number of engaged users": "user_engaged",

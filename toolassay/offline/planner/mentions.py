@@ -20,6 +20,8 @@ FILE_TYPES: dict[str, str] = {
 
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 
+# The rest of a word of a name: "useum" of "Museum", "T&T" of "AT&T". Bounded, as all repeats here are: text
+# of any kind is read.
 _WORD = r"[\w&'’-]{0,40}"
 # Not at the start of a sentence, where every word has a capital.
 _INSIDE = r"(?<!^)(?<![.!?:\0]\s)"
@@ -62,8 +64,10 @@ _PHRASE = re.compile(
     rf"(?:\s+(?!(?:{_PREPOSITIONS}|and|then|so|that|which|who|but|or)\b){_PHRASE_WORD}){{0,5}})",
     re.IGNORECASE,
 )
+# ". " and a line break; not the "." of "1.5" or at the end of the text.
 _SENTENCE_END = re.compile(r"[.!?]+\s+|\n+")
 _NEARBY = 30  # characters around a value that may say what it is
+# The last word before a value: "after" of "after '"; nothing of "'".
 _LEAD = re.compile(r"(\w+)\W*$")
 
 

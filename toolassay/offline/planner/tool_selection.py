@@ -28,11 +28,13 @@ from toolassay.tools.library import ToolLibrary
 
 Floats = NDArray[np.float64]
 
+# The tools with the highest relevance that the search for a plan considers.
 MAX_CANDIDATES = 20
 
 # A clause in which no tool gets this share of the best tool's relevance requests nothing.
 TELLING_CLAUSE = 0.2
 
+# Where a clause ends: ", " and "then"; not the "," of "1,000" or the "and" of "Andrew".
 _CLAUSE_END = re.compile(
     r"[.!?;:,](?=\s)|\n|\b(?:then|and|or|after|afterwards?|before|finally|also|next|so|while|but)\b",
     re.IGNORECASE,
@@ -131,6 +133,7 @@ def _first_of_clauses(text: str, starts: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(clause, prepend=-1))
 
 
+# Bounds of the search for a plan: tools of a plan, and plans that go on from one step to the next.
 MAX_TOOLS = 10
 BEAM_WIDTH = 12
 

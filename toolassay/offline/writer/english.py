@@ -46,6 +46,7 @@ def first_sentence(description: str, common: Collection[str] = ()) -> str:
     return textwrap.shorten(match[0] if match else line, _LONGEST, placeholder=" …")
 
 
+# The words of an id: "file_modify", "Search"; not the "." between words.
 _NAME_WORD = re.compile(r"\w+")
 # An id of two words or more: "Text Search", "file_modify", "user.name", "GetMovie"; not "Translation".
 _TELLING = re.compile(r"[\s_.-]|[a-z][A-Z]")

@@ -25,9 +25,11 @@ from toolassay.offline.writer.story import Story
 from toolassay.records.dataset import Sample
 from toolassay.tools.library import ToolLibrary
 
+# Wordings of one sample that are tried until one is sound (`_Writer.is_sound`).
 _ATTEMPTS = 12
 # "the the", but not "the them".
 _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+# The "t" of "then …" and of "Done. then …"; not that of "Done, then …".
 _SENTENCE_START = re.compile(r"^[a-z]|(?<=[.!?] )[a-z]")
 
 

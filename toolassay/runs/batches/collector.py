@@ -57,7 +57,7 @@ MOST_BYTES = 200_000_000
 """Bytes of an input file, by OpenAI's documentation."""
 UNLIMITED = 10**9
 """Concurrent requests of a client: those of a batch do not wait for each other."""
-# seconds between two looks at a batch; each is 1.5 times the last
+# Seconds between two looks at a batch: the first, and the longest. Each is 1.5 times the last.
 _FIRST_DELAY = 0.5
 _LONGEST_DELAY = 60.0
 _REPORT = 30.0  # seconds between two lines about the progress of a batch
