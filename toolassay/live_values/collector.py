@@ -71,8 +71,8 @@ _FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
 _PROBES = 2  # values that do not exist, by which a refusal of the value is recognised
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
 _MOST_TOOL_FAILURES = 2  # calls of a tool without an answer, each of which may take as long as the limit
-# Seconds. A workspace that takes longer to read is not compared after each call, or comparing would take most of
-# the time.
+# Seconds. A workspace that takes longer to read is not compared after each call, or comparing would take most
+# of the time.
 _LONGEST_LOOK = 1.0
 
 

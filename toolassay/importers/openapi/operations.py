@@ -150,9 +150,8 @@ def built_name(method: str, path: str) -> str:
     words = re.sub(r"[^A-Za-z0-9_]+", "_", path).strip("_")
     name = f"{method.lower()}_{words or 'root'}"
     letters = sum(character.isalnum() for character in path)
-    is_readable = (
-        sum(character.isalnum() for character in words) >= letters / 2
-    )  # not where a path is in Chinese
+    # Of a path in Chinese, nothing that could be read would be left.
+    is_readable = sum(character.isalnum() for character in words) >= letters / 2
     if len(name) <= _LONGEST_NAME and is_readable:
         return name
     return hashed_name(name, method, path)
