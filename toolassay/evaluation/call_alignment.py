@@ -74,15 +74,12 @@ def matched_calls(
         order = 1 + len(gold_positions) ** 2
         gains = [
             [
-                (
-                    shared_count(gold_call, predicted_call) * weight
-                    + shared_count(names_of(gold_call), names_of(predicted_call))
-                )
+                (shared_count(expected, actual) * weight + shared_count(names_of(expected), names_of(actual)))
                 * order
                 - abs(row - column)
-                for column, predicted_call in enumerate(arguments)
+                for column, actual in enumerate(arguments)
             ]
-            for row, gold_call in enumerate(gold_arguments)
+            for row, expected in enumerate(gold_arguments)
         ]
         for position, row in zip(places, best_assignment(gains), strict=True):
             matched[position] = gold_places[name][row]

@@ -235,8 +235,11 @@ class TrajectoryFigures(msgspec.Struct, frozen=True):
                 earlier_calls.append(signature)
         failed = [position for position, call in enumerate(steps_made) if call.failed]
         recovered = sum(
-            any(later.tool == steps_made[place].tool and not later.failed for later in steps_made[place:])
-            for place in failed
+            any(
+                later.tool == steps_made[position].tool and not later.failed
+                for later in steps_made[position:]
+            )
+            for position in failed
         )
         counts = (
             len(steps_made),

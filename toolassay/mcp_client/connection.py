@@ -279,7 +279,7 @@ def _server_error(error: BaseException) -> ServerError | None:
     """The first one of a group and its groups."""
     if isinstance(error, BaseExceptionGroup):
         return next(
-            (found_error for inner in error.exceptions if (found_error := _server_error(inner))), None
+            (server_error for inner in error.exceptions if (server_error := _server_error(inner))), None
         )
     return error if isinstance(error, ServerError) else None
 

@@ -216,9 +216,8 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
                 link.resumed()
             is_vital = request.method == "POST" or link.config.legacy_sse
             sent_message = _object(request.content)
-            is_call = (
-                sent_message.get("method") == "tools/call"
-            )  # of others, nothing follows for a call before
+            # Whether another message was sent says nothing about a call before it.
+            is_call = sent_message.get("method") == "tools/call"
             stream = options.pop("stream", False)
             try:
                 response = await super().send(request, stream=True, **options)

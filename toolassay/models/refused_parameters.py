@@ -84,9 +84,8 @@ def sampling_parameters(temperature: float | None, top_p: float | None) -> dict[
     if top_p is not None and not 0 <= top_p <= 1:  # NaN fails too
         raise UsageError(f"--top_p {top_p:g} is not a probability", fix="give a number from 0 to 1")
     sampling = {"temperature": temperature, "top_p": top_p}
-    return {
-        name: +value for name, value in sampling.items() if value is not None
-    }  # + makes a Default a float
+    # "+" makes a float of a Default.
+    return {name: +value for name, value in sampling.items() if value is not None}
 
 
 def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:

@@ -272,8 +272,8 @@ def calendar_calls(reading: ParsedRequest, condition: bool) -> Steps[list[Planne
     create = "calendar.create_event"
     minutes = reading.minutes or 30
     if reading.has("e-mail") and texts:
-        meetings = yield from emails(texts[0], days[0])
-        sent = [row for row in meetings if row["sent_datetime"][:10] == str(days[0])]
+        invitations = yield from emails(texts[0], days[0])
+        sent = [row for row in invitations if row["sent_datetime"][:10] == str(days[0])]
         sender = first_of(row["sender/recipient"] for row in sent if row["subject"] == texts[0])
         return [_call(create, texts[0], sender, f"{days[-1]} {reading.times[0]}", minutes)]
     if reading.has("gap") and texts:

@@ -88,9 +88,9 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"
     verb = "Use" if tool.is_resource else "Call"
-    purpose = re.split(r"[,:;(]| such as ", first_sentence(tool.description).rstrip("."), maxsplit=1)[
-        0
-    ].strip()
+    sentence = first_sentence(tool.description).rstrip(".")
+    # The words before details: "Read text" of "Read text, such as signs"; all of "Read text as it is".
+    purpose = re.split(r"[,:;(]| such as ", sentence, maxsplit=1)[0].strip()
     first, _, remainder = purpose.partition(" ")
     bases = (first, first.removesuffix("s"), first.removesuffix("es"), f"{first.removesuffix('ies')}y")
     base = next((base_form.lower() for base_form in bases if base_form.lower() in verbs()), None)
