@@ -93,7 +93,7 @@ class ToolSession:
         self._may_write = may_write
         self.calls: list[ExecutedCall] = []
         self.failure: ModelError | None = None
-        self._place = CallPlace(executor, ask)
+        self._call_place = CallPlace(executor, ask)
         self._turn = asyncio.Lock()
         self._waiting = set[asyncio.Task[ExecutedCall]]()
         self._has_ended = False
@@ -123,7 +123,7 @@ class ToolSession:
                 raise Refusal(f"a request may have {_MOST_CALLS} calls: give the answer")
             call = ExecutedCall(len(self.calls), name, dict(arguments))
             try:
-                call = replace(await self._made(call), node=call.node)
+                call = replace(await self._executed(call), node=call.node)
             except InDoubt:
                 self.failure = _in_doubt()
                 raise Refusal(str(self.failure)) from None
@@ -133,13 +133,13 @@ class ToolSession:
             self.calls.append(call)
             return call
 
-    async def _made(self, call: ExecutedCall) -> ExecutedCall:
+    async def _executed(self, call: ExecutedCall) -> ExecutedCall:
         if call.tool not in self.library:
             refused = replace(call, arguments={}, error=f"there is no tool '{call.tool[:100]}'")
         elif not (self._may_write or self._executor.is_read_only(self.library[call.tool])):
             refused = replace(call, error=f"'{call.tool}' is not marked read-only: --allow_writes permits it")
         else:
-            return await self._place.call(self.library[call.tool], call)
+            return await self._call_place.call(self.library[call.tool], call)
 
         async def record_refusal() -> Any:
             return msgspec.to_builtins(refused)
@@ -173,7 +173,7 @@ class ToolSession:
         self._has_ended = True
         async with self._turn:  # a call that has begun belongs to the request
             try:
-                states = None if self.failure else await self._place.recorded_states()
+                states = None if self.failure else await self._call_place.recorded_states()
             except EnvironmentFailure as error:
                 self.failure = ModelError(f"what the calls changed cannot be read: {error}")
             if self.failure is None and any(map(self._lasts, self._ask.unclaimed.values())):
@@ -194,7 +194,7 @@ class ToolSession:
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._waiting, return_exceptions=True)
-        await self._place.aclose()
+        await self._call_place.aclose()
 
 
 def _in_doubt() -> ModelError:

@@ -68,7 +68,7 @@ def matched_calls(
         gold_arguments = [
             resolved(gold, position, gold_labels, outside="nowhere") for position in gold_positions
         ]
-        arguments = [resolved(predicted, place, labels, outside="extra") for place in places]
+        arguments = [resolved(predicted, position, labels, outside="extra") for position in places]
         # The value of matching two calls of a tool: shared values first, then shared names, then order.
         weight = 1 + sum(map(len, gold_arguments))
         order = 1 + len(gold_positions) ** 2

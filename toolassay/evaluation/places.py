@@ -49,7 +49,7 @@ def prediction_folder(data_dir: Path, prediction_dir: Path, llm: str = "") -> Pa
     Raises:
         UsageError: It does not exist.
     """
-    folder = _found(data_dir, prediction_dir, llm)
+    folder = _existing_folder(data_dir, prediction_dir, llm)
     if not folder.is_dir():
         raise UsageError(
             f"no prediction folder '{prediction_dir}' (nor in {data_dir})", fix="check --prediction_dir"
@@ -95,7 +95,7 @@ def metrics_folder(
     if save_dir is not None:
         return data_dir / save_dir
     relative = Path(prediction_dir)
-    predictions = _found(data_dir, relative).resolve()
+    predictions = _existing_folder(data_dir, relative).resolve()
     home = data_dir.resolve()
     if predictions.is_dir() and predictions.is_relative_to(home):
         relative = predictions.relative_to(home)
@@ -127,7 +127,7 @@ def default_predictions(data_dir: Path, llm: str = "") -> str | None:
     return next(of_model, there[0] if there else None)
 
 
-def _found(data_dir: Path, prediction_dir: Path, llm: str = "") -> Path:
+def _existing_folder(data_dir: Path, prediction_dir: Path, llm: str = "") -> Path:
     if prediction_dir == Path(PREDICTIONS):
         prediction_dir = Path(default_predictions(data_dir, llm) or PREDICTIONS)
     inside = data_dir / prediction_dir

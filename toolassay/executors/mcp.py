@@ -291,7 +291,7 @@ class _McpEnvironment(CopiedEnvironment):
             raise Refusal(self._opened.missing(tool))
         server, name, listed = listing
         self._has_written |= not self._opened.is_read_only(tool)
-        sent_arguments = self.given(arguments)
+        sent_arguments = self.with_real_paths(arguments)
         limits = self._opened.limits
         try:
             answer = await self.on(

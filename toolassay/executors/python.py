@@ -254,7 +254,7 @@ class _PythonEnvironment(CopiedEnvironment):
         self.has_failed = True  # until there is an answer
         if has_ended(self._server.process):
             raise NotCalled("the process of the functions ended before the call")
-        message = _FunctionCall(_function_name(tool), self.given(arguments))
+        message = _FunctionCall(_function_name(tool), self.with_real_paths(arguments))
         answer = await self._answer(message, self._opened.limits.seconds)
         self.has_failed = False
         if answer.error is not None:

@@ -101,7 +101,10 @@ class Actions:
         if not is_marked and (does == "make" or (verb in _EFFECTS and not key)):
             kind = "create"
             attribute = self.attributes.get(resource, "id")
-            key = next((one.name for one in tool.parameters if is_key(one.name, thing, attribute)), "")
+            key = next(
+                (parameter.name for parameter in tool.parameters if is_key(parameter.name, thing, attribute)),
+                "",
+            )
         elif not is_marked and (does in _CHANGES or verb in _EFFECTS):
             kind = "remove" if does == "remove" and verb not in _ENDINGS else "change"
         elif key and (does != "search" or attribute in IDENTITIES or route is not None):
@@ -176,7 +179,7 @@ class Resource:
     is_deleted: bool = False
 
     @property
-    def own(self) -> Values:
+    def named_fields(self) -> Values:
         """Its fields with the key under the names that results use."""
         names = () if self.key == "" else (self.attribute, "_".join((*self.thing, self.attribute)))
         return self.fields | dict.fromkeys(names, self.key)

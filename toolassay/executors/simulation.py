@@ -151,7 +151,7 @@ class _Call:
     def __init__(self, world: _Simulation, tool: _SimulatedTool, arguments: Values) -> None:
         self._opened = world.opened
         self._store = world.store
-        self._given = arguments
+        self._arguments = arguments
         self._tool = tool.tool
         self._action = tool.action
         self._maker = tool.maker
@@ -165,7 +165,7 @@ class _Call:
         if self._action.kind == "create":
             return self._create()
         if self._action.kind in ("list", "read"):
-            value = self._made()
+            value = self._new_result()
             has_list = results.place_of(value, self._action.thing).listed is not None
             is_list = self._action.kind == "list" or (self._action.reads and has_list)
             return self._list(value) if is_list else self._answer(value)
@@ -173,7 +173,7 @@ class _Call:
         if self._action.kind == "change":
             return self._change(resource)
         resource.is_deleted = self._action.kind == "remove"
-        return self._answer(self._made(), resource)
+        return self._answer(self._new_result(), resource)
 
     def _rng(self, *parts: Any) -> Random:
         """Random numbers that depend on the seed and the parts alone."""
@@ -183,12 +183,12 @@ class _Call:
         """An id in digits, valid as a text and as a number."""
         return str(self._rng(self._action.resource, *parts).randint(100_000, 999_999_999))
 
-    def _made(self, number: int = 0) -> Any:
+    def _new_result(self, number: int = 0) -> Any:
         """A result drawn from the output schema, a small one if it is too large; None without a schema."""
         if self._maker is None:
             return None
         logged_arguments = {
-            name: argument for name, argument in self._given.items() if name.casefold() not in _LIMITS
+            name: argument for name, argument in self._arguments.items() if name.casefold() not in _LIMITS
         }
         parts = ("result", self._tool.id, logged_arguments, number)
         value = self._maker.make(self._rng(*parts))
@@ -200,8 +200,8 @@ class _Call:
         """The object that the arguments name; Refusal if it was deleted. One never seen existed before."""
         action = self._action
         # Without a key, what is removed is known by all arguments.
-        otherwise = " ".join(map(str, self._given.values())) if action.kind == "remove" else ""
-        value = self._given.get(action.key, otherwise)
+        otherwise = " ".join(map(str, self._arguments.values())) if action.kind == "remove" else ""
+        value = self._arguments.get(action.key, otherwise)
         resource = self._store.find(action.resource, action.attribute, value, self._scope)
         if resource is not None and resource.is_deleted:
             raise Refusal(one_line(f"no {self._thing} with {action.attribute} '{value}'"))
@@ -220,35 +220,37 @@ class _Call:
 
     def _create(self) -> Any:
         action = self._action
-        key = self._given.get(action.key) if action.key else None
+        key = self._arguments.get(action.key) if action.key else None
         existing = key and self._store.find(action.resource, action.attribute, key, self._scope)
         if existing and not existing.is_deleted:
             if action.verb in _OVERWRITING:
                 return self._change(existing)
             raise Refusal(one_line(f"a {self._thing} with {action.attribute} '{key}' exists already"))
         number = sum(resource.is_new for resource in self._those)
-        value = self._made(number)
+        value = self._new_result(number)
         if key is None:
             inside = results.value_at(value, results.place_of(value, action.thing).object)
             drawn = results.identity_in(inside, action.thing, self._primary)
             used_keys = {str(resource.key) for resource in self._those} | {"None"}
             key = drawn if str(drawn) not in used_keys else self._new_key(number)
         resource = Resource(action.resource, action.thing, self._primary, key, self._scope, is_new=True)
-        resource.write(self._given)
+        resource.write(self._arguments)
         self._those.append(resource)
         return self._answer(value, resource)
 
     def _change(self, resource: Resource) -> Any:
         kept = {self._action.key, *self._scope}
-        changes = {name: value for name, value in self._given.items() if name not in kept}
+        changes = {name: value for name, value in self._arguments.items() if name not in kept}
         resource.write(changes or {self._action.verb or "changed": True})
-        return self._answer(self._made(), resource)
+        return self._answer(self._new_result(), resource)
 
     def _answer(self, value: Any, resource: Resource | None = None) -> Any:
         """The result of a call, with the object that it is about."""
         path = results.place_of(value, self._action.thing).object
-        own_fields = self._repeated() | (resource.own if resource else {})
-        value = self._filled(value, resource and resource.own, [((), self._given), (path, own_fields)])
+        own_fields = self._repeated() | (resource.named_fields if resource else {})
+        value = self._filled(
+            value, resource and resource.named_fields, [((), self._arguments), (path, own_fields)]
+        )
         if resource is not None:
             resource.remember(results.value_at(value, path))
         return value
@@ -262,7 +264,7 @@ class _Call:
             drawn = [] if path is None else results.value_at(value, path)
         limits = [
             argument
-            for name, argument in self._given.items()
+            for name, argument in self._arguments.items()
             if name.casefold() in _LIMITS and type(argument) is int
         ]
         most = max(0, min([*limits, _MOST_LISTED]))
@@ -274,20 +276,21 @@ class _Call:
         items = [copy.deepcopy(drawn[number % len(drawn)]) for number in range(len(listed)) if drawn]
         for number, item in enumerate(drawn[: most - len(listed)]):
             key = results.identity_in(item, self._action.thing, self._primary)
-            key = self._new_key("listed", self._given, number) if key is None else key
+            key = self._new_key("listed", self._arguments, number) if key is None else key
             resource = self._store.find(self._action.resource, self._primary, key, {})
             resource = resource or self._existing(self._primary, key)
             if not resource.is_deleted and all(resource is not other for other in listed):
                 listed.append(resource)
                 items.append(item)
-        plain = [resource.own for resource in listed]
+        plain = [resource.named_fields for resource in listed]
         total = dict.fromkeys(("count", "total", "total_count", "total_results"), len(listed))
-        wanted_fields: list[_Fields] = [((), {"page": 1, "total_pages": 1} | self._given | total)]
+        wanted_fields: list[_Fields] = [((), {"page": 1, "total_pages": 1} | self._arguments | total)]
         if self._maker is None or path is None:
             return self._filled(value, plain, wanted_fields)
         if self._maker.change(value, [(results.value_at(value, path), slice(None), items)]):
             wanted_fields += [
-                ((*path, number), self._repeated() | resource.own) for number, resource in enumerate(listed)
+                ((*path, number), self._repeated() | resource.named_fields)
+                for number, resource in enumerate(listed)
             ]
         value = self._filled(value, plain, wanted_fields)
         for resource, (item_path, _) in zip(listed, wanted_fields[1:], strict=False):
@@ -296,8 +299,8 @@ class _Call:
 
     def _fits(self, resource: Resource) -> bool:
         """Whether a list with these arguments has an object that the plan created."""
-        own_values = {words_of(name): str(value).casefold() for name, value in resource.own.items()}
-        for name, value in self._given.items():
+        own_values = {words_of(name): str(value).casefold() for name, value in resource.named_fields.items()}
+        for name, value in self._arguments.items():
             text = str(value).casefold()
             known_value = own_values.get(words_of(name))
             if name.casefold() in _QUERIES:
@@ -311,7 +314,7 @@ class _Call:
         """The arguments that objects of a result repeat: no ids, and nothing that chooses among results."""
         return {
             name: argument
-            for name, argument in self._given.items()
+            for name, argument in self._arguments.items()
             if name.casefold() not in _LIMITS | _QUERIES and meaning_of(name).attribute not in IDENTITIES
         }
 
@@ -327,14 +330,14 @@ class _Call:
         return value
 
     def _sentence(self, about: str) -> str:
-        arguments = ", ".join(f"{name} {value}" for name, value in self._given.items())
+        arguments = ", ".join(f"{name} {value}" for name, value in self._arguments.items())
         return one_line(f"{about} for {arguments}." if arguments else f"{about}.", _LONGEST_TEXT)
 
     def _typed(self) -> str:
         """File names and sentences, one for each declared type of output."""
         texts = []
         for number, kind in enumerate(self._tool.outputs):
-            mark = f"{self._rng('typed', self._tool.id, self._given, number).getrandbits(24):06x}"
+            mark = f"{self._rng('typed', self._tool.id, self._arguments, number).getrandbits(24):06x}"
             name = re.sub(r"\W+", "-", kind.casefold()).strip("-") or "file"
             text = self._sentence(f"Text {mark} of {self._tool.id}")
             texts.append(text if name == "text" else f"{name}-{mark}.{_FILES.get(name, 'txt')}")

@@ -451,7 +451,7 @@ class CopiedEnvironment(Environment, ABC):
     async def close(self) -> None:
         """End its processes and delete its copy."""
 
-    def given(self, arguments: Arguments) -> Arguments:
+    def with_real_paths(self, arguments: Arguments) -> Arguments:
         """Arguments with the path of the copy for `/workspace`."""
         if self.workspace is None:
             return dict(arguments)

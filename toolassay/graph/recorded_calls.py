@@ -270,7 +270,7 @@ def _turns(events: Sequence[_Event]) -> list[RecordedTurn]:
         if event.has_result and called and called[0].answer is None:
             called[0].answer = event
     read = [
-        (words, [made.call() for made in calls if made.event.source or made.event.ids or made.answer])
+        (words, [call.call() for call in calls if call.event.source or call.event.ids or call.answer])
         for words, calls in turns
     ]
     return [RecordedTurn(*turn) for turn in read if any(turn)] if any(calls for _, calls in read) else []
@@ -300,8 +300,8 @@ class _Reader:
             value = [value[number] for number in sorted(value, key=int)]
         if isinstance(value, list):
             for number, item in enumerate(value):
-                place = context.place if key in _PARTS else (*context.place, (key, number))
-                yield from self.events(item, key, context._replace(place=place, ids=()))
+                location = context.place if key in _PARTS else (*context.place, (key, number))
+                yield from self.events(item, key, context._replace(place=location, ids=()))
         if not isinstance(value, Mapping):
             return
         if isinstance(texts := value.get("attachments"), Mapping) and texts:

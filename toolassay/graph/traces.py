@@ -173,7 +173,8 @@ class _Counts:
         """The place of the value in most results; of equals one that ends in the argument's name."""
         name = _last_word(flow.argument)
         return min(
-            self.paths[flow].items(), key=lambda one: (-one[1], _last_word(one[0]) != name, len(one[0]), one)
+            self.paths[flow].items(),
+            key=lambda counted: (-counted[1], _last_word(counted[0]) != name, len(counted[0]), counted),
         )[0]
 
 

@@ -220,7 +220,8 @@ class _Builder:
                     if key in keys:
                         message = f"the key {key[:80]!r} occurs twice"
                         raise self._fail(message, "rename or remove one of them", inner)
-                    keys[key], inner = None, next(self._events)
+                    keys[key] = None
+                    inner = next(self._events)
                 item, count = self._value(inner, level + 1)
                 items.append(item)
                 nodes += count

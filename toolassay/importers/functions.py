@@ -264,11 +264,11 @@ def _generator() -> Any:
             return False
 
         def dict_schema(self, schema: Any) -> dict[str, Any]:
-            found = super().dict_schema(schema)
-            keys = found.get("propertyNames", {})
+            dict_schema = super().dict_schema(schema)
+            keys = dict_schema.get("propertyNames", {})
             names = keys.get("enum", [keys["const"]] if "const" in keys else [])
-            fields = {name: found.get("additionalProperties", {}) for name in names}
-            return {"type": "object", "properties": fields} if names else found
+            fields = {name: dict_schema.get("additionalProperties", {}) for name in names}
+            return {"type": "object", "properties": fields} if names else dict_schema
 
     return Generator
 

@@ -21,7 +21,7 @@ _LONGEST_QUOTE = 80
 
 # Each pattern matches the first example in its `about` and not the second.
 _INSTRUCTIONS = re.compile(
-    "|".join(one["pattern"] for one in package_data(__package__, "instructions.json")), re.IGNORECASE
+    "|".join(pattern["pattern"] for pattern in package_data(__package__, "instructions.json")), re.IGNORECASE
 )
 # Characters that are invisible or change the direction of text; tested one by one in `_is_hidden`.
 _UNUSUAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"

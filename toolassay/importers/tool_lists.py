@@ -185,12 +185,12 @@ _KINDS = {
 _CONTAINERS = ("tools", "functions", "servers", "result", *_ENVELOPES)
 
 
-def other_kind(value: Any, own: str) -> str | None:
+def other_kind(value: Any, own_kind: str) -> str | None:
     """The kind of import that reads a value, if its keys are of another form than the importer's own.
 
     Args:
         value: A document, a list of definitions, or one definition.
-        own: The kind of the importer that was chosen.
+        own_kind: The kind of the importer that was chosen.
 
     Returns:
         The name of the kind; None if the value may be of the own form, or is of no known one.
@@ -201,7 +201,7 @@ def other_kind(value: Any, own: str) -> str | None:
     ('openapi', None)
     """
     kinds = _kinds(value, 0)
-    return None if own in kinds else next(iter(kinds), None)
+    return None if own_kind in kinds else next(iter(kinds), None)
 
 
 def _kinds(value: Any, level: int) -> tuple[str, ...]:

@@ -176,7 +176,7 @@ class Collector:
     ) -> None:
         self._opened = opened
         self._library = library
-        self._known = known_values
+        self._known_values = known_values
         self._fresh = fresh or opened
         self._allow_writes = allow_writes
         self._seed = seed
@@ -403,7 +403,7 @@ class Collector:
         nested = {place.name for place in places if place.is_listed and place.name.count(".")}
         count = 2 if len(nested) < 2 and rng.random() < 0.3 else 1
         for place in places:
-            values: Sequence[Any] = self._known.candidates(tool, place, rng, taken_values)
+            values: Sequence[Any] = self._known_values.candidates(tool, place, rng, taken_values)
             values = [value for value in values if value not in taken_values] or values
             if taken_values and rng.random() < _TOGETHER_SHARE:
                 values = self._beside(values, taken_values, is_maker=is_maker)
@@ -444,7 +444,7 @@ class Collector:
         together = [
             value
             for value in values
-            if all(self._known.belong_together(value, taken_value) for taken_value in taken_values)
+            if all(self._known_values.belong_together(value, taken_value) for taken_value in taken_values)
         ]
         if is_maker and len(taken_values) > 1:
             return [value for value in values if value not in together] or values
@@ -452,7 +452,7 @@ class Collector:
 
     def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
-        refused = self._known.refused[tool.id, place.name]
+        refused = self._known_values.refused[tool.id, place.name]
         # A tool that refused two files takes folders.
         kinds = {value: self._trials[tool.id, place.name, self._kind(value)].is_hopeless for value in values}
         not_refused = [value for value in values if value not in refused and not kinds[value]] or list(values)
@@ -475,29 +475,29 @@ class Collector:
         for place, value in doubtful or tried_values:
             self._trials[tool.id, place.name, repr(value)].refused += 1
             if self._trials[tool.id, place.name, repr(value)].is_hopeless:
-                self._known.refused[tool.id, place.name].add(value)
+                self._known_values.refused[tool.id, place.name].add(value)
             self._trials[tool.id, place.name, self._kind(value)].refused += 1
 
     def _kind(self, value: Any) -> str:
-        return f"kind {self._known.kind_of(value)}"
+        return f"kind {self._known_values.kind_of(value)}"
 
     def _learn_from_refusal(self, tool: Tool, places: Sequence[ArgumentPlace], words: str) -> None:
         """Remember the values that a refusal lists, for the arguments that it names, or else for all."""
         listed = allowed_values(Parameter("", "string", words))
         named = [place for place in places if re.search(rf"\b{re.escape(place.name)}\b", words)]
         for place in (named or places) if listed else ():
-            hints = self._known.hints[tool.id, place.name]
+            hints = self._known_values.hints[tool.id, place.name]
             hints += [hint for hint in map(place.slot.typed, listed) if hint not in hints]
 
     def _learn(self, tool: Tool, arguments: Arguments, result: CallResult) -> None:
-        self._known.add(facts_of(tool, arguments, result.value, result.text))
+        self._known_values.add(facts_of(tool, arguments, result.value, result.text))
         names = [value for value in arguments.values() if isinstance(value, str)]
         if len(names) == 1:
-            self._known.add_text(names[0], result.text)
-            learn_rows(self._known.tables, names[0], result.value)
+            self._known_values.add_text(names[0], result.text)
+            learn_rows(self._known_values.tables, names[0], result.value)
             table = table_of(names[0], result.value)
-            if table is not None and names[0] not in self._known.tables:
-                self._known.tables[names[0]] = table
+            if table is not None and names[0] not in self._known_values.tables:
+                self._known_values.tables[names[0]] = table
 
     def _columns(self, tool: Tool) -> dict[str, list[Any]]:
         """The values of the accepted calls, by argument; calls without a required one that others have go."""
@@ -661,9 +661,9 @@ class Collector:
             for row in self._accepted[target.id]
             for _, accepted_value in _values_by_place([place], row.real)
         ]
-        kinds = {self._known.kind_of(accepted_value) for accepted_value in accepted}
-        if self._known.kind_of(value):
-            return self._known.kind_of(value) not in kinds
+        kinds = {self._known_values.kind_of(accepted_value) for accepted_value in accepted}
+        if self._known_values.kind_of(value):
+            return self._known_values.kind_of(value) not in kinds
         if value in accepted:
             return False
         key = target.id, place.name
@@ -678,7 +678,7 @@ class Collector:
             rng = Random(f"{self._seed} {target.id} {place.name} {number}")
             # One in the form of a value that the tool took, one in a form of its own.
             probe = _scrambled(current, rng) if number == 0 else drawn_value(place.slot, rng)
-            if probe is None or self._known.is_value(probe):
+            if probe is None or self._known_values.is_value(probe):
                 continue
             real = {**row.real, place.name: [probe] if place.is_listed else probe}
             try:
@@ -700,7 +700,11 @@ class Collector:
             kinds = kinds_of(schema_at((*parts, 0), schema), schema)
         words = frozenset(words_of(fed.name))
         for item in value if isinstance(value, list) and isinstance(fed.value, list) else [value]:
-            if "object" not in kinds and not self._known.is_value(item) and not is_plain_value(item, words):
+            if (
+                "object" not in kinds
+                and not self._known_values.is_value(item)
+                and not is_plain_value(item, words)
+            ):
                 text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
                 return f"'{fed.name}' takes a value, and the result is a text: {text[:80]}"
         return ""

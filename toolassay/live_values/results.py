@@ -164,7 +164,7 @@ def is_plain_value(value: Any, words: frozenset[str]) -> bool:
     (True, False)
     """
     if isinstance(value, list):
-        return all(is_plain_value(one, words) for one in value)
+        return all(is_plain_value(item, words) for item in value)
     if isinstance(value, dict):
         return False
     if not isinstance(value, str) or words & PROSE:

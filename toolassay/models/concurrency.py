@@ -140,7 +140,7 @@ class ConcurrencyControl:
         self._paused = 0  # answers to wait for before the limit grows again
         self._starting = True
         self._has_ceiling = False  # after a 429
-        self._rest = 1  # windows before the next probe
+        self._windows_to_probe = 1  # windows before the next probe
         self._held: Window | None = None  # measurements of the resting limit, during a probe
         self._window = Window(1, 1)
 
@@ -175,7 +175,9 @@ class ConcurrencyControl:
                 self._pause_until = max(self._pause_until, self._clock() + seconds)
             if is_news:
                 self._floor = max(1, self.limit // 2)
-                self._rest = min(LONGEST_REST, 2 * self._rest) if self._has_ceiling else DWELL
+                self._windows_to_probe = (
+                    min(LONGEST_REST, 2 * self._windows_to_probe) if self._has_ceiling else DWELL
+                )
             self._has_ceiling = True
             self._cut(max(self._floor, min(self.limit, in_flight)), "429", is_news)
         elif error.transient and (error.kind == "timeout" or error.status in TIMED_OUT):
@@ -184,7 +186,7 @@ class ConcurrencyControl:
                 self._pause()
             elif is_news:
                 self._has_ceiling = False
-                self._rest = min(LONGEST_REST, 2 * self._rest)
+                self._windows_to_probe = min(LONGEST_REST, 2 * self._windows_to_probe)
                 self._cut(self.limit // 2, "time-out", is_news)
         elif error.transient or error.kind == TIME_LIMIT:
             self._pause()
@@ -207,7 +209,7 @@ class ConcurrencyControl:
         if self._starting:
             is_clear = held_window is None or window.gain(held_window) >= CLEAR
             return max(FEW if is_clear else MANY, limit)
-        windows = self._rest if held_window is None else 1
+        windows = self._windows_to_probe if held_window is None else 1
         # A probe lasts two round trips, because after one only the short answers are back.
         return windows * (limit if self._has_ceiling else 2 * max(MANY, limit))
 
@@ -218,14 +220,14 @@ class ConcurrencyControl:
         elif self._starting and self.limit == 1:
             self._set(min(SLOW_START, self._start) if window.seconds >= SLOW else self._start, "slow start")
         elif held_window is not None and not self._has_ceiling and window.gain(held_window) < SHARE:
-            self._rest = 1 if self._starting else min(LONGEST_REST, 2 * self._rest)
+            self._windows_to_probe = 1 if self._starting else min(LONGEST_REST, 2 * self._windows_to_probe)
             self._starting = False
             self._held = None
             self._set(held_window.limit, "probe over")
         else:
             if held_window is not None and self._has_ceiling:
                 self._has_ceiling = False
-                self._rest = 1
+                self._windows_to_probe = 1
             self._held = window if self.limit < self._most else None
             step = 2 if self._starting else STEP
             self._set(

@@ -453,7 +453,7 @@ class _AnswerReader:
         forms: Collection[Mapping[str, Any]],
         nested: bool,
     ) -> None:
-        self._wanted = wanted_keys
+        self._wanted_keys = wanted_keys
         self._required = required
         self._nested = nested
         self._forms = [self._compared(form) for form in forms]
@@ -531,7 +531,7 @@ class _AnswerReader:
         return groups, open_end
 
     def _rank(self, candidate: _Found) -> tuple[int, bool]:
-        return len(self._wanted & candidate.value.keys()), candidate.whole
+        return len(self._wanted_keys & candidate.value.keys()), candidate.whole
 
     def _read(self, span: Span) -> _Found | None:
         """The wanted object in one span, by the most reliable method that works."""
@@ -559,7 +559,7 @@ class _AnswerReader:
             if isinstance(item, dict):
                 is_outer = level == 0 or (level == 1 and isinstance(value, list))
                 may_count = not fits and (self._nested or is_outer)
-                count = len(self._wanted & item.keys()) if may_count else 0
+                count = len(self._wanted_keys & item.keys()) if may_count else 0
                 if count and self._forms and self._compared(item) in self._forms:
                     self.echoed = True
                     continue
@@ -583,7 +583,7 @@ class _AnswerReader:
 
     def _compared(self, value: Mapping[str, Any]) -> Any:
         """The part of an object by which echoes are recognised; empty lists do not count."""
-        return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
+        return _plain({key: item for key, item in value.items() if key in self._wanted_keys and item != []})
 
 
 def _belongs(span: Span, owners: Collection[tuple[Span, int]]) -> bool:

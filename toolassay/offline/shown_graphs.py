@@ -28,7 +28,7 @@ class ShownGraphs:
     """
 
     def __init__(self, known_graphs: Sequence[ToolGraph] = ()) -> None:
-        self._known = known_graphs
+        self._known_graphs = known_graphs
         self.graph = lru_cache(_KEPT)(self._graph_of)
 
     def _graph_of(self, tools: str, kind: DependencyType, part: bool) -> ToolGraph:
@@ -46,7 +46,7 @@ class ShownGraphs:
         # Not splitlines: a description may hold line separators that JSON leaves as they are.
         lines = [tool_of_line(line) for line in tools.split("\n")]
         shown_library = ToolLibrary.from_json(lines, normalise_types=False)
-        for graph in self._known:
+        for graph in self._known_graphs:
             fits = (
                 all(name in graph.library for name in shown_library.ids)
                 if part

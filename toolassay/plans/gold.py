@@ -128,7 +128,9 @@ class Gold:
             None if parts[key] is None else tuple((link.source, link.target) for link in parts[key])
             for key in ("task_links", "sampled_links")
         )
-        names = parts["sampled_nodes"]
+        sampled_nodes = parts["sampled_nodes"]
+        if sampled_nodes is not None:
+            sampled_nodes = tuple(node if isinstance(node, str) else node.task for node in sampled_nodes)
         return cls(
             record["id"],
             line,
@@ -139,7 +141,7 @@ class Gold:
                 for position, node in enumerate(parts["task_nodes"] or ())
             ),
             links or (),
-            None if names is None else tuple(name if isinstance(name, str) else name.task for name in names),
+            sampled_nodes,
             sampled,
             tuple(faults),
             record,

@@ -65,7 +65,7 @@ class ReviewServer(Loopback):
         self.session = session
         self._start = {"reviewer": reviewer, "queue": queue}
         # One action at a time: each waits for the disk, in a thread.
-        self._one = asyncio.Lock()
+        self._lock = asyncio.Lock()
         router = self.application.router
         router.add_get("/", self._page)
         router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
@@ -149,7 +149,7 @@ class ReviewServer(Loopback):
 
     async def _response_of(self, work: Callable[[], object]) -> web.Response:
         """Run `work` in a thread; the response is its result, or the error as JSON."""
-        async with self._one:
+        async with self._lock:
             try:
                 return web.json_response(msgspec.to_builtins(await asyncio.to_thread(work)))
             except RejectedEdit as error:

@@ -299,21 +299,21 @@ class Findings:
     """
 
     def __init__(self, written: Mapping[RequestId, CheckedSample], gates: Sequence[Gate]) -> None:
-        self._found = dict(written)
+        self._checked_samples = dict(written)
         self._gates = gates
 
     def of(self, sample: ReviewSample) -> CheckedSample:
         """What the gates found in a sample."""
-        if sample.id not in self._found:
+        if sample.id not in self._checked_samples:
             checked = check(sample.gold, self._gates)
             findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
             level = level_of(finding.state for finding in findings)
-            self._found[sample.id] = CheckedSample(sample.id, level, findings)
-        return self._found[sample.id]
+            self._checked_samples[sample.id] = CheckedSample(sample.id, level, findings)
+        return self._checked_samples[sample.id]
 
     def level(self, sample: ReviewSample) -> Level | None:
         """The level, if it is known without running the gates; else None."""
-        checked = self._found.get(sample.id)
+        checked = self._checked_samples.get(sample.id)
         return checked.level if checked else None
 
 

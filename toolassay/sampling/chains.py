@@ -32,7 +32,7 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
     """
     if neighbours.is_complete:
         best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
-        return _found(neighbours, best, len(best) < size)
+        return _subgraph(neighbours, best, len(best) < size)
     best = ()
     budget = SearchBudget(_WALK_UNITS)
     for _ in range(_WALKS):
@@ -46,10 +46,10 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
         deeper, exact = _search(neighbours, size, rng, SearchBudget(_SEARCH_UNITS))
         best = max(best, deeper, key=len)
         exact = exact or len(best) == neighbours.size
-    return _found(neighbours, best, exact and len(best) < size)
+    return _subgraph(neighbours, best, exact and len(best) < size)
 
 
-def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSubgraph:
+def _subgraph(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSubgraph:
     links = tuple(
         NumberedLink(source, target, neighbours.types(source, target)[0]) for source, target in pairwise(best)
     )

@@ -288,11 +288,11 @@ def grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> None
     # A tool at which nothing fits is dropped for good, because tools and occupied slots only increase.
     places = list(plan.nodes)
     while len(plan.nodes) < size and places and budget.left > 0:
-        place = int(rng.random() * len(places))
-        if _grow_at(plan, places[place], rng, budget):
+        position = int(rng.random() * len(places))
+        if _grow_at(plan, places[position], rng, budget):
             places.append(plan.nodes[-1])
         else:
-            places[place] = places[-1]
+            places[position] = places[-1]
             places.pop()
 
 

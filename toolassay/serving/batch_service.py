@@ -212,7 +212,7 @@ class BatchService:
         return _page(request, [file.facts for file in self.files if purpose in (None, file.facts["purpose"])])
 
     async def _content(self, request: web.Request) -> web.StreamResponse:
-        file = _found("file", self.files, request)
+        file = _stored_object("file", self.files, request)
         return web.Response(body=file.content, content_type="application/octet-stream")
 
     def _store(self, name: str, purpose: str, content: bytes) -> StoredFile:
@@ -254,10 +254,10 @@ class BatchService:
         return _page(request, [batch.to_json() for batch in shown])
 
     async def _retrieve(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(_found("batch", self.batches, request).to_json())
+        return web.json_response(_stored_object("batch", self.batches, request).to_json())
 
     async def _cancel(self, request: web.Request) -> web.StreamResponse:
-        batch = _found("batch", self.batches, request)
+        batch = _stored_object("batch", self.batches, request)
         if batch.status in OVER:
             return error_response(f"a batch that is {batch.status} cannot be cancelled", 409)
         batch.status = "cancelling"
@@ -365,7 +365,7 @@ def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Res
     return web.json_response({"object": "list", "data": page, "has_more": stop < len(newest_first), **ends})
 
 
-def _found(what: str, objects: Iterable[Stored], request: web.Request) -> Stored:
+def _stored_object(what: str, objects: Iterable[Stored], request: web.Request) -> Stored:
     """The object that the address of a request names.
 
     Raises:

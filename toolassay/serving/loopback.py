@@ -161,11 +161,11 @@ class PageServer(Loopback):
     def __init__(self, page: Callable[[], Path]) -> None:
         super().__init__(headers=HEADERS)
         self._page = page
-        self._one = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self.application.router.add_get("/", self._answer)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        async with self._one:
+        async with self._lock:
             try:
                 path = await asyncio.to_thread(self._page)
                 content = await asyncio.to_thread(path.read_bytes)

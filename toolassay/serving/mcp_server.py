@@ -110,11 +110,11 @@ class AgentQueue:
         )
         self._request, entry = next(unfinished, (None, SessionEntry()))
         self._again = entry.asked_again + 1 if entry.outcome else 0
-        if self._request is not None and self.journal.call(self._given):
+        if self._request is not None and self.journal.call(self._request_address):
             await self._begin(self._request)
 
     @property
-    def _given(self) -> LineAddress:
+    def _request_address(self) -> LineAddress:
         assert self._request is not None
         return LineAddress(key_of(self._request.id), _GIVEN, 0, self._again)
 
@@ -129,7 +129,7 @@ class AgentQueue:
         if self._request is None:
             return {"id": None, "request": None}
         if self._session is None:
-            self.journal.add_answer(self._given, CallLine())
+            self.journal.add_answer(self._request_address, CallLine())
             await self._begin(self._request)
         return {"id": self._request.id, "request": self._request.text}
 

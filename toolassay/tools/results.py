@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+_FAILURES = "|".join(f"{status}:? {status.phrase}" for status in HTTPStatus if status >= 400)
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
 # "MCP error -32602: no id", "HTTP/1.1 503", "404 Not Found" (with the status's own phrase), "**Error:** no
 # film"; not "Errors: none", "| Error | Count |", "error.log", "HTTP 200", "404 Main Street".
@@ -22,7 +23,7 @@ _ERROR_TEXT = re.compile(
     r"[^\w!-)+-~]*+(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)"
     r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
     r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)(?: -?\d+)?\s*:"
-    rf"|(?:\w+ error ')?(?:{'|'.join(f'{one}:? {one.phrase}' for one in HTTPStatus if one >= 400)})\b))",
+    rf"|(?:\w+ error ')?(?:{_FAILURES})\b))",
     re.IGNORECASE | re.DOTALL,
 )
 

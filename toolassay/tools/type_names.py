@@ -120,20 +120,20 @@ def _list_of(inner: Iterable[str], unknown: Unknown) -> Schema:
 
 def _either(parts: Iterable[str], unknown: Unknown) -> Schema | None:
     schemas = [_read(part, unknown) for part in parts if part.strip().casefold() not in _REMARKS]
-    known = [schema for schema in schemas if schema is not None]
-    if not known or len(known) < len(schemas):
+    read_schemas = [schema for schema in schemas if schema is not None]
+    if not read_schemas or len(read_schemas) < len(schemas):
         return None
-    if {} in known:
+    if {} in read_schemas:
         return {}
-    types = list(dict.fromkeys(kind for schema in known for kind in types_of(schema)))
-    if any("enum" in schema for schema in known):
-        return {"anyOf": known} if len(known) > 1 else known[0]
+    types = list(dict.fromkeys(kind for schema in read_schemas for kind in types_of(schema)))
+    if any("enum" in schema for schema in read_schemas):
+        return {"anyOf": read_schemas} if len(read_schemas) > 1 else read_schemas[0]
     # Of two formats none is certain.
     agreed = {
         key: value
-        for schema in known
+        for schema in read_schemas
         for key, value in schema.items()
-        if all(two.get(key, value) == value for two in known)
+        if all(other.get(key, value) == value for other in read_schemas)
     }
     return agreed | {"type": types if len(types) > 1 else types[0]}
 

@@ -177,7 +177,7 @@ def near_repeats(golds: Iterable[Gold], thresholds: Thresholds | None = None) ->
         for position, gold in enumerate(golds)
     )
     clusters = find_repeats((item for _, item in ranked), thresholds=thresholds).clusters()
-    return sorted(sorted(int(place) for place in cluster) for cluster in clusters)
+    return sorted(sorted(int(position) for position in cluster) for cluster in clusters)
 
 
 DEFAULT_SHARES: Mapping[Split, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}

@@ -146,7 +146,8 @@ class Derivation:
                 }
             )
         self._rivals = {
-            thing: len({one.taken.route for one in demands} - {()}) for thing, demands in self._demand.items()
+            thing: len({demand.taken.route for demand in demands} - {()})
+            for thing, demands in self._demand.items()
         }
         size = len(self.tools)
         # By thing: how far a tool is trusted that gives it as what it is about, or in passing.
@@ -244,8 +245,8 @@ class Derivation:
         for given in source.given:
             for owner in given.owners:
                 head = owner.thing[-1]
-                own, in_passing = self._trust.get(head, (1.0, 1.0))
-                trust = own if given.own else in_passing
+                certainty, in_passing = self._trust.get(head, (1.0, 1.0))
+                trust = certainty if given.own else in_passing
                 for demand in self._demand.get(head, ()):
                     matched = match(source, given, owner, demand.taken)
                     if matched is None:

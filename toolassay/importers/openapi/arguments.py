@@ -208,7 +208,8 @@ class ArgumentReader:
             else:
                 name = _unused("body", properties)
                 whole = body.piece.schema
-                whole = whole if isinstance(whole, dict) else {} if whole else {"not": {}}
+                if not isinstance(whole, dict):  # true or false, to which a description cannot be added
+                    whole = {} if whole else {"not": {}}
                 properties[name] = {**whole, "description": body.description} if body.description else whole
                 places[name] = "body:whole"
                 pieces.append(body.piece)

@@ -27,7 +27,7 @@ class ChatStream(EventStream):
         self._message: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
         self._calls: list[dict[str, Any]] = []
-        self._known: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
+        self._latest_calls: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
 
     def add(self, event: dict[str, Any]) -> None:
         """Add a chunk, or a message so far."""
@@ -96,8 +96,8 @@ class ChatStream(EventStream):
         elif not isinstance(arguments, str):
             arguments = json.dumps(arguments)
         last = self._calls[-1] if self._calls else None
-        call = self._known.get(index) if isinstance(index, int) else last
-        call = call and self._known.get(id or "", call)
+        call = self._latest_calls.get(index) if isinstance(index, int) else last
+        call = call and self._latest_calls.get(id or "", call)
         if call and name and (earlier_name := call["function"].get("name")):
             is_other = bool(id) and id != call["id"]
             if name != earlier_name:
@@ -109,7 +109,7 @@ class ChatStream(EventStream):
         if call is None:
             call = {"id": None, "function": {"arguments": []}}
             self._calls.append(call)
-        self._known |= {key: call for key in (index, id) if key is not None and key != ""}
+        self._latest_calls |= {key: call for key in (index, id) if key is not None and key != ""}
         function = {**function, "arguments": [arguments]}
         update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
 

@@ -104,7 +104,7 @@ class ResponsesStream(EventStream):
         self._answer: dict[str, Any] = {}
         self._done: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []  # that have begun, with their arguments so far
-        self._said = {"text": "", "refusal": ""}
+        self._texts = {"text": "", "refusal": ""}
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
@@ -123,7 +123,7 @@ class ResponsesStream(EventStream):
             call["arguments"] = so_far or event.get("arguments")
         elif kind.startswith(("output_text.", "refusal.")):
             name = "refusal" if kind.startswith("refusal.") else "text"
-            self._said[name] = self._said[name] + (event.get("delta") or "") or event.get(name) or ""
+            self._texts[name] = self._texts[name] + (event.get("delta") or "") or event.get(name) or ""
         elif isinstance(answer := event.get("response"), dict):
             self.count(answer.get("usage"))
             self._answer |= answer
@@ -134,8 +134,8 @@ class ResponsesStream(EventStream):
 
     def completion(self) -> Mapping[str, Any]:
         """The answer of the last event, with what earlier ones had of it."""
-        message = {"type": "message", "content": [self._said]}
-        begun = [*self._calls, message] if any(self._said.values()) else self._calls
+        message = {"type": "message", "content": [self._texts]}
+        begun = [*self._calls, message] if any(self._texts.values()) else self._calls
         items: list[Any] = []
         for kind in ("reasoning", "message", "function_call"):
             sources: list[list[Any]] = [
