@@ -400,7 +400,7 @@ def test_an_address_without_v1_is_tried_with_it_and_kept(
     options = replace(options, version_path=VersionPath(options.address, on_change=told.append))
     books = Books()
     assert len(ask(options, [question(n) for n in range(20)], books=books, workers=4)) == 20
-    assert told == ["/v1"] and options.place == f"{base}/v1/chat/completions"
+    assert told == ["/v1"] and options.shown_url == f"{base}/v1/chat/completions"
     lost = Counter(attempt.outcome for attempt in books.attempts)["HTTP 404"]
     assert 1 <= lost <= (connections or 1)
 

@@ -502,7 +502,7 @@ def test_arguments_that_were_cut_off_stay_as_they_are() -> None:
 def test_the_api_is_that_of_the_address(base: str, given: Api | None, api: Api, shown: str) -> None:
     options = ModelOptions(api_base=base, api=given)
     assert (options.dialect, options.endpoint) == (api, shown)
-    assert options.place == f"{shown}{PATHS[api]}"
+    assert options.shown_url == f"{shown}{PATHS[api]}"
 
 
 def test_each_provider_gets_its_own_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,10 @@ from types import FrameType
 from typing import NoReturn
 
 # Options of prctl, from <linux/prctl.h>.
-_DEATH_SIGNAL, _IS_READABLE, _READABLE, _ADOPTS = 1, 3, 4, 36
+_DEATH_SIGNAL = 1
+_IS_READABLE = 3
+_READABLE = 4
+_ADOPTS = 36
 
 
 def control_process(option: int, value: int = 0) -> int:
@@ -32,12 +35,12 @@ def hidden_process() -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    before = control_process(_IS_READABLE)
+    was_readable = control_process(_IS_READABLE)
     control_process(_READABLE, 0)
     try:
         yield
     finally:
-        control_process(_READABLE, before)
+        control_process(_READABLE, was_readable)
 
 
 def _become(most: int, command: list[str]) -> NoReturn:
@@ -54,11 +57,11 @@ def _end_descendants(*_: int | FrameType | None) -> None:
     is_left = True
     while is_left:
         is_left = False
-        for place in Path("/proc").glob("[0-9]*/stat"):
+        for stat_file in Path("/proc").glob("[0-9]*/stat"):
             with suppress(OSError):  # it has ended, or is of another user
-                parent = int(place.read_text().rpartition(")")[2].split()[1])
+                parent = int(stat_file.read_text().rpartition(")")[2].split()[1])
                 if parent == os.getpid():
-                    os.kill(int(place.parent.name), signal.SIGKILL)
+                    os.kill(int(stat_file.parent.name), signal.SIGKILL)
                     is_left = True
         with suppress(ChildProcessError):
             if is_left:
@@ -89,7 +92,8 @@ def main(parent: int, most: int, command: list[str]) -> int:
     if not child:
         control_process(_DEATH_SIGNAL, signal.SIGKILL)
         _become(most, command)
-    status, ended = 0, 0
+    status = 0
+    ended = 0
     while ended != child:
         try:
             ended, status = os.waitpid(-1, 0)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 _MOST_CALLS = 200  # for one request
+# Open connections, so that an agent cannot use up the run's file descriptors.
 _MOST_CONNECTIONS = 1024
 _MOST_BYTES = 2**26  # of a request
 
@@ -40,7 +41,7 @@ class SessionEntry(ItemEntry):
 
     Attributes:
         plan: The plan of its calls.
-        answer: What it said at the end.
+        answer: Its final text.
         calls: Number of calls.
         refused_calls: Number of calls that had an error.
         made: The calls, as JSON of `ExecutedCall`.
@@ -86,10 +87,13 @@ class ToolSession:
     """
 
     def __init__(self, library: ToolLibrary, executor: OpenExecutor, ask: Ask, *, may_write: bool) -> None:
-        self.library, self._executor, self._ask, self._may_write = library, executor, ask, may_write
+        self.library = library
+        self._executor = executor
+        self._ask = ask
+        self._may_write = may_write
         self.calls: list[ExecutedCall] = []
         self.failure: ModelError | None = None
-        self._place = CallPlace(executor, ask)
+        self._call_place = CallPlace(executor, ask)
         self._turn = asyncio.Lock()
         self._waiting = set[asyncio.Task[ExecutedCall]]()
         self._has_ended = False
@@ -119,7 +123,7 @@ class ToolSession:
                 raise Refusal(f"a request may have {_MOST_CALLS} calls: give the answer")
             call = ExecutedCall(len(self.calls), name, dict(arguments))
             try:
-                call = replace(await self._made(call), node=call.node)
+                call = replace(await self._executed(call), node=call.node)
             except InDoubt:
                 self.failure = _in_doubt()
                 raise Refusal(str(self.failure)) from None
@@ -129,15 +133,15 @@ class ToolSession:
             self.calls.append(call)
             return call
 
-    async def _made(self, call: ExecutedCall) -> ExecutedCall:
+    async def _executed(self, call: ExecutedCall) -> ExecutedCall:
         if call.tool not in self.library:
             refused = replace(call, arguments={}, error=f"there is no tool '{call.tool[:100]}'")
         elif not (self._may_write or self._executor.is_read_only(self.library[call.tool])):
             refused = replace(call, error=f"'{call.tool}' is not marked read-only: --allow_writes permits it")
         else:
-            return await self._place.call(self.library[call.tool], call)
+            return await self._call_place.call(self.library[call.tool], call)
 
-        async def made() -> Any:
+        async def record_refusal() -> Any:
             return msgspec.to_builtins(refused)
 
         async def ready() -> None: ...
@@ -145,8 +149,8 @@ class ToolSession:
         def is_of(content: Any) -> bool:
             return (content["tool"], content["arguments"]) == (refused.tool, refused.arguments)
 
-        given = msgspec.to_builtins(refused)
-        await self._ask.perform(given, made, ready, repeatable=True, is_of=is_of)
+        refused_call = msgspec.to_builtins(refused)
+        await self._ask.perform(refused_call, record_refusal, ready, repeatable=True, is_of=is_of)
         return refused
 
     def _lasts(self, line: CallLine) -> bool:
@@ -160,15 +164,16 @@ class ToolSession:
         """Go on after the recorded calls of an agent that still works on the request."""
         for line in () if self.failure else recorded:
             # A call without a result has no effect on a fresh copy of the environment.
-            if found := line.result or (None if self._executor.is_isolated else line.call):
-                await self.call(found["tool"], found["arguments"])
+            if recorded_call := line.result or (None if self._executor.is_isolated else line.call):
+                await self.call(recorded_call["tool"], recorded_call["arguments"])
 
     async def entry(self, request: str, answer: str) -> SessionEntry:
         """The entry of an answered request: its calls are its plan. No call is made any more."""
-        states, self._has_ended = None, True
+        states = None
+        self._has_ended = True
         async with self._turn:  # a call that has begun belongs to the request
             try:
-                states = None if self.failure else await self._place.recorded_states()
+                states = None if self.failure else await self._call_place.recorded_states()
             except EnvironmentFailure as error:
                 self.failure = ModelError(f"what the calls changed cannot be read: {error}")
             if self.failure is None and any(map(self._lasts, self._ask.unclaimed.values())):
@@ -189,7 +194,7 @@ class ToolSession:
         for task in self._waiting:
             task.cancel()
         await asyncio.gather(*self._waiting, return_exceptions=True)
-        await self._place.aclose()
+        await self._call_place.aclose()
 
 
 def _in_doubt() -> ModelError:
@@ -229,7 +234,7 @@ def mcp_server(
             }
             yield mcp_types.Tool.model_validate(entry)
 
-    listed = [*further, *entries(library)]
+    tools = [*further, *entries(library)]
     one_at_a_time = anyio.Lock()
 
     async def call_tool(_: Any, params: mcp_types.CallToolRequestParams) -> mcp_types.CallToolResult:
@@ -239,15 +244,15 @@ def mcp_server(
                 try:
                     value, text = await call(params.name, params.arguments or {})
                 except Refusal as error:
-                    said = mcp_types.TextContent(text=str(error))
-                    return mcp_types.CallToolResult(content=[said], is_error=True)
+                    error_content = mcp_types.TextContent(text=str(error))
+                    return mcp_types.CallToolResult(content=[error_content], is_error=True)
         content = mcp_types.TextContent(text=text)
         structured = value if isinstance(value, dict) else None
         return mcp_types.CallToolResult(content=[content], structured_content=structured)
 
     async def list_tools(_: Any, params: Any) -> mcp_types.ListToolsResult:
         changed = None if later is None else later()
-        return mcp_types.ListToolsResult(tools=listed if changed is None else [*further, *entries(changed)])
+        return mcp_types.ListToolsResult(tools=tools if changed is None else [*further, *entries(changed)])
 
     return Server("toolassay", on_list_tools=list_tools, on_call_tool=call_tool)
 
@@ -307,7 +312,8 @@ class AgentServer:
         """Offer an MCP server and further routes with the token while the block runs; yields its address."""
         from starlette.applications import Starlette
 
-        path, failure = f"/mcp/{token}", None
+        path = f"/mcp/{token}"
+        failure = None
         # Without sessions, so that agents go on after a restart.
         application = server.streamable_http_app(
             streamable_http_path=path, json_response=True, stateless_http=True
@@ -327,21 +333,24 @@ class AgentServer:
         from starlette.exceptions import HTTPException
         from starlette.responses import Response
 
-        tokens, read = scope["path"].split("/"), 0
-        found = next((self._applications[one] for one in tokens if one in self._applications), None)
+        tokens = scope["path"].split("/")
+        bytes_read = 0
+        application = next(
+            (self._applications[token] for token in tokens if token in self._applications), None
+        )
 
         async def bounded() -> Any:
-            nonlocal read
+            nonlocal bytes_read
             message = await receive()
-            read += len(message.get("body", b""))
-            if read > _MOST_BYTES:  # whatever its headers say
+            bytes_read += len(message.get("body", b""))
+            if bytes_read > _MOST_BYTES:  # whatever its headers say
                 raise HTTPException(413, f"send at most {_MOST_BYTES:,} bytes", {"Connection": "close"})
             return message
 
         lengths = {name for name, _ in scope["headers"]} & {b"content-length", b"transfer-encoding"}
         if len(lengths) > 1:  # which of the two counts is not agreed upon
-            found = Response("send either a length or chunks", 400, {"Connection": "close"})
-        await (found or Response(status_code=404))(scope, bounded, send)
+            application = Response("send either a length or chunks", 400, {"Connection": "close"})
+        await (application or Response(status_code=404))(scope, bounded, send)
 
 
 TOKEN = "[A-Za-z0-9_-]{32}"
@@ -359,12 +368,12 @@ def bound(port: int) -> socket.socket:
     Raises:
         UsageError: The port is in use.
     """
-    made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((HOST, port))
+        listener.bind((HOST, port))
     except OSError as error:
-        made.close()
+        listener.close()
         wrong = f"cannot listen on port {port}: {error.strerror}"
         raise UsageError(wrong, fix="use another --port, or 0 for a free one") from error
-    return made
+    return listener

@@ -28,6 +28,7 @@ _PROMPT_EXAMPLES = (
 )
 # Matches "```json\n{…}```"; not "```python\n{…}```" or "```{…}```" without a line break.
 _PUBLISHED_BLOCK = re.compile(r"```(?:json)?[ \t]*\n(.*?)```", re.DOTALL)
+# As the published pattern, but also "```JSON\n{…}```".
 _BLOCK = re.compile(_PUBLISHED_BLOCK.pattern, re.DOTALL | re.IGNORECASE)
 # An observation that the model invents, on its own line or right after an action. Matches
 # "\n  OBSERVATION: …", "``` Observation (expected)" and "\nObservation\n"; not "my observation: …" or
@@ -36,6 +37,7 @@ _INVENTED_OBSERVATION = re.compile(
     r"(?:\n|(?<=[`}]))[ \t]{0,80}[*_#>]{0,4}[ \t]{0,4}observation[ \t*_]{0,4}(?:[:(\r\n]|\Z)",
     re.IGNORECASE,
 )
+# The action with which an agent of ReAct answers.
 _FINAL = "Final Answer"
 # OpenAI's API rejects other characters in function names, and names over 64. Matches the "." in "a.b".
 _NO_NAME = re.compile(r"[^a-zA-Z0-9_-]")
@@ -128,8 +130,8 @@ class Native:
         ids = [call.id for call in response.tool_calls]
         fine = all(ids) and len(set(ids)) == len(ids)
         asked = [
-            call if fine else replace(call, id=f"call{step:03}{place:02}")
-            for place, call in enumerate(response.tool_calls)
+            call if fine else replace(call, id=f"call{step:03}{position:02}")
+            for position, call in enumerate(response.tool_calls)
         ]
         calls = [
             {
@@ -164,12 +166,12 @@ class Native:
         return {**sent_back(message), "tool_calls": calls}
 
     def _presentable_call(self, name: str, arguments: str) -> dict[str, str]:
-        shown = self._function_name(name) or _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
+        shown_name = self._function_name(name) or _NO_NAME.sub("_", name[:_LONGEST_NAME]) or "unknown"
         try:
             is_object = len(arguments) <= LONGEST_ARGUMENTS and isinstance(json.loads(arguments), dict)
         except (ValueError, RecursionError):
             is_object = False
-        return {"name": shown, "arguments": arguments if is_object else "{}"}
+        return {"name": shown_name, "arguments": arguments if is_object else "{}"}
 
 
 class React:
@@ -242,16 +244,16 @@ class PublishedReact(React):
         """
         text = response.text.partition("\nObservation:")[0]
         message = _message(response, text)
-        found = _PUBLISHED_BLOCK.search(text)
-        if found is None:
+        block = _PUBLISHED_BLOCK.search(text)
+        if block is None:
             return AgentTurn(message, final=text.strip() or None, is_prose=True)
         try:
-            action = json.loads(found[1], strict=False)
+            action = json.loads(block[1], strict=False)
         except (ValueError, RecursionError):
             action = None
         if isinstance(action, list) and action:
             action = action[0]
-        return _action_turn(message, action, step, otherwise=found[1])
+        return _action_turn(message, action, step, otherwise=block[1])
 
 
 def _message(response: ChatResponse, content: str | None) -> Message:
@@ -272,8 +274,8 @@ def _action_schema(tools: Iterable[AgentTool]) -> dict[str, Any]:
     The input is either any object, because arguments may be omitted, or the text of the final answer.
     """
     name = {"type": "string", "enum": [*(tool.name for tool in tools), _FINAL]}
-    given = {"anyOf": [{"type": "object"}, {"type": "string"}]}
-    properties = {"thought": {"type": "string"}, "action": name, "action_input": given}
+    action_input = {"anyOf": [{"type": "object"}, {"type": "string"}]}
+    properties = {"thought": {"type": "string"}, "action": name, "action_input": action_input}
     return {
         "type": "object",
         "properties": properties,
@@ -287,9 +289,9 @@ def _action_turn(message: Message, action: Any, step: int, *, otherwise: str) ->
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return AgentTurn(message, [ToolCall(str(step), "", otherwise)])
-    given = action.get("action_input", {})
+    action_input = action.get("action_input", {})
     try:
-        text = given if isinstance(given, str) else json.dumps(given)
+        text = action_input if isinstance(action_input, str) else json.dumps(action_input)
     except RecursionError:
         return AgentTurn(message, [ToolCall(str(step), name, otherwise)])
     return (
@@ -302,9 +304,9 @@ def _action_turn(message: Message, action: Any, step: int, *, otherwise: str) ->
 def _before_observation(text: str) -> str:
     """The text before the first invented observation. One in reasoning, or at the very start, is ignored."""
     for start, end in visible_parts(text)[0]:
-        for found in _INVENTED_OBSERVATION.finditer(text, start, end):
-            if not text[start : found.start()].isspace() and found.start() > start:
-                return text[: found.start()]
+        for match in _INVENTED_OBSERVATION.finditer(text, start, end):
+            if not text[start : match.start()].isspace() and match.start() > start:
+                return text[: match.start()]
     return text
 
 

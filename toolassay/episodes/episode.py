@@ -64,7 +64,7 @@ class Trajectory(msgspec.Struct):
         outcome: answered, malformed, refused or "context overflow".
         answer: the final answer; the last one if it is no final answer.
         limit: the limit that ended it, if one did.
-        problem: what the server said of a context overflow.
+        problem: the message of the server about a context overflow.
         steps: number of answers.
         seconds: sum of their times.
         prompt_tokens: sum over the answers for which the server reported them.
@@ -86,7 +86,8 @@ class Trajectory(msgspec.Struct):
 
     def ended(self, outcome: str, answer: str = "") -> Trajectory:
         """The same trajectory, with how it ended."""
-        self.outcome, self.answer = outcome, answer
+        self.outcome = outcome
+        self.answer = answer
         return self
 
     def count(self, response: ChatResponse) -> None:
@@ -126,46 +127,54 @@ async def episode(
     Raises:
         ModelError: a request got no answer. A context overflow ends the episode with the calls made so far.
     """
-    made, restarts = Trajectory(list(messages)), 0
-    while made.steps < limits.steps and made.seconds < limits.seconds:
-        sent = [form.sent(message) for message in made.messages]
-        given = {**parameters, **form.parameters(tools), **(after_restart or {} if restarts else {})}
-        work = task([call.result for call in made.calls])
-        request = ChatRequest(sent, given, limits.seconds - made.seconds, work, role="agent")
+    trajectory = Trajectory(list(messages))
+    restarts = 0
+    while trajectory.steps < limits.steps and trajectory.seconds < limits.seconds:
+        sent = [form.sent(message) for message in trajectory.messages]
+        request_parameters = {
+            **parameters,
+            **form.parameters(tools),
+            **(after_restart or {} if restarts else {}),
+        }
+        work = task([call.result for call in trajectory.calls])
+        request = ChatRequest(
+            sent, request_parameters, limits.seconds - trajectory.seconds, work, role="agent"
+        )
         try:
             # Neither files nor servers accept half of a surrogate pair.
             response = change_texts(await ask(request), readable)
         except ModelError as error:
             if error.outcome == OVERFLOW:
-                made.problem = str(error)
-                return made.ended(OVERFLOW)
+                trajectory.problem = str(error)
+                return trajectory.ended(OVERFLOW)
             if error.kind != TIME_LIMIT:
                 raise
-            made.seconds = limits.seconds  # the attempt used up the remaining time
+            trajectory.seconds = limits.seconds  # the attempt used up the remaining time
             break
-        made.count(response)
-        turn = form.read(response, made.steps)
-        made.messages.append(turn.message)
+        trajectory.count(response)
+        turn = form.read(response, trajectory.steps)
+        trajectory.messages.append(turn.message)
         if response.refused:
-            return made.ended("refused", response.text)
+            return trajectory.ended("refused", response.text)
         if turn.asked:
             results = [] if carry is None else list(await carry(turn.asked[:MOST_CALLS]))
             results += [_TOO_MANY if carry else ""] * (len(turn.asked) - len(results))
-            made.calls += [
-                MadeCall(call.name, call.arguments, result, made.steps)
+            trajectory.calls += [
+                MadeCall(call.name, call.arguments, result, trajectory.steps)
                 for call, result in zip(turn.asked, results, strict=True)
             ]
             if carry is None:
-                return made.ended("answered", response.text)
-            made.messages += form.observations(turn.asked, results)
-        elif not made.calls and restarts < limits.restarts:  # so no effect of a call has to be undone
-            made, restarts = Trajectory(list(messages)), restarts + 1
+                return trajectory.ended("answered", response.text)
+            trajectory.messages += form.observations(turn.asked, results)
+        elif not trajectory.calls and restarts < limits.restarts:  # so no effect of a call has to be undone
+            trajectory = Trajectory(list(messages))
+            restarts = restarts + 1
         elif turn.final is None:
-            return made.ended("malformed", response.text)
+            return trajectory.ended("malformed", response.text)
         else:
-            return made.ended("answered", turn.final)
-    made.limit = "time" if made.seconds >= limits.seconds else "steps"
-    return made.ended("answered")
+            return trajectory.ended("answered", turn.final)
+    trajectory.limit = "time" if trajectory.seconds >= limits.seconds else "steps"
+    return trajectory.ended("answered")
 
 
 def trajectory_of(messages: Sequence[Message], form: CallFormat) -> Trajectory:
@@ -175,22 +184,26 @@ def trajectory_of(messages: Sequence[Message], form: CallFormat) -> Trajectory:
         messages: as recorded, answers of the model included.
         form: how calls are written.
     """
-    made = Trajectory(list(messages))
-    for place, message in enumerate(messages):
+    trajectory = Trajectory(list(messages))
+    for position, message in enumerate(messages):
         if message["role"] != "assistant":
             continue
-        made.steps += 1
-        made.answer = message["content"] or ""
-        calls = tuple(ToolCall(one["id"], **one["function"]) for one in message.get("tool_calls", ()))
-        turn = form.read(ChatResponse(made.answer, tool_calls=calls), made.steps)
-        after = takewhile(lambda one: one["role"] != "assistant", messages[place + 1 :])
-        results = [str(one["content"]).removeprefix("Observation: ") for one in after]
+        trajectory.steps += 1
+        trajectory.answer = message["content"] or ""
+        calls = tuple(ToolCall(call["id"], **call["function"]) for call in message.get("tool_calls", ()))
+        turn = form.read(ChatResponse(trajectory.answer, tool_calls=calls), trajectory.steps)
+        following_messages = takewhile(
+            lambda following: following["role"] != "assistant", messages[position + 1 :]
+        )
+        results = [
+            str(following["content"]).removeprefix("Observation: ") for following in following_messages
+        ]
         results += [""] * (len(turn.asked) - len(results))  # of calls that a limit ended
-        made.calls += [
-            MadeCall(call.name, call.arguments, result, made.steps)
+        trajectory.calls += [
+            MadeCall(call.name, call.arguments, result, trajectory.steps)
             for call, result in zip(turn.asked, results, strict=False)
         ]
-    return made
+    return trajectory
 
 
 def training_messages(messages: Sequence[Message], form: CallFormat) -> list[Message]:
@@ -198,16 +211,16 @@ def training_messages(messages: Sequence[Message], form: CallFormat) -> list[Mes
 
     `content` of a message with calls is an empty text, because templates render null as "None".
     """
-    found = []
+    training = []
     for message in map(form.sent, messages):
-        kept: Message = {"role": message["role"], "content": message.get("content") or ""}
+        kept_message: Message = {"role": message["role"], "content": message.get("content") or ""}
         if "tool_call_id" in message:
-            kept["tool_call_id"] = message["tool_call_id"]
+            kept_message["tool_call_id"] = message["tool_call_id"]
         if calls := message.get("tool_calls"):
-            functions = ({name: one["function"][name] for name in ("name", "arguments")} for one in calls)
-            kept["tool_calls"] = [
-                {"id": one["id"], "type": "function", "function": function}
-                for one, function in zip(calls, functions, strict=True)
+            functions = ({name: call["function"][name] for name in ("name", "arguments")} for call in calls)
+            kept_message["tool_calls"] = [
+                {"id": call["id"], "type": "function", "function": function}
+                for call, function in zip(calls, functions, strict=True)
             ]
-        found.append(kept)
-    return found
+        training.append(kept_message)
+    return training

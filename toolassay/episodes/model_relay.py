@@ -41,7 +41,7 @@ _LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
 # Headers of an agent that go on to the model; not its token, which stands for the key.
 _PASSED = ("accept", "content-type", "anthropic-version", "anthropic-beta", "openai-beta")
 _AGENTS_OWN = (400, 404, 405, 409, 413, 422)
-"""Statuses that are an answer to what the agent sent; every other failure is none of its doing."""
+"""Statuses that are an answer to what the agent sent; every other failure has another cause."""
 
 
 class WireRequest(msgspec.Struct, frozen=True):
@@ -79,7 +79,8 @@ def relayed_conversation(
         answers: The recorded answers.
         form: How calls are written.
     """
-    longest, offered = list[Message](), list[Any]()
+    longest = list[Message]()
+    offered = list[Any]()
     for answer in answers:
         with suppress(LookupError, TypeError, ValueError, AttributeError):  # a body may be anything
             wire = msgspec.convert(answer.extra[WIRE], WireExchange)
@@ -94,7 +95,7 @@ def relayed_conversation(
 class _Unchanged(Refusals):
     """What a server refuses of an agent's request, which is not sent again in another form."""
 
-    def search(self, *given: Any, **more: Any) -> Any:
+    def search(self, *arguments: Any, **more: Any) -> Any:
         return ()
 
 
@@ -114,8 +115,8 @@ class _WireTransport:
         return await self._apis[request.task.api].send(request)
 
     async def close(self) -> None:
-        for one in self._apis.values():
-            await one.close()
+        for api in self._apis.values():
+            await api.close()
 
 
 class _OneApi(AiohttpTransport):
@@ -130,11 +131,13 @@ class _OneApi(AiohttpTransport):
         return msgspec.structs.replace(answer, extra={WIRE: msgspec.to_builtins(wire)})
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
-        chunks, charset = response.content.iter_any(), response.charset
+        chunks = response.content.iter_any()
+        charset = response.charset
         if response.status >= 400:
             text = await read_error(chunks, charset)
-            wait, place = response.headers.get("Retry-After"), self._options.place
-            error = failed_answer(response.status, text, wait, place)
+            wait = response.headers.get("Retry-After")
+            endpoint = self._options.shown_url
+            error = failed_answer(response.status, text, wait, endpoint)
             error.body = text
             if error.outcome == "refused":  # the agent has to see what a content filter says
                 error.outcome = "provider error"
@@ -144,13 +147,13 @@ class _OneApi(AiohttpTransport):
             return await super()._read(response, started)
         raw = bytearray()
 
-        async def kept() -> AsyncIterator[bytes]:
+        async def recorded_chunks() -> AsyncIterator[bytes]:
             async for chunk in chunks:
                 raw.extend(chunk)
                 yield chunk
 
         dialect = DIALECTS[self._options.dialect]
-        answer = await read_response(kept(), started, response.content_type, charset, dialect)
+        answer = await read_response(recorded_chunks(), started, response.content_type, charset, dialect)
         wire = {"type": response.headers.get("Content-Type", ""), "answer": raw.decode(errors="replace")}
         return msgspec.structs.replace(answer, extra={WIRE: wire})
 
@@ -171,11 +174,14 @@ class ModelRelay:
     """
 
     def __init__(self, ask: Ask, seconds: float, named: Callable[[str], None]) -> None:
-        self._ask, self._seconds, self._named = ask, seconds, named
+        self._ask = ask
+        self._seconds = seconds
+        self._named = named
         # Requests arrive in tasks of the server, and belong to the item whose task this is.
         self._context = copy_context()
         self._tasks = dict[asyncio.Task[ChatResponse], float]()
-        self._waited, self._began = 0.0, time.monotonic()
+        self._waited = 0.0
+        self._began = time.monotonic()
         self.answers = 0
         self.failure: Exception | None = None
         self.over = asyncio.Event()
@@ -199,11 +205,11 @@ class ModelRelay:
         headers = {name: request.headers[name] for name in _PASSED if name in request.headers}
         try:
             wire = WireRequest(api, (await request.body()).decode(), headers)
-            asked = json.loads(wire.body)
-            model = str(asked["model"])
+            body = json.loads(wire.body)
+            model = str(body["model"])
         except (ValueError, KeyError, TypeError, RecursionError):
             return _refused(400, "the body is not a JSON object with a model")
-        limit = next((asked[name] for name in _LIMITS if isinstance(asked.get(name), int)), None)
+        limit = next((body[name] for name in _LIMITS if isinstance(body.get(name), int)), None)
         try:
             sent = await self.send(wire, model, limit)
         except ModelError as error:
@@ -226,8 +232,9 @@ class ModelRelay:
             raise ModelError("the request has ended", outcome="not run")
         parameters = {} if limit is None else {"max_tokens": limit}
         message = {"role": "user", "content": wire.body}
-        left, failure = max(0.1, self.seconds_left), self.failure
-        request = ChatRequest([message], parameters, left, task=wire, role="agent")
+        seconds_left = max(0.1, self.seconds_left)
+        failure = self.failure
+        request = ChatRequest([message], parameters, seconds_left, task=wire, role="agent")
 
         async def asked() -> ChatResponse:
             self._named(model)
@@ -240,7 +247,7 @@ class ModelRelay:
         except Exception as error:
             is_own = isinstance(error, ModelError) and error.status in _AGENTS_OWN and not error.transient
             is_late = isinstance(error, ModelError) and error.kind == TIME_LIMIT
-            self._seconds -= left if is_late else 0
+            self._seconds -= seconds_left if is_late else 0
             self._has_failed(None if is_own or is_late else error, failure)
             if is_late or not isinstance(error, ModelError) or error.stops_run or not error.settles:
                 self.over.set()
@@ -253,12 +260,12 @@ class ModelRelay:
         self._waited -= min(response.seconds or 0.0, time.monotonic() - began)
         return msgspec.convert(response.extra[WIRE], WireExchange)
 
-    def _has_failed(self, error: Exception | None, known: Exception | None) -> None:
-        """Note how a request ended that was sent when a failure was `known`.
+    def _has_failed(self, error: Exception | None, failure_before: Exception | None) -> None:
+        """Note how a request ended that was sent when a failure was `failure_before`.
 
         An answer makes up for that failure only, not for one of a request that was sent at the same time.
         """
-        if not self.over.is_set() and (error is not None or self.failure is known):
+        if not self.over.is_set() and (error is not None or self.failure is failure_before):
             self.failure = error
 
     async def close(self) -> None:

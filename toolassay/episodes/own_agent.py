@@ -62,6 +62,7 @@ _SHORTEST_KEY = 8  # characters of a key that no other variable has by chance
 _LONGEST_VARIABLE = 100_000  # bytes; the system refuses a longer one
 _TEMPORARY = 75  # EX_TEMPFAIL: the agent asks to be run again
 _SIGNALLED = range(129, 160)  # how shells report a child that a signal ended
+# Seconds between two looks at whether the agent has ended or is over a limit.
 _POLL = 0.05
 
 
@@ -145,13 +146,15 @@ class OwnAgent:
         UsageError: The command is not found, or an option is given that does not concern an agent.
     """
 
-    def __init__(self, run: RunSettings, own: Any, data: Path, *unfit: str) -> None:
+    def __init__(self, run: RunSettings, own_options: Any, data: Path, *unfit: str) -> None:
         needed("mcp", "an agent of your own", "mcp")
-        self.agent: str | AgentFunction = own.agent_command
-        self.run, self.seconds = run, own.max_seconds
+        self.agent: str | AgentFunction = own_options.agent_command
+        self.run = run
+        self.seconds = own_options.max_seconds
         self.opened: OpenRun | None = None
         self.models: dict[str, Any] = {}
-        model, options = run.model, run.endpoint
+        model = run.model
+        options = run.endpoint
         refused = {
             "temperature": type(model.temperature) is not Default,
             "top_p": type(model.top_p) is not Default,
@@ -162,15 +165,15 @@ class OwnAgent:
             "batch": options.batch is not None,
             "dry_run": run.choices.dry_run,
             "engine": run.choices.engine is not None,
-            **{name: getattr(own, name) != getattr(type(own), name) for name in unfit},
+            **{name: getattr(own_options, name) != getattr(type(own_options), name) for name in unfit},
         }
         for name in (name for name, is_given in refused.items() if is_given):
             raise UsageError(f"--{name}: what an agent sends is its own", fix="omit it")
         if isinstance(self.agent, str) and not shutil.which((shlex.split(self.agent) or [""])[0]):
             raise UsageError(f"--agent_command: '{self.agent}' is not found", fix="write a program's path")
-        if own.agent_version is not None:
+        if own_options.agent_version is not None:
             self.program = ProgramFiles([], data)
-            self.program.settings[VERSION] = own.agent_version
+            self.program.settings[VERSION] = own_options.agent_version
         elif isinstance(self.agent, str):
             self.program = ProgramFiles.of_command(shlex.split(self.agent), data)
         else:
@@ -221,7 +224,9 @@ class OwnAgent:
         """Make the model of a name, with its price."""
         if name not in self.models:
             assert self.opened is not None
-            limits, ledger, options = self.run.limits, self.opened.ledger, self.run.endpoint
+            limits = self.run.limits
+            ledger = self.opened.ledger
+            options = self.run.endpoint
             prices = prices_within([name], limits.budget, limits.prices, options)
             cast(dict[str, Any], ledger.prices).update(prices)
             self.models[name] = Client(name, relay_options(options), ledger)
@@ -256,7 +261,7 @@ class OwnAgent:
             session = await self._offered(request, calls, relay, stack, later)
             run = self._command if isinstance(self.agent, str) else self._function
             end = await run(session, relay, calls)
-            made = await calls.entry(request.text, end.answer)
+            entry = await calls.entry(request.text, end.answer)
         if isinstance(self.agent, str) and (edited := self.program.changed(scripts=True)):
             error = ModelError(f"{file_of(edited[0])} was edited during the run", stops_run=True)
             error.fix = "undo that and start again, or start a new run with --force true"
@@ -265,8 +270,10 @@ class OwnAgent:
             raise relay.failure
         if calls.failure is not None:
             raise calls.failure
-        made.steps, made.limit, made.problem = relay.answers, end.limit or "", end.problem or None
-        return made
+        entry.steps = relay.answers
+        entry.limit = end.limit or ""
+        entry.problem = end.problem or None
+        return entry
 
     async def _offered(
         self,
@@ -280,9 +287,10 @@ class OwnAgent:
         from starlette.routing import Route
 
         token = new_token()
-        names = {one.name: tool for tool, one in functions_of(calls.library)}
+        names = {function.name: tool for tool, function in functions_of(calls.library)}
         base = f"{self._server.base}/model/{token}/v1"
-        offered, after = _entries(calls.library), None if later is None else _entries(later)
+        offered = _entries(calls.library)
+        after = None if later is None else _entries(later)
         session = AgentSession(item, offered, "", base, token, names, calls, relay, after)
         server = mcp_server(calls.library, session._called, later=lambda: later if calls.calls else None)
         route = Route(f"/model/{token}/v1/{{path:path}}", relay.answer, methods=["POST"])
@@ -327,7 +335,8 @@ class OwnAgent:
         )
         streams = process.process
         assert streams.stdin and streams.stdout and streams.stderr
-        output, errors = bytearray(), bytearray()
+        output = bytearray()
+        errors = bytearray()
         readers = [
             asyncio.create_task(_kept(streams.stdout, output)),
             asyncio.create_task(_kept(streams.stderr, errors, _KEPT_ERRORS)),
@@ -349,8 +358,8 @@ class OwnAgent:
             return AgentEnd(limit="output")
         if code is None:
             return AgentEnd(limit=limit)
-        said = one_line(errors.decode(errors="replace").strip().rpartition("\n")[2])
-        how = f"the agent {process.status}{f': {said}' if said else ''}"
+        last_line = one_line(errors.decode(errors="replace").strip().rpartition("\n")[2])
+        how = f"the agent {process.status}{f': {last_line}' if last_line else ''}"
         if code == _TEMPORARY or code < 0 or code in _SIGNALLED:
             raise ModelError(how)
         return AgentEnd(problem=how) if code else AgentEnd(output.decode(errors="replace").strip())
@@ -362,14 +371,14 @@ class OwnAgent:
         # Others have such a key too, but also the word "test".
         copied = {text for text in keys.values() if len(text) >= _SHORTEST_KEY}
         copied |= {*self.run.endpoint.credentials}
-        own = {
+        agent_variables = {
             name: text
             for name, text in os.environ.items()
             if not (name.startswith(replaced) or name in keys or text in copied)
         }
         text = session.request.text.replace("\0", "")
         return {
-            **own,
+            **agent_variables,
             **({"TOOLASSAY_REQUEST": text} if len(text.encode()) < _LONGEST_VARIABLE else {}),
             "TOOLASSAY_MCP_URL": session.mcp_url,
             "TOOLASSAY_MODEL": self.run.model.llm,
@@ -395,7 +404,10 @@ class OwnAgent:
 
 def _entries(library: ToolLibrary) -> list[dict[str, Any]]:
     """The tools as entries of `tools` in a chat request."""
-    return [{"type": "function", "function": msgspec.to_builtins(one)} for _, one in functions_of(library)]
+    return [
+        {"type": "function", "function": msgspec.to_builtins(function)}
+        for _, function in functions_of(library)
+    ]
 
 
 async def _limit(ended: Callable[[], bool], relay: ModelRelay, calls: ToolSession) -> str | None:

@@ -20,11 +20,11 @@ _MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 def places_of(names: list[str], *, among: Collection[str] | None = None) -> dict[str, list[int]]:
     """The positions at which each tool is called; `among` restricts the tools."""
     places: dict[str, list[int]] = {}
-    for place, name in enumerate(names):
+    for position, name in enumerate(names):
         if name in places:
-            places[name].append(place)
+            places[name].append(position)
         elif among is None or name in among:
-            places[name] = [place]
+            places[name] = [position]
     return places
 
 
@@ -36,11 +36,13 @@ def selections(gold_places: Mapping[str, list[int]], calls: Mapping[str, list[in
     """
     if all(len(places) <= len(gold_places[name]) for name, places in calls.items()):
         return [tuple(sorted(chain.from_iterable(calls.values())))]
-    needed = {name: min(len(places), len(gold_places[name])) for name, places in calls.items()}
-    count = prod(comb(len(places), needed[name]) for name, places in calls.items())
+    needed_counts = {name: min(len(places), len(gold_places[name])) for name, places in calls.items()}
+    count = prod(comb(len(places), needed_counts[name]) for name, places in calls.items())
     if count > _MOST_SELECTIONS:
-        needed = {name: 0 if len(calls[name]) > number else number for name, number in needed.items()}
-    choices = (combinations(places, needed[name]) for name, places in calls.items())
+        needed_counts = {
+            name: 0 if len(calls[name]) > number else number for name, number in needed_counts.items()
+        }
+    choices = (combinations(places, needed_counts[name]) for name, places in calls.items())
     return [tuple(sorted(chain.from_iterable(choice))) for choice in product(*choices)]
 
 
@@ -50,34 +52,37 @@ def matched_calls(
     """The gold node of each predicted node, or UNMATCHED."""
     matched = [UNMATCHED] * len(predicted.names)
     repeated: dict[str, list[int]] = {}
-    for place in sorted(usable):
-        name = predicted.names[place]
-        own = gold_places[name]
-        if len(own) == 1:
-            matched[place] = own[0]
+    for position in sorted(usable):
+        name = predicted.names[position]
+        gold_positions = gold_places[name]
+        if len(gold_positions) == 1:
+            matched[position] = gold_positions[0]
         else:
-            repeated.setdefault(name, []).append(place)
+            repeated.setdefault(name, []).append(position)
     # References are compared by the name of the node they point to. Those outside the plan never match,
     # because an additional call could move them into it.
     gold_labels = [f"({name})" for name in gold.names]
-    labels = [f"({name})" if place in usable else "extra" for place, name in enumerate(predicted.names)]
+    labels = [f"({name})" if position in usable else "extra" for position, name in enumerate(predicted.names)]
     for name, places in repeated.items():
-        own = gold_places[name]
-        gold_arguments = [resolved(gold, place, gold_labels, outside="nowhere") for place in own]
-        arguments = [resolved(predicted, place, labels, outside="extra") for place in places]
+        gold_positions = gold_places[name]
+        gold_arguments = [
+            resolved(gold, position, gold_labels, outside="nowhere") for position in gold_positions
+        ]
+        arguments = [resolved(predicted, position, labels, outside="extra") for position in places]
         # The value of matching two calls of a tool: shared values first, then shared names, then order.
-        weight, order = 1 + sum(map(len, gold_arguments)), 1 + len(own) ** 2
+        weight = 1 + sum(map(len, gold_arguments))
+        order = 1 + len(gold_positions) ** 2
         gains = [
             [
-                (shared_count(wanted, given) * weight + shared_count(names_of(wanted), names_of(given)))
+                (shared_count(expected, actual) * weight + shared_count(names_of(expected), names_of(actual)))
                 * order
                 - abs(row - column)
-                for column, given in enumerate(arguments)
+                for column, actual in enumerate(arguments)
             ]
-            for row, wanted in enumerate(gold_arguments)
+            for row, expected in enumerate(gold_arguments)
         ]
-        for place, row in zip(places, best_assignment(gains), strict=True):
-            matched[place] = gold_places[name][row]
+        for position, row in zip(places, best_assignment(gains), strict=True):
+            matched[position] = gold_places[name][row]
     return matched
 
 
@@ -85,16 +90,16 @@ def names_of(arguments: list[Argument]) -> list[object]:
     return [name for name, _ in arguments]
 
 
-def resolved(plan: Plan, place: int, labels: list[str], *, outside: str | None = None) -> list[Argument]:
+def resolved(plan: Plan, position: int, labels: list[str], *, outside: str | None = None) -> list[Argument]:
     """The arguments of a node, with references replaced by the labels of the nodes they point to.
 
     `outside` is the label of every position outside the plan; None gives each position its own.
     """
-    arguments = plan.arguments[place] if plan.arguments is not None else []
+    arguments = plan.arguments[position] if plan.arguments is not None else []
     if not plan.has_references:
         return arguments
     return [
-        (name, REFERENCE.sub(lambda found: _label(found[1], labels, outside), value))
+        (name, REFERENCE.sub(lambda reference: _label(reference[1], labels, outside), value))
         if isinstance(value, str) and "<node-" in value
         else (name, value)
         for name, value in arguments
@@ -102,5 +107,5 @@ def resolved(plan: Plan, place: int, labels: list[str], *, outside: str | None =
 
 
 def _label(digits: str, labels: list[str], outside: str | None) -> str:
-    place = int(digits)
-    return f"<{labels[place]}>" if place < len(labels) else f"<{outside or f'outside {place}'}>"
+    position = int(digits)
+    return f"<{labels[position]}>" if position < len(labels) else f"<{outside or f'outside {position}'}>"

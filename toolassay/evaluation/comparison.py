@@ -68,25 +68,27 @@ class ScoredModel:
         return mark_of(self.name, self.signature) or mark_of(self.metrics.stem, self.signature)
 
 
-def scored_models(given: Sequence[str], metrics_folder: Callable[[str], Path]) -> list[ScoredModel]:
+def scored_models(paths: Sequence[str], metrics_folder: Callable[[str], Path]) -> list[ScoredModel]:
     """The models to compare, with unique names.
 
     Args:
-        given: Each the path of a file of items, the path of a metrics file, or the name of a model.
+        paths: Each the path of a file of items, the path of a metrics file, or the name of a model.
         metrics_folder: Returns the metrics folder of a model that is given by name.
 
     Raises:
         UsageError: A model has no file of items.
     """
     files = []
-    for text in given:
+    for text in paths:
         if text.endswith(_ITEMS_ENDING):
             path = Path(text)
             name = path.name.removesuffix(_ITEMS_ENDING)
         elif text.endswith(".json"):
-            path, name = items_path(Path(text)), Path(text).stem
+            path = items_path(Path(text))
+            name = Path(text).stem
         else:
-            path, name = items_path(metrics_folder(text) / f"{safe_name(text)}.json"), text
+            path = items_path(metrics_folder(text) / f"{safe_name(text)}.json")
+            name = text
         if not path.is_file():
             fix = f"run evaluate.py --llm {name}, or check the name"
             if Path(text).is_file():  # a metrics file that was copied alone
@@ -96,7 +98,7 @@ def scored_models(given: Sequence[str], metrics_folder: Callable[[str], Path]) -
     times = Counter(file.name for file in files)
     return [
         ScoredModel(text, file.items) if times[file.name] > 1 else file
-        for text, file in zip(given, files, strict=True)
+        for text, file in zip(paths, files, strict=True)
     ]
 
 
@@ -104,8 +106,8 @@ def torn(model: ScoredModel) -> Iterator[str]:
     """A warning if the metrics were computed from other items, as after an interrupted evaluation."""
     if not model.signature:
         yield f"warning: no metrics file beside the items of {model.name} says what its scores were made with"
-    known = model.signature.get("items")
-    if known is not None and known != sha256_of(model.items)[: len(known)]:
+    signed = model.signature.get("items")
+    if signed is not None and signed != sha256_of(model.items)[: len(signed)]:
         yield (
             f"warning: the items of {model.name} are not those its metrics were made with: "
             f"run evaluate.py --llm {model.name} again"
@@ -244,12 +246,13 @@ def compare_models(
     every_trial = read_table(files[0].items, group)
     compared: list[ModelComparison] = []
     for file in files[1:]:
-        base, table = every_trial, read_table(file.items, group)
+        base = every_trial
+        table = read_table(file.items, group)
         pair = (files[0].name, file.name)
         basis = ""
         if base.is_of_first_trial != table.is_of_first_trial:
             old, current = pair if base.is_of_first_trial else pair[::-1]
-            base, table = (read_table(one.items, group, first_trial=True) for one in (files[0], file))
+            base, table = (read_table(file.items, group, first_trial=True) for file in (files[0], file))
             basis = f"{old} was scored by an earlier version, on its first trial: so is {current} here"
             notes.append(basis)
         shared = _shared_metrics(base, table, metrics, pair, notes)
@@ -259,8 +262,8 @@ def compare_models(
                 notes.append(f"{name}: outcomes are not compared: {executed.problem}")
         first, second = shared_items(base, table)
         alone = [
-            [key for key in own.rows if key not in other.rows]
-            for own, other in ((base, table), (table, base))
+            [key for key in table_here.rows if key not in other.rows]
+            for table_here, other in ((base, table), (table, base))
         ]
         for name, ids, other in zip(pair, alone, (table, base), strict=True):
             if ids:
@@ -270,7 +273,7 @@ def compare_models(
                 notes.append(
                     f"{len(ids):,} item(s) that only {name} was asked are left out{reason}: {listed}"
                 )
-        labels = {key for one in (base, table) for key in (*one.rows, *one.unscored)}
+        labels = {key for compared in (base, table) for key in (*compared.rows, *compared.unscored)}
         results = compare_pairs(
             base.columns(shared)[first],
             table.columns(shared)[second],
@@ -297,10 +300,10 @@ def _holm_corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison,
 
     Outcomes decide, so the scores beside them do not make their tests stricter.
     """
-    every = [score for model in models for score in model.scores]
+    all_scores = [score for model in models for score in model.scores]
     adjusted: dict[int, float | None] = {}
     for is_outcome in (True, False):
-        family = [score for score in every if (score.metric in OUTCOMES) == is_outcome]
+        family = [score for score in all_scores if (score.metric in OUTCOMES) == is_outcome]
         adjusted |= zip(map(id, family), holm([score.p for score in family]), strict=True)
     return tuple(
         replace(model, scores=tuple(replace(score, p_holm=adjusted[id(score)]) for score in model.scores))
@@ -309,18 +312,18 @@ def _holm_corrected(models: Sequence[ModelComparison]) -> tuple[ModelComparison,
 
 
 def _shared_metrics(
-    base: ItemTable, table: ItemTable, wanted: Sequence[str], pair: tuple[str, str], notes: list[str]
+    base: ItemTable, table: ItemTable, named: Sequence[str], pair: tuple[str, str], notes: list[str]
 ) -> list[str]:
     shared = [name for name in base.metrics if name in table.metrics]
-    for name in wanted:
+    for name in named:
         if name not in shared:
             raise UsageError(
                 f"'{name}' is no score that both {pair[0]} and {pair[1]} have",
                 file=table.path if name in base.metrics else base.path,
                 fix=f"choose --metric from {', '.join(shared)}, or run evaluate.py with it",
             )
-    if wanted:
-        return list(dict.fromkeys(wanted))
+    if named:
+        return list(dict.fromkeys(named))
     for owner, names in zip(pair, (base.metrics, table.metrics), strict=True):
         if alone := [name for name in names if name not in shared]:
             fix = "; execute both with toolassay execute --predictions" if OUTCOME in alone else ""
@@ -330,7 +333,8 @@ def _shared_metrics(
 
 def comparison_table(comparison: Comparison, models: Sequence[ModelComparison]) -> Table:
     """Some models against the baseline; with the last one of the comparison, captions say what words mean."""
-    base, (model, *others) = comparison.shown(models[0].baseline), models
+    base = comparison.shown(models[0].baseline)
+    (model, *others) = models
     title = f"each model (B) against {base} (A)"
     if not others:
         clusters = max((score.n_clusters for score in model.scores), default=0)
@@ -340,13 +344,13 @@ def comparison_table(comparison: Comparison, models: Sequence[ModelComparison]) 
         title = f"{comparison.shown(model.model)} (B) against {base} (A): {comparison.group}, "
         title += f"{items} in {count_of(clusters, 'cluster')}"
     # Where the scores do not all rest on the same items, each says on how many.
-    with_n = any(score.n != one.n_compared for one in models for score in one.scores)
+    with_n = any(score.n != model.n_compared for model in models for score in model.scores)
     headings = [*["model"] * bool(others), "score", *["n"] * with_n]
     headings += ["A", "B", "difference", "Holm p", "verdict", "MDE"]
     rows = [
-        [{"model": comparison.shown(one.model), **_cells(score)}[heading] for heading in headings]
-        for one in models
-        for score in one.scores
+        [{"model": comparison.shown(model.model), **_cells(score)}[heading] for heading in headings]
+        for model in models
+        for score in model.scores
     ]
     align = "".join({"model": "n", "score": "n", "verdict": "n"}.get(heading, "t") for heading in headings)
     captions = _captions(comparison) if models[-1] is comparison.models[-1] else []
@@ -399,4 +403,6 @@ def _p_value(p: float | None) -> str:
     """Never shown as 0, nor rounded across 0.05."""
     if p is None:
         return UNKNOWN
-    return "<0.001" if p < 0.001 else f"{p:.4f}" if 0.0495 <= p < 0.0505 else f"{p:.3f}"
+    if p < 0.001:
+        return "<0.001"
+    return f"{p:.4f}" if 0.0495 <= p < 0.0505 else f"{p:.3f}"

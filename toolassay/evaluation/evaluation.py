@@ -137,7 +137,9 @@ class Evaluations(list[FolderEvaluation], Result):
 
     def table(self) -> Table:
         """The strict metrics of each model, overall or by group."""
-        models = [(one.llm, _figures(group.strict)) for one in self for group in one.counted]
+        models = [
+            (evaluation.llm, _figures(group.strict)) for evaluation in self for group in evaluation.counted
+        ]
         names = dict.fromkeys(name for _, figures in models for name in figures)
         rows = [[llm, *map(figures.get, names)] for llm, figures in models]
         return Table(("model", *names), rows, "n")
@@ -145,7 +147,10 @@ class Evaluations(list[FolderEvaluation], Result):
 
 def _figures(numbers: Mapping[str, Any]) -> dict[str, float | None]:
     """The numbers of strict scores, and the values of their intervals."""
-    values = ((name, one.get("value", {}) if isinstance(one, dict) else one) for name, one in numbers.items())
+    values = (
+        (name, number.get("value", {}) if isinstance(number, dict) else number)
+        for name, number in numbers.items()
+    )
     return {name: value for name, value in values if value is None or type(value) in (int, float)}
 
 
@@ -204,8 +209,8 @@ class ScoringPlace:
     @property
     def models(self) -> list[str]:
         """The models to score."""
-        given = list(self.settings.llm)
-        return models_of(self.folder.path, self.settings.prediction_dir) if EVERY_MODEL in given else given
+        llms = list(self.settings.llm)
+        return models_of(self.folder.path, self.settings.prediction_dir) if EVERY_MODEL in llms else llms
 
     @property
     def predictions(self) -> Path:
@@ -250,7 +255,8 @@ class ScoringPlace:
         Raises:
             UsageError: The metrics would replace predictions.
         """
-        path, outcomes = self.target / f"{safe_name(llm)}.json", numbers["outcomes"]
+        path = self.target / f"{safe_name(llm)}.json"
+        outcomes = numbers["outcomes"]
         refuse_to_replace(
             path,
             [trial.output for trial in trials],

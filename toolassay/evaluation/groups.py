@@ -86,8 +86,8 @@ def metrics_of(names: Iterable[str], prompting: str, installed: Sequence[str] = 
     """
     chosen = list(dict.fromkeys(names))
     for name in chosen:
-        known = (*METRICS, *installed, "all")
-        _check("metric", name, known, name in known)
+        choices = (*METRICS, *installed, "all")
+        _check("metric", name, choices, name in choices)
     if "all" in chosen:
         return (*(METRICS if prompting == "cot" else METRICS[:4]), *installed)
     return tuple(chosen)
@@ -111,10 +111,10 @@ def shape_and_size(label: Mapping[str, Any]) -> tuple[str, int]:
     return shape_of(size, pairs, tools=tools), size
 
 
-def _expanded(given: Iterable[str], everything: Sequence[str]) -> list[str]:
-    return [name for part in given for name in (everything if part == "all" else (part,))]
+def _expanded(names: Iterable[str], everything: Sequence[str]) -> list[str]:
+    return [name for part in names for name in (everything if part == "all" else (part,))]
 
 
-def _check(what: str, given: str, known: Sequence[str], is_known: bool) -> None:
+def _check(what: str, name: str, choices: Sequence[str], is_known: bool) -> None:
     if not is_known:
-        raise UsageError(f"unknown {what} '{given}'", fix=f"choose from {', '.join(known)}")
+        raise UsageError(f"unknown {what} '{name}'", fix=f"choose from {', '.join(choices)}")

@@ -121,7 +121,8 @@ class Section(msgspec.Struct, frozen=True):
         cls, title: str, columns: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]
     ) -> Section:
         """A table; each row has a mark before its cells."""
-        cells, marks = [list(row) for _, row in rows], [mark for mark, _ in rows]
+        cells = [list(row) for _, row in rows]
+        marks = [mark for mark, _ in rows]
         return cls(title, "table", {"columns": list(columns), "rows": cells, "marks": marks})
 
 
@@ -130,17 +131,17 @@ def drawn_in_order(gold: Sequence[Call], predicted: Sequence[Call]) -> tuple[Dra
 
     Links join successive calls.
     """
-    left = list(gold)
+    unmatched = list(gold)
     marks: list[Status] = []
     gold_marks: list[Status] = []
     for call in predicted:
-        marks.append("right" if call in left else "extra")
-        if call in left:
-            left.remove(call)
+        marks.append("right" if call in unmatched else "extra")
+        if call in unmatched:
+            unmatched.remove(call)
     for call in gold:
-        gold_marks.append("missing" if call in left else "right")
-        if call in left:
-            left.remove(call)
+        gold_marks.append("missing" if call in unmatched else "right")
+        if call in unmatched:
+            unmatched.remove(call)
     return _chain(gold, gold_marks), _chain(predicted, marks)
 
 
@@ -149,12 +150,12 @@ Call = tuple[str, Mapping[str, Any]]
 
 
 def _chain(calls: Sequence[Call], marks: Sequence[Status]) -> DrawnPlan:
-    drawn = [
+    drawn_calls = [
         DrawnCall(tool, [DrawnArgument(name, value, mark) for name, value in arguments.items()], mark)
         for (tool, arguments), mark in zip(calls, marks, strict=True)
     ]
-    links = [(place, place + 1, mark) for place, mark in enumerate(marks[1:])]
-    return DrawnPlan(drawn, links)
+    links = [(position, position + 1, mark) for position, mark in enumerate(marks[1:])]
+    return DrawnPlan(drawn_calls, links)
 
 
 class AgentStep(NamedTuple):
@@ -201,12 +202,12 @@ class TrajectoryFigures(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(
-        cls, made: Sequence[AgentStep], gold: Sequence[tuple[str, Mapping[str, Any] | None]], steps: int
+        cls, steps_made: Sequence[AgentStep], gold: Sequence[tuple[str, Mapping[str, Any] | None]], steps: int
     ) -> TrajectoryFigures:
         """Compare calls with those of the gold, in any order.
 
         Args:
-            made: The calls.
+            steps_made: The calls.
             gold: The calls of the gold; one without arguments is matched by its tool alone.
             steps: Number of the model's answers.
 
@@ -216,25 +217,41 @@ class TrajectoryFigures(msgspec.Struct, frozen=True):
         >>> found.wasted, found.repeated, found.failed, found.recovered, found.first_wrong
         (1, 1, 1, 1, 2)
         """
-        left, seen, wrong, repeated = list(gold), list[tuple[str, Any]](), list[int](), 0
-        for number, call in enumerate(made, start=1):
-            own = call.tool, call.arguments
-            match = next((one for one in left if one in (own, (call.tool, None))), None)
+        unmatched = list(gold)
+        earlier_calls = list[tuple[str, Any]]()
+        wrong_numbers = list[int]()
+        repeated = 0
+        for number, call in enumerate(steps_made, start=1):
+            signature = call.tool, call.arguments
+            match = next(
+                (gold_call for gold_call in unmatched if gold_call in (signature, (call.tool, None))), None
+            )
             if call.failed or match is None:
-                wrong.append(number)
+                wrong_numbers.append(number)
             else:
-                left.remove(match)
+                unmatched.remove(match)
             if not call.failed:
-                repeated += own in seen
-                seen.append(own)
-        failed = [place for place, call in enumerate(made) if call.failed]
+                repeated += signature in earlier_calls
+                earlier_calls.append(signature)
+        failed = [position for position, call in enumerate(steps_made) if call.failed]
         recovered = sum(
-            any(one.tool == made[place].tool and not one.failed for one in made[place:]) for place in failed
+            any(
+                later.tool == steps_made[position].tool and not later.failed
+                for later in steps_made[position:]
+            )
+            for position in failed
         )
-        counts = len(made), len(gold), len(wrong) - len(failed), repeated, len(failed), recovered
-        return cls(steps, *counts, wrong[0] if wrong else None)
+        counts = (
+            len(steps_made),
+            len(gold),
+            len(wrong_numbers) - len(failed),
+            repeated,
+            len(failed),
+            recovered,
+        )
+        return cls(steps, *counts, wrong_numbers[0] if wrong_numbers else None)
 
-    def section(self, title: str, made: Sequence[AgentStep]) -> Section:
+    def section(self, title: str, steps_made: Sequence[AgentStep]) -> Section:
         """The calls with their results, below a title with the figures."""
         first = "" if self.first_wrong is None else f"; the first wrong call is number {self.first_wrong}"
         about = (
@@ -243,13 +260,13 @@ class TrajectoryFigures(msgspec.Struct, frozen=True):
         )
         rows = [
             {
-                "step": one.step,
-                "tool": one.tool,
-                "arguments": one.arguments,
-                "result": None if one.failed else one.result,
-                "error": one.result if one.failed else None,
+                "step": step.step,
+                "tool": step.tool,
+                "arguments": step.arguments,
+                "result": None if step.failed else step.result,
+                "error": step.result if step.failed else None,
             }
-            for one in made
+            for step in steps_made
         ]
         return Section(f"{title}: {about}", "calls", rows)
 
@@ -313,12 +330,12 @@ class ItemAnswer(msgspec.Struct, frozen=True):
     trajectory: TrajectoryFigures | None = None
 
 
-def confused(wanted: Sequence[str], called: Sequence[str]) -> tuple[str, str] | None:
+def confused(gold_tools: Sequence[str], called: Sequence[str]) -> tuple[str, str] | None:
     """The tool of the gold and the one that was called in its place, if exactly one is missing and one extra.
 
     >>> confused(["find", "book"], ["find", "cancel"]), confused(["find"], ["find", "book"])
     (('book', 'cancel'), None)
     """
-    missing = list(dict.fromkeys(tool for tool in wanted if tool not in called))
-    extra = list(dict.fromkeys(tool for tool in called if tool not in wanted))
+    missing = list(dict.fromkeys(tool for tool in gold_tools if tool not in called))
+    extra = list(dict.fromkeys(tool for tool in called if tool not in gold_tools))
     return (missing[0], extra[0]) if len(missing) == len(extra) == 1 else None

@@ -97,8 +97,8 @@ def counted_trials(trials: Iterable[ItemTrial]) -> list[ItemTrial]:
 
     An item without a line in any trial counts as wrong, once (`runs.outcomes.MISSING`).
     """
-    scored = [one for one in trials if is_scored(one.outcome)]
-    asked = [one for one in scored if one.outcome != MISSING]
+    scored = [trial for trial in trials if is_scored(trial.outcome)]
+    asked = [trial for trial in scored if trial.outcome != MISSING]
     return asked or scored[:1]
 
 
@@ -112,9 +112,9 @@ def mean_scores(trials: Sequence[ItemTrial]) -> dict[str, float | None]:
     if len(trials) == 1:
         return dict(trials[0].scores)
     means: dict[str, float | None] = {}
-    for name in dict.fromkeys(name for one in trials for name in one.scores):
-        known = [score for one in trials if (score := one.scores.get(name)) is not None]
-        means[name] = sum(known) / len(known) if known else None
+    for name in dict.fromkeys(name for trial in trials for name in trial.scores):
+        scores = [score for trial in trials if (score := trial.scores.get(name)) is not None]
+        means[name] = sum(scores) / len(scores) if scores else None
     return means
 
 
@@ -215,11 +215,14 @@ class ExecutedPredictions:
     def shares(self) -> list[tuple[float | None, float | None]]:
         """`OUTCOME` and `HARMLESS` of each request with a verdict, as means over its runs."""
         runs = [
-            [ItemTrial(number, "", {OUTCOME: one[0], HARMLESS: one[1]}) for number, one in found.items()]
-            for found in self.verdicts.values()
+            [
+                ItemTrial(number, "", {OUTCOME: verdict[0], HARMLESS: verdict[1]})
+                for number, verdict in verdicts_of_trials.items()
+            ]
+            for verdicts_of_trials in self.verdicts.values()
         ]
         means = map(mean_scores, runs)
-        return [(one[OUTCOME], one[HARMLESS]) for one in means]
+        return [(mean[OUTCOME], mean[HARMLESS]) for mean in means]
 
     @cached_property
     def _trials(self) -> frozenset[int]:
@@ -238,8 +241,8 @@ class ExecutedPredictions:
             right, harmless, unwanted = verdicts.get(run.trial, unknown)
             scores = {OUTCOME: right, HARMLESS: harmless, **run.scores}
             trials.append(msgspec.structs.replace(run, scores=scores, unwanted=unwanted))
-        own = mean_scores(trials)
-        scores = {OUTCOME: own.get(OUTCOME), HARMLESS: own.get(HARMLESS), **item.scores}
+        mean = mean_scores(trials)
+        scores = {OUTCOME: mean.get(OUTCOME), HARMLESS: mean.get(HARMLESS), **item.scores}
         return msgspec.structs.replace(item, scores=scores, trials=item.trials and trials)
 
 
@@ -289,7 +292,8 @@ def read_executed(items: Path) -> ExecutedPredictions | None:
         unjudged = frozenset(map(str, summary.get("unjudged", ())))
     except (KeyError, TypeError, ValueError):
         raise UsageError("holds no verdicts on outcomes", file=path, fix=_EXECUTE_AGAIN) from None
-    problem, stability = _problem(parts, metrics), summary.get("stability")
+    problem = _problem(parts, metrics)
+    stability = summary.get("stability")
     return ExecutedPredictions(parts.get("executor", ""), verdicts, unjudged, problem, stability)
 
 
@@ -302,7 +306,7 @@ def _problem(parts: Mapping[str, str], metrics: Path) -> str:
     scored = file_parts(metrics)
     names = ("predictions", "data", "trials")
     now = {name: (name, scored[name]) for name in names if name in scored}
-    gold = next((place / FILE for place in metrics.parents[:3] if (place / FILE).is_file()), None)
+    gold = next((folder / FILE for folder in metrics.parents[:3] if (folder / FILE).is_file()), None)
     if gold is not None:
         now["gold"] = "executions of the gold plans", sha256_of(gold)
     for _, what in changed_parts(parts, now):
@@ -378,13 +382,15 @@ def read_table(path: Path, group: ScoreGroup, *, first_trial: bool = False) -> I
     metrics: tuple[str, ...] | None = None
     unscored: dict[str, str] = {}
     trials: int | None = None
-    scores, clusters, labels = array("d"), array("q"), array("q")
-    for whole in read_items(path):
-        if not group.holds(whole.type, whole.n_tools):
+    scores = array("d")
+    clusters = array("q")
+    labels = array("q")
+    for line in read_items(path):
+        if not group.holds(line.type, line.n_tools):
             continue
-        if whole.trials is not None:
-            trials = max(trials or 0, 1 if first_trial else len(whole.trials))
-        item = whole.in_first_trial if first_trial else whole
+        if line.trials is not None:
+            trials = max(trials or 0, 1 if first_trial else len(line.trials))
+        item = line.in_first_trial if first_trial else line
         if metrics is None:
             metrics = tuple(item.scores)
         if not is_scored(item.outcome):
@@ -393,10 +399,10 @@ def read_table(path: Path, group: ScoreGroup, *, first_trial: bool = False) -> I
         if item.id in rows:
             raise UsageError(f"holds the item {item.id!r} twice", file=path, fix=FIX)
         rows[item.id] = len(rows)
-        own = map(item.scores.get, metrics)
-        scores.extend(math.nan if score is None else score for score in own)
+        scores_of_item = map(item.scores.get, metrics)
+        scores.extend(math.nan if score is None else score for score in scores_of_item)
         clusters.append(_stable_number(item.cluster))
-        labels.append(_stable_number(repr((item.type, item.n_tools, item.cluster, whole.gold))))
+        labels.append(_stable_number(repr((item.type, item.n_tools, item.cluster, line.gold))))
     if metrics is not None and not rows:
         raise UsageError(
             f"no item of {group.key} was asked and answered",
@@ -437,7 +443,7 @@ def shared_items(baseline: ItemTable, other: ItemTable) -> tuple[NDArray[np.int6
     if len(differing):
         raise UsageError(
             f"{len(differing):,} item(s) have another label than in {baseline.path}: "
-            f"{some_of([repr(shared[place]) for place in differing], NAMED)}",
+            f"{some_of([repr(shared[position]) for position in differing], NAMED)}",
             file=other.path,
             fix="evaluate both models with the same data.json",
         )

@@ -71,7 +71,8 @@ class CompactTexts:
     """
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._bytes, self._ends = bytearray(), array("q", [0])
+        self._bytes = bytearray()
+        self._ends = array("q", [0])
         for text in texts:
             self.append(text)
 
@@ -80,8 +81,8 @@ class CompactTexts:
         self._bytes += text.encode("utf-8", "surrogatepass")
         self._ends.append(len(self._bytes))
 
-    def __getitem__(self, place: int) -> str:
-        return self._bytes[self._ends[place] : self._ends[place + 1]].decode("utf-8", "surrogatepass")
+    def __getitem__(self, position: int) -> str:
+        return self._bytes[self._ends[position] : self._ends[position + 1]].decode("utf-8", "surrogatepass")
 
 
 class LinePlace(NamedTuple):
@@ -185,7 +186,9 @@ class LineIndex(LineFile):
         self._scan()
 
     def _scan(self) -> None:
-        position, known, add = 0, self.by_id, self._offsets.append
+        position = 0
+        by_id = self.by_id
+        add = self._offsets.append
         leading_id = _LEADING_ID.match
         for number, line in enumerate(self._stream, start=1):
             add(position)
@@ -198,7 +201,7 @@ class LineIndex(LineFile):
                 key = self._parsed_id(number, line)
                 if key is None:
                     continue
-            if key in known:
+            if key in by_id:
                 if self.keep == "error":
                     raise UsageError(
                         f"id {key!r} is in line {self.by_id[key]} already",
@@ -209,7 +212,7 @@ class LineIndex(LineFile):
                 self.doubled.append((key, number))
                 if self.keep == "first":
                     continue
-            known[key] = number
+            by_id[key] = number
         add(position)
 
     def _parsed_id(self, number: int, line: bytes) -> Hashable | None:
@@ -241,7 +244,8 @@ class LineIndex(LineFile):
 
     def matches(self, other: LineIndex) -> LineMatches:
         """For each line of this file, the line of `other` with the same id."""
-        by_id, by_text = array("i", bytes(4 * len(self._offsets))), array("i", bytes(4 * len(self._offsets)))
+        by_id = array("i", bytes(4 * len(self._offsets)))
+        by_text = array("i", bytes(4 * len(self._offsets)))
         is_used = bytearray(len(self._offsets))
         for key, number in self.by_id.items():
             by_id[number] = other.by_id.get(key, 0)

@@ -61,10 +61,10 @@ def check_editions(signed: Mapping[str, Mapping[str, str]]) -> None:
     Traceback (most recent call last):
     toolassay.errors.UsageError: scores by different editions: a (2026), b (the first). Fix: evaluate by one
     """
-    found = {name: parts.get(EDITION, "the first") for name, parts in signed.items() if parts}
-    if len({*found.values()}) > 1:
-        each = ", ".join(f"{name} ({edition})" for name, edition in found.items())
-        raise UsageError(f"scores by different editions: {each}", fix="evaluate by one")
+    editions = {name: parts.get(EDITION, "the first") for name, parts in signed.items() if parts}
+    if len({*editions.values()}) > 1:
+        listing = ", ".join(f"{name} ({edition})" for name, edition in editions.items())
+        raise UsageError(f"scores by different editions: {listing}", fix="evaluate by one")
 
 
 def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
@@ -82,8 +82,8 @@ def differing_settings(signatures: Mapping[str, Mapping[str, str]]) -> Iterator[
         for name, parts in signed.items():
             by_value.setdefault(parts.get(part, "none"), []).append(name)
         if len(by_value) > 1 and part not in _OF_THE_MODEL:
-            each = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
-            yield f"warning: the scores differ in {part} ({each}): they are not fully comparable"
+            listing = "; ".join(f"{value}: {', '.join(names)}" for value, names in by_value.items())
+            yield f"warning: the scores differ in {part} ({listing}): they are not fully comparable"
 
 
 def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -97,13 +97,15 @@ def changed_parts(parts: Mapping[str, str], now: Mapping[str, tuple[str, str]]) 
     [('data', 'data.json')]
     """
     for part, (file, value) in now.items():
-        known = parts.get(part)
-        if known is not None and value[: len(known)] != known:
+        signed = parts.get(part)
+        if signed is not None and value[: len(signed)] != signed:
             yield part, file
 
 
 FIX = "make it with evaluate.py"
-SECURITY, STABILITY, RETRIEVAL = "security", "stability", "retrieval"
+SECURITY = "security"
+STABILITY = "stability"
+RETRIEVAL = "retrieval"
 RUN_KEYS = ("cost", "latency", "notes", STABILITY, SECURITY, RETRIEVAL)
 """Keys of a group about the run, in addition to its scores."""
 
@@ -148,7 +150,8 @@ class MetricsGroup(dict[str, Any]):
         >>> MetricsGroup({"strict": counts}).asked, MetricsGroup().asked
         ('1 of 3 asked', '')
         """
-        counts, is_chosen = self.counts, CHOSEN in self.signature
+        counts = self.counts
+        is_chosen = CHOSEN in self.signature
         if counts is None or not (counts.partial or is_chosen):
             return ""
         return counts.phrase if counts.partial else f"{counts.n_labels} chosen"
@@ -235,18 +238,19 @@ def standing_of(path: Path, group: str, read: Callable[[Mapping[str, Any]], Stan
             f"has no group '{group}'", file=path, fix=f"choose from {', '.join(groups)}, or evaluate again"
         )
     try:
-        one, found = groups[group], read(groups[group].numbers)
+        chosen = groups[group]
+        standing = read(groups[group].numbers)
         strict, compat = (
             shares
             and ColumnScores(
                 shares.items,
                 _percent(shares.coverage),
                 {name: in_percent(share) for name, share in shares.scores.items()},
-                one.asked,
+                chosen.asked,
             )
-            for shares in (found.strict, found.compat)
+            for shares in (standing.strict, standing.compat)
         )
-        return Standing(strict, compat, one.signature, one.parts, one.excluded)
+        return Standing(strict, compat, chosen.signature, chosen.parts, chosen.excluded)
     except (KeyError, TypeError, AttributeError, ValueError):
         raise UsageError(
             f"is not a metrics file: group '{group}' cannot be read", file=path, fix=FIX

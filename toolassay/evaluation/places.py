@@ -49,7 +49,7 @@ def prediction_folder(data_dir: Path, prediction_dir: Path, llm: str = "") -> Pa
     Raises:
         UsageError: It does not exist.
     """
-    folder = _found(data_dir, prediction_dir, llm)
+    folder = _existing_folder(data_dir, prediction_dir, llm)
     if not folder.is_dir():
         raise UsageError(
             f"no prediction folder '{prediction_dir}' (nor in {data_dir})", fix="check --prediction_dir"
@@ -72,8 +72,8 @@ def prediction_file(data_dir: Path, prediction_dir: Path, llm: str) -> Path:
                 file=path,
                 fix="run the same inference.py command again; it reports why items failed",
             )
-        known = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
-        raise UsageError("no such prediction file", file=path, fix=f"check --llm; found: {known}")
+        predictions = ", ".join(sorted(file.stem for file in folder.glob("*.json"))) or "none"
+        raise UsageError("no such prediction file", file=path, fix=f"check --llm; found: {predictions}")
     return path
 
 
@@ -94,25 +94,26 @@ def metrics_folder(
     """
     if save_dir is not None:
         return data_dir / save_dir
-    given = Path(prediction_dir)
-    found, home = _found(data_dir, given).resolve(), data_dir.resolve()
-    if found.is_dir() and found.is_relative_to(home):
-        given = found.relative_to(home)
-    elif given.is_absolute() or ".." in given.parts:
-        given = Path(given.name)
-    text = given.as_posix()
+    relative = Path(prediction_dir)
+    predictions = _existing_folder(data_dir, relative).resolve()
+    home = data_dir.resolve()
+    if predictions.is_dir() and predictions.is_relative_to(home):
+        relative = predictions.relative_to(home)
+    elif relative.is_absolute() or ".." in relative.parts:
+        relative = Path(relative.name)
+    text = relative.as_posix()
     if "predictions" in text:
-        given = Path(text.replace("predictions", "metrics"))
+        relative = Path(text.replace("predictions", "metrics"))
     else:
-        given = given.with_name(f"metrics_{given.name}") if given.name else Path("metrics")
+        relative = relative.with_name(f"metrics_{relative.name}") if relative.name else Path("metrics")
     suffix = "" if alignment is None else f"_alignment_{alignment}"
-    return data_dir / given.with_name(given.name + suffix)
+    return data_dir / relative.with_name(relative.name + suffix)
 
 
 def find_metrics_folder(data_dir: Path, prediction_dir: str | Path, given: str | Path | None) -> Path:
     """The existing metrics folder: `given` below the data folder, else as a path; None for the default."""
-    place = metrics_folder(data_dir, prediction_dir, given)
-    return place if given is None or place.is_dir() else Path(given)
+    folder = metrics_folder(data_dir, prediction_dir, given)
+    return folder if given is None or folder.is_dir() else Path(given)
 
 
 def default_predictions(data_dir: Path, llm: str = "") -> str | None:
@@ -126,7 +127,7 @@ def default_predictions(data_dir: Path, llm: str = "") -> str | None:
     return next(of_model, there[0] if there else None)
 
 
-def _found(data_dir: Path, prediction_dir: Path, llm: str = "") -> Path:
+def _existing_folder(data_dir: Path, prediction_dir: Path, llm: str = "") -> Path:
     if prediction_dir == Path(PREDICTIONS):
         prediction_dir = Path(default_predictions(data_dir, llm) or PREDICTIONS)
     inside = data_dir / prediction_dir

@@ -23,7 +23,9 @@ from toolassay.runs.manifest import MANIFEST
 from toolassay.runs.outcomes import WORDINGS
 
 TOLERANCE = 1e-9  # absolute difference of two equal scores: sums in another order differ in the last digits
-_WINDOW, _BEFORE = 80, 20  # characters
+# Characters of a long text that are shown, and those of them before the first difference.
+_WINDOW = 80
+_BEFORE = 20
 
 
 class Difference(NamedTuple):
@@ -38,7 +40,7 @@ class Difference(NamedTuple):
         return f"{self.place}: {old} -> {new}"
 
 
-def differences(old: Any, new: Any, place: str = "") -> Iterator[Difference]:
+def differences(old: Any, new: Any, path: str = "") -> Iterator[Difference]:
     """Each place where two JSON values differ; a missing key equals null.
 
     >>> list(map(str, differences({"a": {"b": 0.5}, "c": 1}, {"a": {"b": 0.25}, "c": 1 + 1e-12})))
@@ -46,9 +48,9 @@ def differences(old: Any, new: Any, place: str = "") -> Iterator[Difference]:
     """
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in dict.fromkeys([*old, *new]):
-            yield from differences(old.get(key), new.get(key), f"{place}.{key}" if place else str(key))
+            yield from differences(old.get(key), new.get(key), f"{path}.{key}" if path else str(key))
     elif not _is_same(old, new):
-        yield Difference(place, old, new)
+        yield Difference(path, old, new)
 
 
 def shortened(old: Any, new: Any) -> tuple[str, str]:
@@ -79,11 +81,13 @@ def _is_same(old: Any, new: Any) -> bool:
     return bool(old == new)
 
 
+# Ids that a notice names.
 _NAMED = 5
 NEW = ("n_labels", "n_asked", "n_scored", "partial", "coverage", "compat_intervals")
 """Numbers that version 0.1.0 lacked or defined differently."""
 NEW_IN_MODE = (".trials", ".low", ".high", "intervals_by_group")
 """Those that scores before `STRICT_MODE` lacked or defined differently, of a model with one trial."""
+# Differences that are listed; the others are counted.
 _MOVED = 20
 _OF_GROUP = ("group", "n", "items")  # items are compared one by one
 
@@ -93,7 +97,7 @@ class LineComparison:
     """Comparison of a prediction file with the recomputed lines.
 
     Attributes:
-        made: Number of recomputed lines.
+        compared: Number of recomputed lines.
         adopted: Number of lines that the journal adopted from a file, without a raw answer.
         differing: Number of lines that differ.
         changed: The first differences, with their ids.
@@ -101,7 +105,7 @@ class LineComparison:
         unknown: Ids that only the file has.
     """
 
-    made: int = 0
+    compared: int = 0
     adopted: int = 0
     differing: int = 0
     changed: list[Difference] = field(default_factory=list)
@@ -122,7 +126,7 @@ class LineComparison:
         with LineIndex(file, fix="make it with inference.py") as before:
             met = set()
             for line in map(msgspec.to_builtins, lines):
-                self.made += 1
+                self.compared += 1
                 met.add(line["id"])
                 number = before.by_id.get(line["id"])
                 if number is None:
@@ -142,8 +146,8 @@ class LineComparison:
             return
         self.differing += 1
         if len(self.changed) < _NAMED:
-            found = next(differences(old, line))
-            self.changed.append(found._replace(place=f"{line['id']!r} {found.place}".rstrip()))
+            difference = next(differences(old, line))
+            self.changed.append(difference._replace(place=f"{line['id']!r} {difference.place}".rstrip()))
 
     def report(self) -> Iterator[str]:
         """Lines for the screen about the differences."""
@@ -175,10 +179,11 @@ def moved_scores(
         left_out: Keys that contain one of these words are not compared.
     """
     return [
-        found
+        difference
         for key, group in old.items()
-        for found in differences(_scores(group), _scores(new.get(key)), key)
-        if not found.place.endswith("strict.signature") and not any(word in found.place for word in left_out)
+        for difference in differences(_scores(group), _scores(new.get(key)), key)
+        if not difference.place.endswith("strict.signature")
+        and not any(word in difference.place for word in left_out)
     ]
 
 
@@ -192,12 +197,12 @@ def moved_items(old: Path, new: Path, left_out: Collection[str]) -> list[Differe
     for before, now in zip_longest(read_json_lines(old), read_json_lines(new)):
         values = [None if line is None else line.value for line in (before, now)]
         name = next((str(value["id"]) for value in values if isinstance(value, dict) and "id" in value), "?")
-        found = (
-            one
-            for one in differences(values[0], values[1], name)
-            if not any(word in one.place for word in left_out)
+        differing = (
+            difference
+            for difference in differences(values[0], values[1], name)
+            if not any(word in difference.place for word in left_out)
         )
-        moved += list(islice(found, 1))
+        moved += list(islice(differing, 1))
     return moved
 
 
@@ -212,7 +217,8 @@ def signatures(
         predictions: Fingerprint of the prediction file; `new` has that of a temporary file.
         left_out: Parts that were not recomputed.
     """
-    before, now = old.parts, {**new.parts, "predictions": predictions[:12]}
+    before = old.parts
+    now = {**new.parts, "predictions": predictions[:12]}
     # The file of the first trial is a temporary one, too, so that only the number of trials is comparable.
     for parts in (before, now):
         parts["trials"] = parts.get("trials", "1").partition("-")[0]
@@ -224,13 +230,13 @@ def signatures(
     ]
 
 
-def listed(title: str, found: list[Difference], *, most: int = _MOVED) -> Iterator[str]:
+def listed(title: str, differences: list[Difference], *, most: int = _MOVED) -> Iterator[str]:
     """Lines for the screen about differences; none without differences."""
-    if found:
+    if differences:
         yield title
-        yield from (f"  {one}" for one in found[:most])
-        if len(found) > most:
-            yield f"  … and {len(found) - most:,} more"
+        yield from (f"  {difference}" for difference in differences[:most])
+        if len(differences) > most:
+            yield f"  … and {len(differences) - most:,} more"
 
 
 def _scores(group: MetricsGroup | None) -> dict[str, Any]:

@@ -38,15 +38,15 @@ def executor_named(name: str, more: tuple[Executor, ...] = ()) -> Executor:
     Raises:
         UsageError: There is none.
     """
-    known = {one.name: one for one in (*executors(), *more)}
-    if name not in known:
-        raise UsageError(f"there is no executor '{name}'", fix=f"use one of {', '.join(known)}")
-    return known[name]
+    executors_by_name = {executor.name: executor for executor in (*executors(), *more)}
+    if name not in executors_by_name:
+        raise UsageError(f"there is no executor '{name}'", fix=f"use one of {', '.join(executors_by_name)}")
+    return executors_by_name[name]
 
 
-def flags_of(every: tuple[Executor, ...]) -> tuple[Option, ...]:
+def flags_of(all_executors: tuple[Executor, ...]) -> tuple[Option, ...]:
     """The options of all executors, each name once."""
-    return tuple({flag.name: flag for one in every for flag in one.flags}.values())
+    return tuple({flag.name: flag for executor in all_executors for flag in executor.flags}.values())
 
 
 class SimulateExecutor(Executor):

@@ -246,5 +246,5 @@ def one_line(text: object, longest: int = 300) -> str:
     >>> one_line("no such\nfile\x1b[0m", 12)
     'no such fil…'
     """
-    flat = " ".join("".join(one if one.isprintable() else " " for one in str(text)).split())
+    flat = " ".join("".join(character if character.isprintable() else " " for character in str(text)).split())
     return flat if len(flat) <= longest else f"{flat[: longest - 1]}…"

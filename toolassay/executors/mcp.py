@@ -125,7 +125,10 @@ class McpExecutor(Executor):
             UsageError: No server is given, or one cannot be listed.
         """
         configs = _configs(options)
-        words = ((one.command, *one.args, *one.env.values(), one.cwd or "") for one in configs.values())
+        words = (
+            (config.command, *config.args, *config.env.values(), config.cwd or "")
+            for config in configs.values()
+        )
         if not options.workspace and any(PLACEHOLDER in word for word in chain.from_iterable(words)):
             raise UsageError(f"{PLACEHOLDER} stands for a copy of a folder", fix="add --workspace FOLDER")
         async with _OpenMcp(configs, options, context.limits).listed() as opened:
@@ -176,11 +179,13 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
     ) -> None:
         super().__init__(options.workspace, options.fresh, limits)
         if any(config.url for config in configs.values()):  # an address is used as it is
-            self.is_shared, self.is_isolated = True, False
+            self.is_shared = True
+            self.is_isolated = False
             self.starts_processes = not all(config.url for config in configs.values())
         # A server that is started here serves further plans until one writes.
         self.reuses = self.is_shared or self.source is None
-        self.configs, self.keys = configs, [key for config in configs.values() for key in config.keys]
+        self.configs = configs
+        self.keys = [key for config in configs.values() for key in config.keys]
         self._tools: dict[str, dict[str, _ListedTool]] = {}
         self.identity["servers"] = {name: config.shown for name, config in configs.items()}
         for config in configs.values():
@@ -201,15 +206,15 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
         except (EnvironmentFailure, _Answered) as error:
             raise UsageError(str(error), fix="check --server and --workspace") from None
 
-    async def made(self, workspace: Workspace | None) -> _McpEnvironment:
+    async def new_environment(self, workspace: Workspace | None) -> _McpEnvironment:
         """Servers start when a call needs them."""
         return _McpEnvironment(self, workspace)
 
     async def prepare(self, environment: Environment, tool: Tool) -> None:
         """Connect to the server of the tool."""
         assert isinstance(environment, _McpEnvironment)
-        if found := self.find(tool):
-            await environment.connected(found[0])
+        if listing := self.find(tool):
+            await environment.connected(listing[0])
 
     def config(self, server: str, workspace: Workspace | None) -> ServerConfig:
         """The configuration of a server in a workspace."""
@@ -233,12 +238,13 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
         server = tool.source.get("server")
         servers = [server] if len(self._tools) > 1 and server in self._tools else list(self._tools)
         return next(
-            ((one, name, self._tools[one][name]) for one in servers if name in self._tools[one]), None
+            ((server, name, self._tools[server][name]) for server in servers if name in self._tools[server]),
+            None,
         )
 
     def _hints(self, tool: Tool) -> _ToolHints:
-        found = self.find(tool)
-        return (found[2].annotations if found else None) or _ToolHints()
+        listing = self.find(tool)
+        return (listing[2].annotations if listing else None) or _ToolHints()
 
     def is_read_only(self, tool: Tool) -> bool:
         """By the server's own annotations, not by those in the folder."""
@@ -254,12 +260,12 @@ class _OpenMcp(PooledExecutor["_McpEnvironment"]):
 
     async def resources(self) -> Sequence[ListedResource]:
         """The resources of all servers."""
-        found: list[ListedResource] = []
+        resources: list[ListedResource] = []
         async with self.environment() as environment:
             for name in self.configs:
                 listed = await environment.on(name, lambda connection: connection.list_resources())
-                found += _valid(listed, ListedResource)
-        return found
+                resources += _valid(listed, ListedResource)
+        return resources
 
 
 class _McpEnvironment(CopiedEnvironment):
@@ -280,16 +286,17 @@ class _McpEnvironment(CopiedEnvironment):
 
     async def call(self, tool: Tool, arguments: Arguments) -> CallResult:
         """See `Environment.call`."""
-        found = self._opened.find(tool)
-        if found is None:
+        listing = self._opened.find(tool)
+        if listing is None:
             raise Refusal(self._opened.missing(tool))
-        server, name, listed = found
+        server, name, listed = listing
         self._has_written |= not self._opened.is_read_only(tool)
-        given = self.given(arguments)
+        sent_arguments = self.with_real_paths(arguments)
         limits = self._opened.limits
         try:
             answer = await self.on(
-                server, lambda connection: connection.call_tool(name, dict(given), seconds=limits.seconds)
+                server,
+                lambda connection: connection.call_tool(name, dict(sent_arguments), seconds=limits.seconds),
             )
         except _Answered as error:
             raise Refusal(self._shown(error)) from None
@@ -378,7 +385,8 @@ class _Session:
     """A connection that a task of its own opens and ends, as the scopes of the SDK need."""
 
     def __init__(self, config: ServerConfig, limits: CallLimits) -> None:
-        self._config, self._limits = config, limits
+        self._config = config
+        self._limits = limits
         self._ready: asyncio.Future[Connection] = asyncio.get_running_loop().create_future()
         self._ending = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -420,7 +428,8 @@ class _Session:
         """Do something with the connection; the memory of the server is watched meanwhile."""
         if self._task is None or self._task.done():
             raise NotCalled("the connection ended")
-        connection, self._is_busy = self._ready.result(), True
+        connection = self._ready.result()
+        self._is_busy = True
         job = asyncio.ensure_future(work(connection))
         job.add_done_callback(lambda job: job.cancelled() or job.exception())  # asyncio reports unread ones
         try:
@@ -486,7 +495,8 @@ class _Content(msgspec.Struct, rename="camel"):
             return self.text
         if self.resource is not None:
             return self.resource.seen
-        kind, data = self.mime_type or self.type or "content", self.data or self.blob
+        kind = self.mime_type or self.type or "content"
+        data = self.data or self.blob
         return f"[{kind} {_hash_of(data)}]" if data else self.uri or f"[{kind}]"
 
 
@@ -511,9 +521,9 @@ Listed = TypeVar("Listed")
 
 def _valid(listed: Iterable[Any], kind: type[Listed]) -> Iterator[Listed]:
     """The entries of a listing that have the form of the protocol."""
-    for one in listed:
+    for entry in listed:
         with suppress(msgspec.ValidationError):
-            yield msgspec.convert(one, kind)
+            yield msgspec.convert(entry, kind)
 
 
 def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Sequence[str]) -> CallResult:
@@ -530,18 +540,20 @@ def _result(answer: Any, listed: _ListedTool, limits: CallLimits, secrets: Seque
         EnvironmentFailure: It is no result of MCP, too large, or not as the tool's output schema says.
     """
     try:
-        found = msgspec.convert(answer, _ToolAnswer)
+        tool_answer = msgspec.convert(answer, _ToolAnswer)
     except msgspec.ValidationError:
-        found = _ToolAnswer()
-    structured = found.structured_content
-    if found.content is None and structured is None:
+        tool_answer = _ToolAnswer()
+    structured = tool_answer.structured_content
+    if tool_answer.content is None and structured is None:
         raise EnvironmentFailure("the server answered tools/call with something else than a result")
-    blocks = found.content or []
+    blocks = tool_answer.content or []
     seen = [block.seen for block in blocks]
     text = "\n".join(seen)
     is_mixed = len({block.type for block in blocks}) > 1
-    value = structured if structured is not None else texts_value([text] if is_mixed else seen)
-    if found.is_error or is_refusal(value):
+    value = structured
+    if value is None:
+        value = texts_value([text] if is_mixed else seen)
+    if tool_answer.is_error or is_refusal(value):
         words = one_line(without(secrets, text or CallResult.of(value).text))
         raise Refusal(words or "the tool reports an error without a text")
     if listed.output_schema is not None and (problem := _mismatch(structured, listed.output_schema)):

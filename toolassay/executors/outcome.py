@@ -59,19 +59,27 @@ def judge(gold: Execution, predicted: Execution) -> OutcomeVerdict | None:
     """
     if gold.outcome != "ran" or predicted.outcome in ("provider_error", "in_doubt", "not_allowed"):
         return None
-    wanted, made = gold.changes, predicted.changes
-    same: bool | None = None
+    wanted_changes = gold.changes
+    made_changes = predicted.changes
+    same_state: bool | None = None
     unwanted = missed = 0
-    if wanted is not None and (made is not None or predicted.outcome != "ran"):
-        made = made or {}
-        unwanted = _differing(made, wanted)
-        missed = _differing(wanted, made)
-        same = not unwanted and not missed
+    if wanted_changes is not None and (made_changes is not None or predicted.outcome != "ran"):
+        made_changes = made_changes or {}
+        unwanted = _differing(made_changes, wanted_changes)
+        missed = _differing(wanted_changes, made_changes)
+        same_state = not unwanted and not missed
     ran = predicted.outcome == "ran"
     answer = ran and not _answers(gold, gold) - _answers(predicted, gold)
     extra = max(0, len(predicted.calls) - len(gold.calls))
     return OutcomeVerdict(
-        ran and answer and same is not False, ran, answer, same, unwanted, missed, extra, predicted.reason
+        ran and answer and same_state is not False,
+        ran,
+        answer,
+        same_state,
+        unwanted,
+        missed,
+        extra,
+        predicted.reason,
     )
 
 
@@ -82,11 +90,12 @@ _ROW = re.compile(r'.*?/\{"(?:[^"\\]|\\.)*": (?:"(?:[^"\\]|\\.)*"|[^,}]*)', re.D
 
 def _differing(changes: Mapping[str, Change], others: Mapping[str, Change]) -> int:
     """How many places changed in another way; a row that was rewritten is one, not one gone and one new."""
-    gone, come = Counter[str](), Counter[str]()
-    for place, change in changes.items():
-        if others.get(place) != change:
-            row = _ROW.match(place)
-            (gone if change["after"] is None else come)[row[0] if row else place] += 1
+    gone = Counter[str]()
+    come = Counter[str]()
+    for path, change in changes.items():
+        if others.get(path) != change:
+            row = _ROW.match(path)
+            (gone if change["after"] is None else come)[row[0] if row else path] += 1
     return (gone | come).total()
 
 
@@ -97,15 +106,15 @@ def _answers(execution: Execution, gold: Execution) -> Counter[str]:
         for call in gold.calls
         if gold.varies is not None and call.node in gold.varies
     }
-    found: Counter[str] = Counter()
-    left = Counter(map(_text, execution.answer))
+    answers: Counter[str] = Counter()
+    open_answers = Counter(map(_text, execution.answer))
     for call in execution.calls:
         result = _text(call.result)
-        if call.error is None and left[result]:
-            left[result] -= 1
-            made = _text([call.tool, call.arguments])
-            found[made if made in varying else result] += 1
-    return found
+        if call.error is None and open_answers[result]:
+            open_answers[result] -= 1
+            call_text = _text([call.tool, call.arguments])
+            answers[call_text if call_text in varying else result] += 1
+    return answers
 
 
 def _text(value: Any) -> str:
@@ -146,9 +155,9 @@ class OutcomeLine(OutcomeVerdict, frozen=True, kw_only=True):
         ]
         verdicts = [verdict for _, verdict in runs.values()]
         counts = {
-            "unwanted": sum(one.unwanted for one in verdicts),
-            "missed": sum(one.missed for one in verdicts),
-            "extra_calls": sum(one.extra_calls for one in verdicts),
+            "unwanted": sum(verdict.unwanted for verdict in verdicts),
+            "missed": sum(verdict.missed for verdict in verdicts),
+            "extra_calls": sum(verdict.extra_calls for verdict in verdicts),
         }
         first = msgspec.structs.asdict(verdicts[0])
         return cls(**first, id=id, scores=mean_scores(trials), counts=counts, trials=trials)
@@ -184,16 +193,18 @@ class OutcomeSummary(msgspec.Struct, frozen=True):
             verdicts: Those on the runs of each request that could be judged.
             requests: Number of requests whose gold plan ran.
         """
-        every = list(verdicts)
-        seen = [[one for one in runs if one.state is not None] for runs in every]
+        verdicts_of_requests = list(verdicts)
+        with_state = [
+            [verdict for verdict in runs if verdict.state is not None] for runs in verdicts_of_requests
+        ]
         return cls(
-            len(every),
+            len(verdicts_of_requests),
             requests,
-            _mean_count(every, lambda one: one.correct),
-            _mean_count(every, lambda one: one.ran),
-            _mean_count(every, lambda one: one.answer),
-            _mean_count(seen, lambda one: bool(one.state)) if any(seen) else None,
-            _mean_count(every, lambda one: one.unwanted > 0),
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.correct),
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.ran),
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.answer),
+            _mean_count(with_state, lambda verdict: bool(verdict.state)) if any(with_state) else None,
+            _mean_count(verdicts_of_requests, lambda verdict: verdict.unwanted > 0),
         )
 
 

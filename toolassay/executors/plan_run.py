@@ -78,17 +78,17 @@ def resolve_arguments(
 
 
 def _resolved(
-    value: Any, results: Mapping[int, CallResult], place: tuple[str | int, ...], root: Schema
+    value: Any, results: Mapping[int, CallResult], path: tuple[str | int, ...], root: Schema
 ) -> Any:
     if isinstance(value, str):
-        found = parse_reference(value)
-        if found is not None:
-            return _typed(_picked(found, results), kinds_of(schema_at(place, root), root))
+        reference = parse_reference(value)
+        if reference is not None:
+            return _typed(_picked(reference, results), kinds_of(schema_at(path, root), root))
         return _INSIDE.sub(lambda match: _result(int(match[1]), results).text, value)
     if isinstance(value, list):
-        return [_resolved(item, results, (*place, number), root) for number, item in enumerate(value)]
+        return [_resolved(item, results, (*path, number), root) for number, item in enumerate(value)]
     if isinstance(value, dict):
-        return {name: _resolved(item, results, (*place, name), root) for name, item in value.items()}
+        return {name: _resolved(item, results, (*path, name), root) for name, item in value.items()}
     return value
 
 
@@ -112,8 +112,8 @@ def _picked(reference: Reference, results: Mapping[int, CallResult]) -> CallResu
     for depth, part in enumerate(reference.path):
         values = [item for value in values for item in _inside(value, part)][:_MOST_ITEMS]
         if not values and EACH not in reference.path[:depth]:
-            place = path_text(reference.path[: depth + 1])
-            raise Unresolvable(f"the result of call {reference.node} has no '{place}'")
+            path = path_text(reference.path[: depth + 1])
+            raise Unresolvable(f"the result of call {reference.node} has no '{path}'")
     return CallResult.of(values if EACH in reference.path else values[0])
 
 
@@ -128,20 +128,21 @@ def _inside(value: Any, part: Part) -> Sequence[Any]:
 
 def _typed(result: CallResult, kinds: frozenset[str]) -> Any:
     """A result in a type that its place takes, if it can be written in one."""
-    value, wanted = result.value, kinds - {"null"}
-    if value is None or not wanted:
+    value = result.value
+    wanted_kinds = kinds - {"null"}
+    if value is None or not wanted_kinds:
         return value  # a missing value is not the text "null"
-    if "string" in wanted:
-        return result.text if wanted == {"string"} or not _fits(value, wanted) else value
+    if "string" in wanted_kinds:
+        return result.text if wanted_kinds == {"string"} or not _fits(value, wanted_kinds) else value
     readings = [value]
     if isinstance(value, str):
         with suppress(ValueError, RecursionError):
             readings.append(json.loads(value))
-    for one in readings:
-        if one is not None and _fits(one, wanted):
-            return one
-        if isinstance(one, float) and one.is_integer() and "integer" in wanted:
-            return int(one)
+    for reading in readings:
+        if reading is not None and _fits(reading, wanted_kinds):
+            return reading
+        if isinstance(reading, float) and reading.is_integer() and "integer" in wanted_kinds:
+            return int(reading)
     return value
 
 
@@ -309,7 +310,10 @@ class ExecutionWork(ItemWork[PlannedItem]):
     record = ExecutionEntry
 
     def __init__(self, opened: OpenExecutor, name: str, library: ToolLibrary, rules: RunRules) -> None:
-        self._opened, self._name, self._library, self.rules = opened, name, library, rules
+        self._opened = opened
+        self._name = name
+        self._library = library
+        self.rules = rules
         self.affected: set[RequestId] = set()
         self._has_written = False
         self._outcomes: dict[str, int] = {}  # the hash of a result, by the calls of the plan up to it
@@ -380,17 +384,17 @@ class ExecutionWork(ItemWork[PlannedItem]):
         results: dict[int, CallResult] = {}
         reason = ""
         is_after_write = self._has_written and not self._opened.is_isolated
-        async with CallPlace(self._opened, ask, self.rules.ignore) as place:
+        async with CallPlace(self._opened, ask, self.rules.ignore) as call_place:
             for number, tool in enumerate(tools):
                 try:
                     call = self._prepared(plan, number, tool, results)
                 except Unresolvable as error:
                     reason = f"call {_node(plan, number)} ({tool.id}): {error}"
                     break
-                call = await place.call(tool, call)
+                call = await call_place.call(tool, call)
                 calls.append(call)
                 # Whether the same calls, from the start of a plan, ended otherwise in an earlier plan.
-                key = digest_of({"calls": [[one.tool, one.arguments] for one in calls]})
+                key = digest_of({"calls": [[executed.tool, executed.arguments] for executed in calls]})
                 outcome = hash(repr((call.result, call.error)))
                 is_other = self._outcomes.setdefault(key, outcome) != outcome
                 if self._opened.is_shared and (is_other or is_after_write):
@@ -400,7 +404,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
                     reason = f"call {call.node} ({tool.id}): {call.error}"
                     break
                 results[number] = self._result_of(call)
-            before, after = await place.states()
+            before, after = await call_place.states()
         ended = self._ended(item, "failed" if reason else "ran", reason, calls)
         return replace(
             ended,
@@ -415,7 +419,7 @@ class ExecutionWork(ItemWork[PlannedItem]):
     def _prepared(
         self, plan: CallPlan, number: int, tool: Tool, results: Mapping[int, CallResult]
     ) -> ExecutedCall:
-        arguments = {one.name: one.value for one in plan.calls[number].arguments}
+        arguments = {argument.name: argument.value for argument in plan.calls[number].arguments}
         resolved = resolve_arguments(arguments, results, tool.input_schema)
         return ExecutedCall(_node(plan, number), tool.id, resolved)
 
@@ -441,8 +445,8 @@ class ExecutionWork(ItemWork[PlannedItem]):
         """The nodes whose result differs in a second execution; None where there must not be one."""
         if not self._opened.is_isolated and not all(map(self._opened.is_read_only, tools)):
             return None
-        async with CallPlace(self._opened) as place:
-            results = await self._rerun(plan, tools, await place.opened(), len(tools))
+        async with CallPlace(self._opened) as call_place:
+            results = await self._rerun(plan, tools, await call_place.opened(), len(tools))
         return tuple(
             call.node
             for number, call in enumerate(execution.calls)
@@ -457,21 +461,21 @@ class ExecutionWork(ItemWork[PlannedItem]):
         numbers = [number for number, call in enumerate(execution.calls) if call.arguments]
         for _ in range(_WRONG_TRIES if numbers else 0):
             number = rng.choice(numbers)
-            right = execution.calls[number]
-            arguments = with_mistake(right.arguments, tools[number], rng)
+            right_call = execution.calls[number]
+            arguments = with_mistake(right_call.arguments, tools[number], rng)
             if arguments is None:
                 continue
-            wrong = ExecutedCall(right.node, right.tool, arguments)
+            wrong_call = ExecutedCall(right_call.node, right_call.tool, arguments)
             try:
-                async with CallPlace(self._opened) as place:
-                    environment = await place.opened()
+                async with CallPlace(self._opened) as call_place:
+                    environment = await call_place.opened()
                     if len(await self._rerun(plan, tools, environment, number)) < number:
                         continue
-                    wrong = await make_call(environment, tools[number], wrong)
+                    wrong_call = await make_call(environment, tools[number], wrong_call)
             except EnvironmentFailure:  # a server that a wrong call ends has executed the plan all the same
                 continue
-            if wrong.error is not None:
-                return wrong
+            if wrong_call.error is not None:
+                return wrong_call
         return None
 
 
@@ -496,7 +500,9 @@ class CallPlace(AsyncExitStack):
         free: AbstractAsyncContextManager[Any] | None = None,
     ) -> None:
         super().__init__()
-        self._opened, self._ask, self._ignore = opened, ask, ignore
+        self._opened = opened
+        self._ask = ask
+        self._ignore = ignore
         self._free = free or nullcontext()
         self._environment: Environment | None = None
         self._before: State | None = None
@@ -550,18 +556,19 @@ class CallPlace(AsyncExitStack):
         """
         if not self.is_whole:
             return None
-        found = await self.states() if self.is_used else (None, StateSummary("", 0, {}))
-        return [*msgspec.to_builtins(found)]
+        states = await self.states() if self.is_used else (None, StateSummary("", 0, {}))
+        return [*msgspec.to_builtins(states)]
 
     async def _current(self) -> Environment:
         """The environment; where it is isolated, recorded calls are made again first, for their effect."""
-        environment, executor = await self.opened(), self._opened
+        environment = await self.opened()
+        executor = self._opened
         assert executor is not None
         self._earlier.sort(key=itemgetter(0))  # as they were made at first
         while executor.is_isolated and self._earlier:
-            _, earlier, made = self._earlier.pop(0)
+            _, earlier, executed = self._earlier.pop(0)
             await executor.prepare(environment, earlier)
-            await make_call(environment, earlier, made)
+            await make_call(environment, earlier, executed)
         return environment
 
     async def call(self, tool: Tool, call: ExecutedCall) -> ExecutedCall:
@@ -572,7 +579,8 @@ class CallPlace(AsyncExitStack):
             InDoubt: An earlier start made it, its result is not known, and it must not be repeated.
             ModelError: There is no executor, or the run is ending.
         """
-        executor, is_recorded = self._opened, True
+        executor = self._opened
+        is_recorded = True
         is_isolated = executor is None or executor.is_isolated
 
         async def ready() -> None:
@@ -587,15 +595,15 @@ class CallPlace(AsyncExitStack):
 
         assert self._ask is not None
         repeatable = is_isolated or (executor is not None and executor.is_idempotent(tool))
-        given = msgspec.to_builtins(call)
+        call_record = msgspec.to_builtins(call)
 
         def is_of(result: Any) -> bool:
-            return all(result[name] == given[name] for name in ("tool", "arguments"))
+            return all(result[name] == call_record[name] for name in ("tool", "arguments"))
 
-        made = await self._ask.perform(given, make, ready, repeatable=repeatable, is_of=is_of)
+        performed = await self._ask.perform(call_record, make, ready, repeatable=repeatable, is_of=is_of)
         if is_recorded:
-            self._earlier.append((self._ask.made[-1], tool, call))
-        return msgspec.convert(made, ExecutedCall)
+            self._earlier.append((self._ask.call_numbers[-1], tool, call))
+        return msgspec.convert(performed, ExecutedCall)
 
 
 Places = TypeVar("Places", bound=Mapping[str, Any] | None)
@@ -609,12 +617,12 @@ def compared(places: Places, ignore: Sequence[str]) -> Places:
     """
     if places is None or not ignore:
         return places
-    kept = {
-        place: value
-        for place, value in places.items()
-        if not any(fnmatch.fnmatchcase(place, pattern) for pattern in ignore)
+    kept_values = {
+        path: value
+        for path, value in places.items()
+        if not any(fnmatch.fnmatchcase(path, pattern) for pattern in ignore)
     }
-    return cast("Places", kept)
+    return cast("Places", kept_values)
 
 
 def compared_execution(execution: Execution, ignore: Sequence[str]) -> Execution:
@@ -646,8 +654,8 @@ def _seconds(began: float) -> float:
 
 def result_of(call: ExecutedCall) -> CallResult:
     """The result of a call that was executed."""
-    made = CallResult.of(call.result)
-    return made if call.text is None else CallResult(call.result, call.text)
+    result = CallResult.of(call.result)
+    return result if call.text is None else CallResult(call.result, call.text)
 
 
 def with_mistake(arguments: Arguments, tool: Tool, rng: random.Random) -> Arguments | None:
@@ -660,13 +668,13 @@ def with_mistake(arguments: Arguments, tool: Tool, rng: random.Random) -> Argume
     changed = copy.deepcopy(dict(arguments))
     value = changed[name]
     if kind == "missing":
-        required = {one.name for one in tool.parameters if is_required(one, tool)}
+        required = {parameter.name for parameter in tool.parameters if is_required(parameter, tool)}
         if name not in required:
             return None
         del changed[name]
     elif kind == "misspelled" and isinstance(value, str) and len(value) > 2:
-        place = rng.randrange(1, len(value) - 1)
-        changed[name] = value[:place] + value[place + 1 :]
+        position = rng.randrange(1, len(value) - 1)
+        changed[name] = value[:position] + value[position + 1 :]
     elif kind == "misspelled" and isinstance(value, int) and not isinstance(value, bool):
         changed[name] = value * 10 + 7
     elif kind == "type":

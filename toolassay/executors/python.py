@@ -148,7 +148,7 @@ class _OpenPython(PooledExecutor["_PythonEnvironment"]):
         except EnvironmentFailure as error:
             raise UsageError(str(error), fix="correct the module of --functions, or --pass_env") from None
 
-    async def made(self, workspace: Workspace | None) -> _PythonEnvironment:
+    async def new_environment(self, workspace: Workspace | None) -> _PythonEnvironment:
         """Start a process."""
         environment = _PythonEnvironment(self, workspace)
         await environment.start()
@@ -223,9 +223,12 @@ class _PythonEnvironment(CopiedEnvironment):
     async def _answer(self, message: _Source | _FunctionCall, seconds: float) -> _Answer:
         """Send a message; the answer."""
         assert self._server is not None
-        calls, results = self._server.process.stdin, self._server.process.stdout
+        calls = self._server.process.stdin
+        results = self._server.process.stdout
         assert calls is not None and results is not None
-        text, piece, mark = bytearray(), b"", self._mark.encode()
+        text = bytearray()
+        piece = b""
+        mark = self._mark.encode()
         longest = _LONGEST_ESCAPE * self._opened.limits.result_bytes + 2**16
         calls.write(json.dumps(msgspec.to_builtins(message)).encode(errors="surrogatepass") + b"\n")
         try:
@@ -251,7 +254,7 @@ class _PythonEnvironment(CopiedEnvironment):
         self.has_failed = True  # until there is an answer
         if has_ended(self._server.process):
             raise NotCalled("the process of the functions ended before the call")
-        message = _FunctionCall(_function_name(tool), self.given(arguments))
+        message = _FunctionCall(_function_name(tool), self.with_real_paths(arguments))
         answer = await self._answer(message, self._opened.limits.seconds)
         self.has_failed = False
         if answer.error is not None:
@@ -353,8 +356,8 @@ def _called(function: Callable[..., Any] | None, arguments: Arguments) -> _Answe
         return _Answer(result=value)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
-        place = ".".join(map(str, first["loc"]))
-        return _Answer(error=f"{place}: {first['msg']}")
+        location = ".".join(map(str, first["loc"]))
+        return _Answer(error=f"{location}: {first['msg']}")
     except MemoryError:
         os._exit(137)  # as a process that is killed for its memory
     except BaseException as error:  # also of `sys.exit`, with which functions report wrong arguments

@@ -67,20 +67,28 @@ class Actions:
 
     def __init__(self, library: ToolLibrary) -> None:
         self._has_servers = len({tool.source.get("server") for tool in library}) > 1
-        self._known: frozenset[str] = frozenset()
+        self._resources: frozenset[str] = frozenset()
         self.attributes: dict[str, str] = {}  # by which tools identify a resource; an id if one does
         first = map(self.of, library)
-        self._known = frozenset(one.resource for one in first if one.key or one.kind == "create")
-        for one in map(self.of, library):
-            if one.kind != "create" and one.key and self.attributes.get(one.resource) not in IDENTITIES:
-                self.attributes[one.resource] = one.attribute
+        self._resources = frozenset(
+            action.resource for action in first if action.key or action.kind == "create"
+        )
+        for action in map(self.of, library):
+            if (
+                action.kind != "create"
+                and action.key
+                and self.attributes.get(action.resource) not in IDENTITIES
+            ):
+                self.attributes[action.resource] = action.attribute
 
     def of(self, tool: Tool) -> SimulatedAction:
         """What a tool does."""
-        route, words = route_of(tool), fields.name_words(tool)
+        route = route_of(tool)
+        words = fields.name_words(tool)
         verbs = [word for word in words if word in fields.tool_verbs()]
-        verb, does = verbs[0] if verbs else "", fields.verb_of(tool, route)
-        changes = [one for one in map(fields.tool_verbs().__getitem__, verbs) if one in _CHANGES]
+        verb = verbs[0] if verbs else ""
+        does = fields.verb_of(tool, route)
+        changes = [change for change in map(fields.tool_verbs().__getitem__, verbs) if change in _CHANGES]
         is_marked = tool.annotations.get("readOnlyHint") is True
         reads = is_marked or (does in ("find", "search") and (route is not None or not changes))
         if route is None and changes and "and" in words:
@@ -91,35 +99,40 @@ class Actions:
         key, attribute, scope = _identifiers(tool, route, thing)
         kind = "read"
         if not is_marked and (does == "make" or (verb in _EFFECTS and not key)):
-            kind, attribute = "create", self.attributes.get(resource, "id")
-            key = next((one.name for one in tool.parameters if is_key(one.name, thing, attribute)), "")
+            kind = "create"
+            attribute = self.attributes.get(resource, "id")
+            key = next(
+                (parameter.name for parameter in tool.parameters if is_key(parameter.name, thing, attribute)),
+                "",
+            )
         elif not is_marked and (does in _CHANGES or verb in _EFFECTS):
             kind = "remove" if does == "remove" and verb not in _ENDINGS else "change"
         elif key and (does != "search" or attribute in IDENTITIES or route is not None):
             kind = "get"
         elif reads and (fields.word_list("listing") & {*words} or tool.id[-1] == "s" != words[-1][-1]):
             kind = "list"  # by a verb, or by a plural at the end of its name
-        key, scope = "" if kind in ("list", "read") else key, () if attribute in IDENTITIES else scope
+        key = "" if kind in ("list", "read") else key
+        scope = () if attribute in IDENTITIES else scope
         return SimulatedAction(kind, thing, resource, reads, verb, key, attribute, scope)
 
     def _resource(self, tool: Tool, route: Route | None) -> tuple[Words, str]:
         """The thing that a tool is about, preferably one that other tools create or identify."""
         server = str(tool.source.get("server") or "") if self._has_servers else ""
-        found: list[tuple[Words, str]] = []
+        candidates: list[tuple[Words, str]] = []
         for owner in fields.things_of_tool(tool, route):
             if route is None and owner.thing[0] in ("by", "for", "from", "in", "of", "to", "with"):
                 break  # `search_by_engine` is not about engines
             thing = tuple(word for word in owner.thing if word not in _IGNORED) or owner.thing
-            found.append((thing, "/".join(filter(None, (server, "_".join(thing))))))
-        known = (one for one in found if one[1] in self._known)
-        return next(known, found[0] if found else ((), server))
+            candidates.append((thing, "/".join(filter(None, (server, "_".join(thing))))))
+        known_resources = (candidate for candidate in candidates if candidate[1] in self._resources)
+        return next(known_resources, candidates[0] if candidates else ((), server))
 
 
 def is_key(name: str, thing: Words, attribute: str) -> bool:
     """Whether a parameter or a field with a name is an attribute of a thing; ids have several names."""
-    own, given = meaning_of(name)
-    return (not own or same_thing(own, thing) > 0) and (
-        given == attribute or {given, attribute} <= IDENTITIES
+    name_thing, name_attribute = meaning_of(name)
+    return (not name_thing or same_thing(name_thing, thing) > 0) and (
+        name_attribute == attribute or {name_attribute, attribute} <= IDENTITIES
     )
 
 
@@ -127,18 +140,23 @@ def _identifiers(tool: Tool, route: Route | None, thing: Words) -> tuple[str, st
     """The parameter that identifies the resource, its attribute, and the parameters that identify others."""
     best: tuple[float, str, str] = (0.0, "", "id")
     others = []
-    for one in tool.parameters:
-        own, attribute = meaning_of(one.name)
-        fit = same_thing(own, thing) if own else 0.9
-        is_id, is_name = attribute in IDENTITIES, attribute in _NAMING or (bool(own) and not attribute)
-        is_scalar = not one.type.casefold().startswith(("array", "list", "object", "bool"))
-        if not is_scalar or "enum" in one.declaration or not (is_id or (is_name and is_required(one, tool))):
+    for parameter in tool.parameters:
+        parameter_thing, attribute = meaning_of(parameter.name)
+        fit = same_thing(parameter_thing, thing) if parameter_thing else 0.9
+        is_id = attribute in IDENTITIES
+        is_name = attribute in _NAMING or (bool(parameter_thing) and not attribute)
+        is_scalar = not parameter.type.casefold().startswith(("array", "list", "object", "bool"))
+        if (
+            not is_scalar
+            or "enum" in parameter.declaration
+            or not (is_id or (is_name and is_required(parameter, tool)))
+        ):
             continue
-        if not fit and is_required(one, tool) and (attribute or not fields.is_control(one.name)):
-            others.append(one.name)
-        is_last = route is None or f"{{{one.name}}}" in route.parts[-1:]  # of a path only the last part
+        if not fit and is_required(parameter, tool) and (attribute or not fields.is_control(parameter.name)):
+            others.append(parameter.name)
+        is_last = route is None or f"{{{parameter.name}}}" in route.parts[-1:]  # of a path only the last part
         if fit and is_last and fit + is_id > best[0]:
-            best = fit + is_id, one.name, attribute or ("name" if route is None else "id")
+            best = fit + is_id, parameter.name, attribute or ("name" if route is None else "id")
     return best[1], best[2], tuple(others)
 
 
@@ -161,14 +179,15 @@ class Resource:
     is_deleted: bool = False
 
     @property
-    def own(self) -> Values:
+    def named_fields(self) -> Values:
         """Its fields with the key under the names that results use."""
         names = () if self.key == "" else (self.attribute, "_".join((*self.thing, self.attribute)))
         return self.fields | dict.fromkeys(names, self.key)
 
     def write(self, values: Values) -> None:
         """Set fields by a call of the plan."""
-        self.fields, self.written = self.fields | values, self.written | values
+        self.fields = self.fields | values
+        self.written = self.written | values
 
     def remember(self, result: Any) -> None:
         """Keep what a result says of the object, so that later results say the same."""
@@ -190,24 +209,24 @@ class ResourceStore:
     def find(self, resource: str, attribute: str, value: Any, scope: Values) -> Resource | None:
         """The object with an attribute; a deleted one only if no other has it."""
 
-        def fits(one: Resource) -> bool:
-            known = one.key if one.attribute == attribute else one.fields.get(attribute)
-            is_inside = all(one.scope.get(name, inner) == inner for name, inner in scope.items())
-            return is_inside and str(value) == str(known)
+        def fits(resource: Resource) -> bool:
+            known_value = resource.key if resource.attribute == attribute else resource.fields.get(attribute)
+            is_inside = all(resource.scope.get(name, inner) == inner for name, inner in scope.items())
+            return is_inside and str(value) == str(known_value)
 
-        return min(filter(fits, self.all(resource)), key=lambda one: one.is_deleted, default=None)
+        return min(filter(fits, self.all(resource)), key=lambda resource: resource.is_deleted, default=None)
 
     def state(self) -> State:
         """What differs from the start, by place."""
         places: dict[str, object] = {}
         for name in sorted(self._resources):
-            for one in self._resources[name]:
-                own = {} if one.key == "" else {one.attribute: one.key}
-                place = "/".join(map(str, (name, *one.scope.values(), *own.values())))
-                if one.is_deleted and not one.is_new:
-                    places.setdefault(place, {"deleted": True})
-                elif not one.is_deleted and (one.is_new or one.written):
-                    places[place] = own | copy.deepcopy(one.written)
+            for resource in self._resources[name]:
+                key_field = {} if resource.key == "" else {resource.attribute: resource.key}
+                path = "/".join(map(str, (name, *resource.scope.values(), *key_field.values())))
+                if resource.is_deleted and not resource.is_new:
+                    places.setdefault(path, {"deleted": True})
+                elif not resource.is_deleted and (resource.is_new or resource.written):
+                    places[path] = key_field | copy.deepcopy(resource.written)
         return places
 
 
@@ -235,7 +254,7 @@ class Types(NamedTuple):
 
     kinds: frozenset[str] = frozenset()
     formats: frozenset[str] = frozenset()
-    said: Mapping[Words, Schema] = MappingProxyType({})  # by the whole name
+    by_name: Mapping[Words, Schema] = MappingProxyType({})  # by the whole name
 
 
 def types_of_arguments(library: ToolLibrary) -> dict[str, Types]:
@@ -245,16 +264,17 @@ def types_of_arguments(library: ToolLibrary) -> dict[str, Types]:
     >>> [(name, sorted(one.kinds)) for name, one in types_of_arguments(ToolLibrary([show])).items()]
     [('time', ['number'])]
     """
-    found: dict[str, Types] = {}
+    types: dict[str, Types] = {}
     for schema in (tool.input_schema or {} for tool in library):
-        for one in properties_of(schema):
-            word, kinds = last_word(one.name), kinds_of(one.schema, schema) - {"null"}
-            form = one.schema.get("format")
-            before = found.get(word, Types())
-            formats = before.formats | ({form} if isinstance(form, str) else set())
-            said = {words_of(one.name): one.schema, **before.said}
-            found[word] = Types(before.kinds | kinds, formats, said)
-    return found
+        for argument in properties_of(schema):
+            word = last_word(argument.name)
+            kinds = kinds_of(argument.schema, schema) - {"null"}
+            form = argument.schema.get("format")
+            earlier = types.get(word, Types())
+            formats = earlier.formats | ({form} if isinstance(form, str) else set())
+            by_name = {words_of(argument.name): argument.schema, **earlier.by_name}
+            types[word] = Types(earlier.kinds | kinds, formats, by_name)
+    return types
 
 
 def last_word(name: str) -> str:
@@ -280,7 +300,8 @@ class ResultMaker:
     def __init__(self, tool: Tool, types: Mapping[str, Types] | None = None) -> None:
         assert tool.output_schema is not None
         self._validator = ArgumentValidator(tool.output_schema)
-        self._schema, self._types = tool.output_schema, types or {}
+        self._schema = tool.output_schema
+        self._types = types or {}
 
     def make(self, rng: Random, *, small: bool = False) -> Any:
         """A valid result, a `small` one with only what the schema requires; raises UnmakeableError."""
@@ -305,9 +326,12 @@ class ResultMaker:
     def fill(self, value: Any, *wanted: tuple[Sequence[str | int], Values]) -> None:
         """Set fields of the objects at paths in a valid result, where names match and it stays valid."""
         changes: list[tuple[Any, Any, Any]] = []
-        for path, given in wanted:
+        for path, field_values in wanted:
             target = value_at(value, path)
-            changes += [(target, name, one) for name, one in matching_fields(target, given).items()]
+            changes += [
+                (target, name, field_value)
+                for name, field_value in matching_fields(target, field_values).items()
+            ]
         if not self.change(value, changes):
             for change in changes:
                 self.change(value, [change])
@@ -336,8 +360,11 @@ class _Draw:
         self, root: Schema, types: Mapping[str, Types], rng: Random, attempt: int, *, small: bool
     ) -> None:
         self.walk = SchemaWalk(root, self._alternative)
-        self.types, self.wanted = types, Types()
-        self.rng, self.attempt, self.small = rng, attempt, small
+        self.types = types
+        self.wanted = Types()
+        self.rng = rng
+        self.attempt = attempt
+        self.small = small
         self.left = _MOST_VALUES
         self.taken: set[str] = set()
 
@@ -347,7 +374,11 @@ class _Draw:
 
     def _rank(self, schema: Any) -> int:
         kinds = kinds_of(schema, self.walk.root)
-        return 3 if "object" in kinds else 2 if "array" in kinds else 1 if kinds & self.wanted.kinds else 0
+        if "object" in kinds:
+            return 3
+        if "array" in kinds:
+            return 2
+        return 1 if kinds & self.wanted.kinds else 0
 
     def value(self, schema: Any, path: Path) -> Any:
         """A value of a schema; `path` has the names on the way to it."""
@@ -356,7 +387,7 @@ class _Draw:
             raise UnmakeableError("the output schema has no end")
         if schema is False:
             raise UnmakeableError(f"'{'.'.join(path)}' may have no value")
-        self.wanted = wanted = self.types.get(last_word(path[-1]), Types()) if path else Types()
+        self.wanted = wanted_types = self.types.get(last_word(path[-1]), Types()) if path else Types()
         schema = self.walk.chosen(schema)
         if "const" in schema:
             return copy.deepcopy(schema["const"])
@@ -370,14 +401,14 @@ class _Draw:
         if kinds == {"null"}:
             return None
         # A description may quote what a failed call says; that of an argument says what it may be.
-        argument = wanted.said.get(words_of(path[-1]), {}) if path else {}
+        argument = wanted_types.by_name.get(words_of(path[-1]), {}) if path else {}
         if kinds == kinds_of(argument, {}):
             schema = {**{key: argument[key] for key in _SAID & argument.keys()}, **schema}
         if isinstance(values := schema.get("enum"), list) and values:
             return copy.deepcopy(self.rng.choice(values))
         schema = {**schema, "description": str(argument.get("description") or "")}
-        if len(wanted.formats) == 1 and schema.keys().isdisjoint(_BOUNDS):
-            (schema["format"],) = wanted.formats
+        if len(wanted_types.formats) == 1 and schema.keys().isdisjoint(_BOUNDS):
+            (schema["format"],) = wanted_types.formats
         place = self.walk.place(schema, path)
         value = drawn_value(place, self.rng, self.taken)
         if value is None and isinstance(least := schema.get("minLength"), int) and least <= _LONGEST:
@@ -389,39 +420,44 @@ class _Draw:
 
     def _list(self, schema: Schema, path: Path) -> list[Any]:
         """A list of 2 or 3 items, fewer deep inside."""
-        first, further = schema.get("prefixItems"), schema.get("items", True)
+        first = schema.get("prefixItems")
+        further = schema.get("items", True)
         first = first if isinstance(first, list) else []
-        least, most = schema.get("minItems", 0), schema.get("maxItems", _MOST_VALUES)
-        wish = 0 if self.small or self.left < 0 else 1 if len(path) > 6 else self.rng.choice((2, 3))
+        least = schema.get("minItems", 0)
+        most = schema.get("maxItems", _MOST_VALUES)
+        if self.small or self.left < 0:
+            wish = 0
+        else:
+            wish = 1 if len(path) > 6 else self.rng.choice((2, 3))
         if further is True or further == {}:
             wish = 0
-        made: list[Any] = []
+        items: list[Any] = []
         for number in range(max(least, min(wish, most), len(first) if not self.small else 0)):
             item = first[number] if number < len(first) else further
             if item is False:
                 break
-            one = self.value(item, (*path, _ITEM))
-            for _ in range(_UNIQUE_DRAWS if not isinstance(one, dict | list) else 0):
-                one = self.value(item, (*path, _ITEM)) if one in made else one
-            made.append(one)
-        return made
+            drawn = self.value(item, (*path, _ITEM))
+            for _ in range(_UNIQUE_DRAWS if not isinstance(drawn, dict | list) else 0):
+                drawn = self.value(item, (*path, _ITEM)) if drawn in items else drawn
+            items.append(drawn)
+        return items
 
     def _object(self, schema: Schema, path: Path) -> Values:
         """An object: required properties, and optional ones where there is room."""
         values: Values = {}
         properties = properties_at(schema, self.walk.root)
-        required = {one.name for one in properties if one.required}
+        required = {member.name for member in properties if member.required}
         missing = [name for name in schema.get("required", ()) if name not in required]
         room = (
             0 if self.small or len(path) >= _DEEPEST_OPTIONAL else schema.get("maxProperties", _MOST_VALUES)
         )
-        for one in properties:
-            if not one.required and (room <= len(required) + len(values) or self.left < 0):
+        for member in properties:
+            if not member.required and (room <= len(required) + len(values) or self.left < 0):
                 continue
             try:
-                values[one.name] = self.value(one.schema, (*path, one.name))
+                values[member.name] = self.value(member.schema, (*path, member.name))
             except UnmakeableError:
-                if one.required:
+                if member.required:
                     raise
         return values | {name: self.value({}, (*path, name)) for name in missing}
 
@@ -441,16 +477,23 @@ def place_of(value: Any, thing: Words) -> ResultPlace:
     """
 
     def is_list(value: Any) -> bool:
-        return isinstance(value, list) and all(isinstance(one, dict) for one in value)
+        return isinstance(value, list) and all(isinstance(item, dict) for item in value)
 
     if not isinstance(value, dict):
         return ResultPlace((), () if is_list(value) else None)
-    objects = [(name,) for name, one in value.items() if isinstance(one, dict)]
+    objects = [(name,) for name, member in value.items() if isinstance(member, dict)]
     paths = [*((name,) for name in value), *((*path, name) for path in objects for name in value[path[0]])]
 
     def fit(path: Path) -> float:
-        own, is_wrapper = thing_of(path[-1]), is_transparent(path[-1])
-        return (3 if own and same_thing(own, thing) else 1 if own and not is_wrapper else 2) - len(path) / 4
+        thing_of_path = thing_of(path[-1])
+        is_wrapper = is_transparent(path[-1])
+        if thing_of_path and same_thing(thing_of_path, thing):
+            likeness = 3
+        elif thing_of_path and not is_wrapper:
+            likeness = 1
+        else:
+            likeness = 2
+        return likeness - len(path) / 4
 
     best = max(objects, key=fit, default=())
     is_inside = bool(best) and fit(best) > 1 and identity_in(value, thing) is None
@@ -465,8 +508,12 @@ def identity_in(value: Any, thing: Words, attribute: str = "id") -> Any:
     7
     """
     fields = value.items() if isinstance(value, dict) else ()
-    found = (one for name, one in fields if isinstance(one, str | int) and is_key(name, thing, attribute))
-    return next(found, None)
+    identities = (
+        field_value
+        for name, field_value in fields
+        if isinstance(field_value, str | int) and is_key(name, thing, attribute)
+    )
+    return next(identities, None)
 
 
 def matching_fields(target: Any, fields: Values) -> Values:
@@ -477,17 +524,22 @@ def matching_fields(target: Any, fields: Values) -> Values:
     """
     if not isinstance(target, dict):
         return {}
-    by_words = {words_of(name): one for name, one in reversed([*fields.items()])}
-    found = {} if target else dict(fields)
+    by_words = {words_of(name): field_value for name, field_value in reversed([*fields.items()])}
+    matching = {} if target else dict(fields)
     for name, drawn in target.items():
         if name in fields or words_of(name) in by_words:
-            one = fields.get(name, by_words.get(words_of(name)))
-            if isinstance(drawn, str) and type(one) in (int, float):
-                one = str(one)
-            elif type(drawn) is int and isinstance(one, str) and one.isascii() and one[:18].isdigit():
-                one = int(one[:18])
-            found[name] = one
-    return copy.deepcopy(found)
+            given_value = fields.get(name, by_words.get(words_of(name)))
+            if isinstance(drawn, str) and type(given_value) in (int, float):
+                given_value = str(given_value)
+            elif (
+                type(drawn) is int
+                and isinstance(given_value, str)
+                and given_value.isascii()
+                and given_value[:18].isdigit()
+            ):
+                given_value = int(given_value[:18])
+            matching[name] = given_value
+    return copy.deepcopy(matching)
 
 
 def value_at(value: Any, path: Sequence[str | int]) -> Any:

@@ -56,13 +56,14 @@ class _SimulatedTool:
     """A tool with what its calls need, prepared once; ValueError if a schema is not valid."""
 
     def __init__(self, tool: Tool, actions: Actions, types: Mapping[str, results.Types]) -> None:
-        self.tool, self.action = tool, actions.of(tool)
+        self.tool = tool
+        self.action = actions.of(tool)
         self.primary = actions.attributes.get(self.action.resource, self.action.attribute)
         schema = tool.input_schema
         if schema is None:
             schema = {
-                "properties": {one.name: {} for one in tool.parameters},
-                "required": [one.name for one in tool.parameters if is_required(one, tool)],
+                "properties": {parameter.name: {} for parameter in tool.parameters},
+                "required": [parameter.name for parameter in tool.parameters if is_required(parameter, tool)],
                 "additionalProperties": not declares_parameters(tool),
             }
         self.validator = ArgumentValidator(schema)
@@ -73,9 +74,11 @@ class OpenSimulation(OpenExecutor):
     """The simulator for the tools of a folder."""
 
     def __init__(self, context: ExecutionContext) -> None:
-        self.seed, self.limits = context.seed, context.limits
+        self.seed = context.seed
+        self.limits = context.limits
         self.identity = {"seed": context.seed}
-        self.actions, self._types = Actions(context.library), results.types_of_arguments(context.library)
+        self.actions = Actions(context.library)
+        self._types = results.types_of_arguments(context.library)
         self._tools: dict[str, _SimulatedTool] = {}
 
     def simulated(self, tool: Tool) -> _SimulatedTool:
@@ -111,7 +114,8 @@ class _Simulation:
     """The world of one plan."""
 
     def __init__(self, opened: OpenSimulation) -> None:
-        self.opened, self.store = opened, ResourceStore()
+        self.opened = opened
+        self.store = ResourceStore()
 
     async def state(self) -> State | None:
         """What was created, changed or deleted."""
@@ -144,27 +148,32 @@ def _successful(value: Any, maker: ResultMaker | None) -> Any:
 class _Call:
     """One call."""
 
-    def __init__(self, world: _Simulation, tool: _SimulatedTool, given: Values) -> None:
-        self._opened, self._store, self._given = world.opened, world.store, given
-        self._tool, self._action, self._maker = tool.tool, tool.action, tool.maker
-        self._thing, self._primary = " ".join(self._action.thing), tool.primary
+    def __init__(self, world: _Simulation, tool: _SimulatedTool, arguments: Values) -> None:
+        self._opened = world.opened
+        self._store = world.store
+        self._arguments = arguments
+        self._tool = tool.tool
+        self._action = tool.action
+        self._maker = tool.maker
+        self._thing = " ".join(self._action.thing)
+        self._primary = tool.primary
         self._those = world.store.all(self._action.resource)
-        self._scope = {name: given[name] for name in self._action.scope if name in given}
+        self._scope = {name: arguments[name] for name in self._action.scope if name in arguments}
 
     def result(self) -> Any:
         """Do what the tool does; Refusal if it does not fit the objects, UnmakeableError without a result."""
         if self._action.kind == "create":
             return self._create()
         if self._action.kind in ("list", "read"):
-            value = self._made()
+            value = self._new_result()
             has_list = results.place_of(value, self._action.thing).listed is not None
             is_list = self._action.kind == "list" or (self._action.reads and has_list)
             return self._list(value) if is_list else self._answer(value)
-        one = self._named()
+        resource = self._named()
         if self._action.kind == "change":
-            return self._change(one)
-        one.is_deleted = self._action.kind == "remove"
-        return self._answer(self._made(), one)
+            return self._change(resource)
+        resource.is_deleted = self._action.kind == "remove"
+        return self._answer(self._new_result(), resource)
 
     def _rng(self, *parts: Any) -> Random:
         """Random numbers that depend on the seed and the parts alone."""
@@ -174,12 +183,14 @@ class _Call:
         """An id in digits, valid as a text and as a number."""
         return str(self._rng(self._action.resource, *parts).randint(100_000, 999_999_999))
 
-    def _made(self, number: int = 0) -> Any:
+    def _new_result(self, number: int = 0) -> Any:
         """A result drawn from the output schema, a small one if it is too large; None without a schema."""
         if self._maker is None:
             return None
-        given = {name: one for name, one in self._given.items() if name.casefold() not in _LIMITS}
-        parts = ("result", self._tool.id, given, number)
+        logged_arguments = {
+            name: argument for name, argument in self._arguments.items() if name.casefold() not in _LIMITS
+        }
+        parts = ("result", self._tool.id, logged_arguments, number)
         value = self._maker.make(self._rng(*parts))
         if len(json.dumps(value)) > self._opened.limits.result_bytes // 2:
             value = self._maker.make(self._rng(*parts), small=True)
@@ -189,106 +200,125 @@ class _Call:
         """The object that the arguments name; Refusal if it was deleted. One never seen existed before."""
         action = self._action
         # Without a key, what is removed is known by all arguments.
-        otherwise = " ".join(map(str, self._given.values())) if action.kind == "remove" else ""
-        value = self._given.get(action.key, otherwise)
-        one = self._store.find(action.resource, action.attribute, value, self._scope)
-        if one is not None and one.is_deleted:
+        otherwise = " ".join(map(str, self._arguments.values())) if action.kind == "remove" else ""
+        value = self._arguments.get(action.key, otherwise)
+        resource = self._store.find(action.resource, action.attribute, value, self._scope)
+        if resource is not None and resource.is_deleted:
             raise Refusal(one_line(f"no {self._thing} with {action.attribute} '{value}'"))
-        return one or self._existing(action.attribute, value)
+        return resource or self._existing(action.attribute, value)
 
     def _existing(self, attribute: str, value: Any) -> Resource:
         """A new object that existed before the plan, known by one attribute."""
         is_primary = value == "" or attribute == self._primary
         key = value if is_primary else self._new_key(attribute, str(value), self._scope)
         fields = self._scope | ({} if value == "" else {attribute: value})
-        one = Resource(self._action.resource, self._action.thing, self._primary, key, self._scope, fields)
-        self._those.append(one)
-        return one
+        resource = Resource(
+            self._action.resource, self._action.thing, self._primary, key, self._scope, fields
+        )
+        self._those.append(resource)
+        return resource
 
     def _create(self) -> Any:
         action = self._action
-        key = self._given.get(action.key) if action.key else None
-        known = key and self._store.find(action.resource, action.attribute, key, self._scope)
-        if known and not known.is_deleted:
+        key = self._arguments.get(action.key) if action.key else None
+        existing = key and self._store.find(action.resource, action.attribute, key, self._scope)
+        if existing and not existing.is_deleted:
             if action.verb in _OVERWRITING:
-                return self._change(known)
+                return self._change(existing)
             raise Refusal(one_line(f"a {self._thing} with {action.attribute} '{key}' exists already"))
-        number = sum(one.is_new for one in self._those)
-        value = self._made(number)
+        number = sum(resource.is_new for resource in self._those)
+        value = self._new_result(number)
         if key is None:
             inside = results.value_at(value, results.place_of(value, action.thing).object)
             drawn = results.identity_in(inside, action.thing, self._primary)
-            taken = {str(one.key) for one in self._those} | {"None"}
-            key = drawn if str(drawn) not in taken else self._new_key(number)
-        one = Resource(action.resource, action.thing, self._primary, key, self._scope, is_new=True)
-        one.write(self._given)
-        self._those.append(one)
-        return self._answer(value, one)
+            used_keys = {str(resource.key) for resource in self._those} | {"None"}
+            key = drawn if str(drawn) not in used_keys else self._new_key(number)
+        resource = Resource(action.resource, action.thing, self._primary, key, self._scope, is_new=True)
+        resource.write(self._arguments)
+        self._those.append(resource)
+        return self._answer(value, resource)
 
-    def _change(self, one: Resource) -> Any:
+    def _change(self, resource: Resource) -> Any:
         kept = {self._action.key, *self._scope}
-        changes = {name: value for name, value in self._given.items() if name not in kept}
-        one.write(changes or {self._action.verb or "changed": True})
-        return self._answer(self._made(), one)
+        changes = {name: value for name, value in self._arguments.items() if name not in kept}
+        resource.write(changes or {self._action.verb or "changed": True})
+        return self._answer(self._new_result(), resource)
 
-    def _answer(self, value: Any, one: Resource | None = None) -> Any:
+    def _answer(self, value: Any, resource: Resource | None = None) -> Any:
         """The result of a call, with the object that it is about."""
         path = results.place_of(value, self._action.thing).object
-        own = self._repeated() | (one.own if one else {})
-        value = self._filled(value, one and one.own, [((), self._given), (path, own)])
-        if one is not None:
-            one.remember(results.value_at(value, path))
+        own_fields = self._repeated() | (resource.named_fields if resource else {})
+        value = self._filled(
+            value, resource and resource.named_fields, [((), self._arguments), (path, own_fields)]
+        )
+        if resource is not None:
+            resource.remember(results.value_at(value, path))
         return value
 
     def _list(self, value: Any) -> Any:
         """Objects that the plan created and that fit the arguments, then some that existed before."""
         path = results.place_of(value, self._action.thing).listed
-        drawn = [{}, {}] if self._maker is None else [] if path is None else results.value_at(value, path)
-        limits = [one for name, one in self._given.items() if name.casefold() in _LIMITS and type(one) is int]
+        if self._maker is None:
+            drawn: Any = [{}, {}]
+        else:
+            drawn = [] if path is None else results.value_at(value, path)
+        limits = [
+            argument
+            for name, argument in self._arguments.items()
+            if name.casefold() in _LIMITS and type(argument) is int
+        ]
         most = max(0, min([*limits, _MOST_LISTED]))
-        found = [one for one in self._those if one.is_new and not one.is_deleted and self._fits(one)][:most]
-        items = [copy.deepcopy(drawn[number % len(drawn)]) for number in range(len(found)) if drawn]
-        for number, item in enumerate(drawn[: most - len(found)]):
+        listed = [
+            resource
+            for resource in self._those
+            if resource.is_new and not resource.is_deleted and self._fits(resource)
+        ][:most]
+        items = [copy.deepcopy(drawn[number % len(drawn)]) for number in range(len(listed)) if drawn]
+        for number, item in enumerate(drawn[: most - len(listed)]):
             key = results.identity_in(item, self._action.thing, self._primary)
-            key = self._new_key("listed", self._given, number) if key is None else key
-            one = self._store.find(self._action.resource, self._primary, key, {})
-            one = one or self._existing(self._primary, key)
-            if not one.is_deleted and all(one is not other for other in found):
-                found.append(one)
+            key = self._new_key("listed", self._arguments, number) if key is None else key
+            resource = self._store.find(self._action.resource, self._primary, key, {})
+            resource = resource or self._existing(self._primary, key)
+            if not resource.is_deleted and all(resource is not other for other in listed):
+                listed.append(resource)
                 items.append(item)
-        plain = [one.own for one in found]
-        total = dict.fromkeys(("count", "total", "total_count", "total_results"), len(found))
-        wanted: list[_Fields] = [((), {"page": 1, "total_pages": 1} | self._given | total)]
+        plain = [resource.named_fields for resource in listed]
+        total = dict.fromkeys(("count", "total", "total_count", "total_results"), len(listed))
+        wanted_fields: list[_Fields] = [((), {"page": 1, "total_pages": 1} | self._arguments | total)]
         if self._maker is None or path is None:
-            return self._filled(value, plain, wanted)
+            return self._filled(value, plain, wanted_fields)
         if self._maker.change(value, [(results.value_at(value, path), slice(None), items)]):
-            wanted += [((*path, number), self._repeated() | one.own) for number, one in enumerate(found)]
-        value = self._filled(value, plain, wanted)
-        for one, (place, _) in zip(found, wanted[1:], strict=False):
-            one.remember(results.value_at(value, place))
+            wanted_fields += [
+                ((*path, number), self._repeated() | resource.named_fields)
+                for number, resource in enumerate(listed)
+            ]
+        value = self._filled(value, plain, wanted_fields)
+        for resource, (item_path, _) in zip(listed, wanted_fields[1:], strict=False):
+            resource.remember(results.value_at(value, item_path))
         return value
 
-    def _fits(self, one: Resource) -> bool:
+    def _fits(self, resource: Resource) -> bool:
         """Whether a list with these arguments has an object that the plan created."""
-        own = {words_of(name): str(value).casefold() for name, value in one.own.items()}
-        for name, value in self._given.items():
-            text, known = str(value).casefold(), own.get(words_of(name))
+        own_values = {words_of(name): str(value).casefold() for name, value in resource.named_fields.items()}
+        for name, value in self._arguments.items():
+            text = str(value).casefold()
+            known_value = own_values.get(words_of(name))
             if name.casefold() in _QUERIES:
-                known = " ".join(own.values())
-                text = next((word for word in text.split() if word in known), text)
-            if known is not None and text not in known and name.casefold() not in _LIMITS:
+                known_value = " ".join(own_values.values())
+                text = next((word for word in text.split() if word in known_value), text)
+            if known_value is not None and text not in known_value and name.casefold() not in _LIMITS:
                 return False
         return True
 
     def _repeated(self) -> Values:
         """The arguments that objects of a result repeat: no ids, and nothing that chooses among results."""
         return {
-            name: one
-            for name, one in self._given.items()
+            name: argument
+            for name, argument in self._arguments.items()
             if name.casefold() not in _LIMITS | _QUERIES and meaning_of(name).attribute not in IDENTITIES
         }
 
-    def _filled(self, value: Any, plain: Any, wanted: list[_Fields]) -> Any:
+    def _filled(self, value: Any, plain: Any, wanted_fields: list[_Fields]) -> Any:
         """The drawn result with fields; without a schema files and texts, the plain value, or a sentence."""
         if self._maker is None:
             if self._tool.outputs:
@@ -296,19 +326,19 @@ class _Call:
             # What the arguments say must not read as a failure of the call: `error="no paper"`.
             is_plain = plain is not None and not is_refusal(plain)
             return plain if is_plain else self._sentence(f"Result of {' '.join(name_words(self._tool))}")
-        self._maker.fill(value, *wanted)
+        self._maker.fill(value, *wanted_fields)
         return value
 
     def _sentence(self, about: str) -> str:
-        given = ", ".join(f"{name} {value}" for name, value in self._given.items())
-        return one_line(f"{about} for {given}." if given else f"{about}.", _LONGEST_TEXT)
+        arguments = ", ".join(f"{name} {value}" for name, value in self._arguments.items())
+        return one_line(f"{about} for {arguments}." if arguments else f"{about}.", _LONGEST_TEXT)
 
     def _typed(self) -> str:
         """File names and sentences, one for each declared type of output."""
-        found = []
+        texts = []
         for number, kind in enumerate(self._tool.outputs):
-            mark = f"{self._rng('typed', self._tool.id, self._given, number).getrandbits(24):06x}"
+            mark = f"{self._rng('typed', self._tool.id, self._arguments, number).getrandbits(24):06x}"
             name = re.sub(r"\W+", "-", kind.casefold()).strip("-") or "file"
             text = self._sentence(f"Text {mark} of {self._tool.id}")
-            found.append(text if name == "text" else f"{name}-{mark}.{_FILES.get(name, 'txt')}")
-        return ", ".join(found)
+            texts.append(text if name == "text" else f"{name}-{mark}.{_FILES.get(name, 'txt')}")
+        return ", ".join(texts)

@@ -105,7 +105,7 @@ class Workspace:
             _mirror(self._first, self.path)
             # Links that lead out of the copy, through which the original could be changed, are removed.
             links = [path for path in _walk(self.path) if path.is_symlink()]
-            for path in [one for one in links if not _is_below(one, self.path)]:
+            for path in [link for link in links if not _is_below(link, self.path)]:
                 path.unlink()
         except OSError as error:
             raise EnvironmentFailure(f"its workspace cannot be copied: {error}") from None
@@ -220,14 +220,15 @@ def _mirror(source: Path, target: Path) -> None:
     """Give a folder the files, folders and links of another; sockets and pipes are left out."""
     target.mkdir(exist_ok=True)
     target.chmod(stat.S_IRWXU)
-    wanted = {path.name: path for path in source.iterdir() if _kind(path) != "special"}
+    originals = {path.name: path for path in source.iterdir() if _kind(path) != "special"}
     for path in list(target.iterdir()):
-        original = wanted.get(path.name)
+        original = originals.get(path.name)
         # A file with a second name is not overwritten: that name may be outside.
         if original is None or _kind(path) != _kind(original) or path.lstat().st_nlink > 1:
             delete(path)
-    for name, original in wanted.items():
-        path, kind = target / name, _kind(original)
+    for name, original in originals.items():
+        path = target / name
+        kind = _kind(original)
         if kind == "folder":
             _mirror(original, path)
             continue
@@ -243,18 +244,22 @@ def _mirror(source: Path, target: Path) -> None:
 def _kind(path: Path) -> str:
     if path.is_symlink():
         return "link"
-    return "folder" if path.is_dir() else "file" if path.is_file() else "special"
+    if path.is_dir():
+        return "folder"
+    return "file" if path.is_file() else "special"
 
 
 def paths_in(source: Path) -> tuple[list[str], list[str]]:
     """The files and the folders of a folder as `/workspace/…`, hidden ones left out."""
-    files, folders, waiting = list[str](), [NAME], [source]
+    files = list[str]()
+    folders = [NAME]
+    waiting = [source]
     while waiting and len(files) + len(folders) < _MOST_PATHS:
         for path in sorted(waiting.pop(0).iterdir()):
             if path.name.startswith(".") or path.is_symlink():
                 continue
-            place = f"{NAME}/{path.relative_to(source).as_posix()}"
-            (folders if path.is_dir() else files).append(place)
+            path_text = f"{NAME}/{path.relative_to(source).as_posix()}"
+            (folders if path.is_dir() else files).append(path_text)
             waiting += [path] if path.is_dir() else []
     return files, folders
 
@@ -282,23 +287,23 @@ def state_of(folder: Path, named: Callable[[str], str] = str) -> State:
     state: dict[str, str | int] = {}
     for path in _walk(folder):
         # Names of files are bytes; those that are not UTF-8 would not survive a file of JSON.
-        place = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
+        name = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
         kind = _kind(path)
         if kind == "link":
-            state[place] = f"link:{named(str(path.readlink()))}"
+            state[name] = f"link:{named(str(path.readlink()))}"
         elif kind == "folder":
-            state[f"{place}/"] = "folder"
+            state[f"{name}/"] = "folder"
             if path.name == ".git":
-                state[f"{place}/index"] = _git_index(path.parent)
+                state[f"{name}/index"] = _git_index(path.parent)
         elif kind == "special":
-            state[place] = "special"  # a pipe would be waited for
+            state[name] = "special"  # a pipe would be waited for
         elif _is_database(path):
             try:
-                state |= {f"{place}/{row}": count for row, count in _rows(path, named)}
+                state |= {f"{name}/{row}": count for row, count in _rows(path, named)}
             except sqlite3.Error:  # e.g. of an extension that is missing here
-                state[place] = f"sha256:{_hash(path, named)}"
+                state[name] = f"sha256:{_hash(path, named)}"
         elif not (path.name.endswith(_BESIDE_DATABASES) and _is_database(Path(str(path).rpartition("-")[0]))):
-            state[place] = f"sha256:{_hash(path, named)}"
+            state[name] = f"sha256:{_hash(path, named)}"
     return state
 
 
@@ -340,14 +345,16 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     SQLite creates files beside one with a write-ahead log, and writes to one with a journal, even if it is
     opened for reading. Such a database is copied with them.
     """
-    beside = [one for ending in _BESIDE_DATABASES[:2] if (one := Path(f"{path}{ending}")).exists()]
-    if not any(one.stat().st_size for one in beside):
+    beside = [
+        companion for ending in _BESIDE_DATABASES[:2] if (companion := Path(f"{path}{ending}")).exists()
+    ]
+    if not any(companion.stat().st_size for companion in beside):
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", uri=True)) as base:
             yield base
         return
     with temporary_folder() as folder:
-        for one in (path, *beside):
-            shutil.copyfile(one, folder / one.name)
+        for file in (path, *beside):
+            shutil.copyfile(file, folder / file.name)
         with closing(sqlite3.connect(folder / path.name)) as base:
             yield base
 
@@ -361,11 +368,13 @@ def table_places(name: str, rows: sqlite3.Cursor, leave_out: Collection[str] = (
         leave_out: Columns that do not count.
     """
     columns = [column[0] for column in rows.description]
-    kept = [place for place, column in enumerate(columns) if column not in leave_out]
-    names = [columns[place] for place in kept]
+    kept_columns = [position for position, column in enumerate(columns) if column not in leave_out]
+    names = [columns[position] for position in kept_columns]
     counts = Counter[str]()
     for cells in rows:
-        plain = (cell.hex() if isinstance(cell, bytes) else cell for cell in map(cells.__getitem__, kept))
+        plain = (
+            cell.hex() if isinstance(cell, bytes) else cell for cell in map(cells.__getitem__, kept_columns)
+        )
         text = json.dumps(dict(zip(names, plain, strict=True)), ensure_ascii=False)
         is_short = len(text) <= _LONGEST_ROW
         counts[text if is_short else f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"] += 1
@@ -388,7 +397,7 @@ def _git_index(repository: Path) -> str:
     git = shutil.which("git")
     if git is None:
         return ""
-    done = subprocess.run(
+    listing = subprocess.run(
         [
             *(git, "-C", str(repository), "-c", "core.fsmonitor=false", "-c", "safe.directory=*"),
             *("ls-files", "--stage"),
@@ -398,7 +407,7 @@ def _git_index(repository: Path) -> str:
         check=False,
         env={"PATH": os.environ.get("PATH", ""), "HOME": str(repository), "GIT_CONFIG_NOSYSTEM": "1"},
     )
-    return f"sha256:{hashlib.sha256(done.stdout).hexdigest()}"
+    return f"sha256:{hashlib.sha256(listing.stdout).hexdigest()}"
 
 
 def digest_of(state: State) -> str:
@@ -414,9 +423,9 @@ def changes_of(before: State, after: State) -> dict[str, Change]:
     {'a': {'before': 1, 'after': None}, 'b': {'before': 1, 'after': 2}, 'c': {'before': None, 'after': 3}}
     """
     return {
-        place: {"before": before.get(place), "after": after.get(place)}
-        for place in sorted({*before, *after})
-        if before.get(place) != after.get(place)
+        path: {"before": before.get(path), "after": after.get(path)}
+        for path in sorted({*before, *after})
+        if before.get(path) != after.get(path)
     }
 
 
@@ -429,7 +438,8 @@ class CopiedEnvironment(Environment, ABC):
     """
 
     def __init__(self, workspace: Workspace | None, keys: Sequence[str]) -> None:
-        self.workspace, self._keys = workspace, keys
+        self.workspace = workspace
+        self._keys = keys
         self.has_failed = False
 
     @property
@@ -441,10 +451,11 @@ class CopiedEnvironment(Environment, ABC):
     async def close(self) -> None:
         """End its processes and delete its copy."""
 
-    def given(self, arguments: Arguments) -> Arguments:
+    def with_real_paths(self, arguments: Arguments) -> Arguments:
         """Arguments with the path of the copy for `/workspace`."""
-        given = dict(arguments)
-        return given if self.workspace is None else dict(self.workspace.with_real_paths(given))
+        if self.workspace is None:
+            return dict(arguments)
+        return dict(self.workspace.with_real_paths(dict(arguments)))
 
     def stored(self, value: Any) -> Any:
         """A JSON value as files keep it: `/workspace` for the path of the copy, `***` for each known key."""
@@ -484,7 +495,8 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
     """
 
     def __init__(self, workspace: str, fresh: str, limits: CallLimits) -> None:
-        self.source, self.limits = folder_of(workspace), limits
+        self.source = folder_of(workspace)
+        self.limits = limits
         self.is_isolated = self.source is not None
         self.is_shared = self.reuses = fresh == "worker"
         self.starts_processes = True
@@ -510,7 +522,7 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
             await self.close()
 
     @abstractmethod
-    async def made(self, workspace: Workspace | None) -> Copied:
+    async def new_environment(self, workspace: Workspace | None) -> Copied:
         """A new environment with a copy."""
 
     @asynccontextmanager
@@ -518,7 +530,9 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
         """An environment for one plan: a new one, or one that an earlier plan has used."""
         environment = await self._restored()
         if environment is None:
-            environment = await self.made(None if self.source is None else await copy_of(self.source))
+            environment = await self.new_environment(
+                None if self.source is None else await copy_of(self.source)
+            )
         is_whole = False
         try:
             yield environment
@@ -532,7 +546,8 @@ class PooledExecutor(OpenExecutor, Generic[Copied]):
     async def _restored(self) -> Copied | None:
         """One that an earlier plan has used; None if there is none. What cannot be used is closed."""
         while self._idle:
-            environment, is_ready = self._idle.pop(), False
+            environment = self._idle.pop()
+            is_ready = False
             try:
                 if environment.is_usable:
                     if self.is_isolated:

@@ -86,10 +86,21 @@ class Dependency:
         """
         link, further = converted(value, _Link)
         fields = filled_by(link.fields or ())
-        shared = tuple(FieldPair(one.start, one.end) for one in link.shared or ())
+        shared = tuple(FieldPair(pair.start, pair.end) for pair in link.shared or ())
         type_ = link.type or (fields[0].target if fields else ORDER)
-        known = link.score, fields, tuple(link.reasons or ()), link.kind, link.origin, link.count
-        return cls(link.source, link.target, type_, *known, shared, further)
+        return cls(
+            link.source,
+            link.target,
+            type_,
+            link.score,
+            fields,
+            tuple(link.reasons or ()),
+            link.kind,
+            link.origin,
+            link.count,
+            shared,
+            further,
+        )
 
     def with_further(self, **values: Any) -> Dependency:
         """A copy with further keys; None removes a key."""
@@ -109,10 +120,10 @@ def converted(value: Any, form: type[Form]) -> tuple[Form, Further]:
         ValueError: A key has a value that it cannot have; the message names it.
     """
     try:
-        found = msgspec.convert(value, form)
+        parsed = msgspec.convert(value, form)
     except msgspec.ValidationError as error:
         raise ValueError(str(error).replace("`", "'")) from None
-    return found, tuple((key, item) for key, item in value.items() if key not in form.__struct_fields__)
+    return parsed, tuple((key, item) for key, item in value.items() if key not in form.__struct_fields__)
 
 
 def read_items(path: Path, key: str, read: Callable[[Any], Item], *, fix: str) -> list[Item]:
@@ -131,14 +142,15 @@ def read_items(path: Path, key: str, read: Callable[[Any], Item], *, fix: str) -
     items = value.get(key) if isinstance(value, dict) else None
     if not isinstance(items, list):
         raise UsageError(f"has no list '{key}'", file=path, fix=fix)
-    found = []
+    read_so_far = []
     for number, item in enumerate(items, start=1):
         try:
-            found.append(read(item))
+            read_so_far.append(read(item))
         except ValueError as error:
-            what, line = f"{key[:-1]} {number}: {error}", line_of_item(path, key, number)
+            what = f"{key[:-1]} {number}: {error}"
+            line = line_of_item(path, key, number)
             raise UsageError(what, file=path, line=line, fix=fix) from None
-    return found
+    return read_so_far
 
 
 class WrittenPair(msgspec.Struct, frozen=True):
@@ -154,7 +166,7 @@ def filled_by(pairs: Iterable[WrittenPair]) -> tuple[FieldPair, ...]:
     Raises:
         ValueError: Two of them fill one argument.
     """
-    fields = tuple(FieldPair(one.start, one.end) for one in pairs)
+    fields = tuple(FieldPair(pair.start, pair.end) for pair in pairs)
     if len({pair.target for pair in fields}) < len(fields):
         raise ValueError("'fields' fill an argument twice")
     return fields
@@ -187,9 +199,9 @@ class DependencyLinks:
     def __init__(self, ids: Sequence[str], dependencies: Iterable[Dependency]) -> None:
         numbers = {name: number for number, name in enumerate(ids)}
         self._links = {
-            (numbers[one.source], numbers[one.target]): one
-            for one in dependencies
-            if one.source != one.target
+            (numbers[dependency.source], numbers[dependency.target]): dependency
+            for dependency in dependencies
+            if dependency.source != dependency.target
         }
         self._after = [array("i") for _ in ids]
         self._before = [array("i") for _ in ids]
@@ -239,12 +251,12 @@ def strongest(
             order of `dependencies`.
     """
     kept: list[Dependency] = []
-    taken: dict[str, int] = {}
+    links_from: dict[str, int] = {}
     most = math.inf if max_edges_per_tool is None else max_edges_per_tool
-    for link in sorted(dependencies, key=lambda one: (not is_pinned(one), -one.score)):
-        if is_pinned(link) or (link.score >= min_confidence and taken.get(link.source, 0) < most):
+    for link in sorted(dependencies, key=lambda dependency: (not is_pinned(dependency), -dependency.score)):
+        if is_pinned(link) or (link.score >= min_confidence and links_from.get(link.source, 0) < most):
             kept.append(link)
-            taken[link.source] = taken.get(link.source, 0) + 1
+            links_from[link.source] = links_from.get(link.source, 0) + 1
     return kept
 
 

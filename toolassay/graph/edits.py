@@ -76,7 +76,7 @@ class Edit:
 
     def to_json(self) -> dict[str, Any]:
         """The edit as an object of the file."""
-        given = {
+        optional = {
             "type": self.type,
             "fields": None if self.fields is None else [pair.to_json() for pair in self.fields],
             "kind": self.kind,
@@ -84,7 +84,7 @@ class Edit:
             "link": self.link and self.link.to_json(),
         }
         value = {"action": self.action, "source": self.source, "target": self.target}
-        return value | {key: item for key, item in given.items() if item is not None} | dict(self.further)
+        return value | {key: item for key, item in optional.items() if item is not None} | dict(self.further)
 
     @classmethod
     def from_json(cls, value: Any) -> Edit:
@@ -152,9 +152,11 @@ def write_edits(path: Path, edits: Sequence[Edit]) -> Path | None:
     Returns:
         The dated copy of the file before, which is kept if an edit was replaced or taken back.
     """
-    before, further = [], {}
+    before = []
+    further = {}
     if path.exists():
-        before, further = read_edits(path), read_json(path)
+        before = read_edits(path)
+        further = read_json(path)
     if list(edits) == before:
         return None
     copy = keep_dated_copy(path) if any(edit not in edits for edit in before) else None
@@ -167,19 +169,20 @@ def combine(edits: Iterable[Edit], newer: Iterable[Edit]) -> list[Edit]:
 
     A pin of a link that was retyped keeps the new type.
     """
-    found = {edit.pair: edit for edit in edits}
+    edits_by_pair = {edit.pair: edit for edit in edits}
     for edit in newer:
-        old = found.get(edit.pair)
+        old = edits_by_pair.get(edit.pair)
         is_change = edit.action in ("pin", "retype")
-        found[edit.pair] = (
+        edits_by_pair[edit.pair] = (
             edit if old is None or old.action == "remove" or not is_change else _both(old, edit)
         )
-    return list(found.values())
+    return list(edits_by_pair.values())
 
 
 def _both(old: Edit, edit: Edit) -> Edit:
     """An add, pin or retype that a pin or retype follows."""
-    note, link = edit.note or old.note, edit.link or old.link
+    note = edit.note or old.note
+    link = edit.link or old.link
     if edit.action == "pin":
         return replace(old, note=note, link=link)
     fields = () if edit.type == ORDER and edit.fields is None else old.fields
@@ -204,7 +207,8 @@ def apply(edits: Iterable[Edit], dependencies: Iterable[Dependency], library: To
         that is kept from its copy only.
     """
     links = {(link.source, link.target): link for link in dependencies}
-    applied, problems = [], []
+    applied = []
+    problems = []
     for edit in edits:
         unknown = [name for name in edit.pair if name not in library]
         if unknown:
@@ -236,21 +240,24 @@ def _changed(
         base = edit.link
         if base.origin != "user":
             problems.append(NO_LONGER_DERIVED)
-    given = edit.fields
-    if given is None and edit.type == ORDER and edit.kind is None:
-        given = ()
-    wanted = given if given is not None else base.fields if base else ()
+    edited_fields = edit.fields
+    if edited_fields is None and edit.type == ORDER and edit.kind is None:
+        edited_fields = ()
+    wanted_fields = edited_fields
+    if wanted_fields is None:
+        wanted_fields = base.fields if base else ()
     source, target = (library[name] for name in edit.pair)
-    found = [(pair, field_problem(pair, source, target)) for pair in wanted]
-    problems += [problem for _, problem in found if problem]
-    fields = tuple(pair for pair, problem in found if not problem)
-    if wanted and not fields:
+    checked_pairs = [(pair, field_problem(pair, source, target)) for pair in wanted_fields]
+    problems += [problem for _, problem in checked_pairs if problem]
+    fields = tuple(pair for pair, problem in checked_pairs if not problem)
+    if wanted_fields and not fields:
         return None, problems
-    is_kept = base is not None and given is None and fields == base.fields
+    is_kept = base is not None and edited_fields is None and fields == base.fields
     kind: Kind = "dependency" if fields else "observed"
     type_ = fields[0].target if fields else ORDER
     if base is not None and is_kept:
-        kind, type_ = base.kind, base.type
+        kind = base.kind
+        type_ = base.type
     if edit.action == "add":
         reason = f"added by a person: {edit.note}" if edit.note else "added by a person"
         count, further = (base.count, base.further) if base else (0, ())

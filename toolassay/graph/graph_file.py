@@ -62,7 +62,8 @@ class WrittenLinks:
         self.sources = array("i", (ids[link.source] for link in links))
         self.targets = array("i", (ids[link.target] for link in links))
         self.kinds = array("i", (names[link.type] for link in links))
-        self.ids, self.names = list(ids), list(names)
+        self.ids = list(ids)
+        self.names = list(names)
 
     def __iter__(self) -> Iterator[dict[str, str | None]]:
         """Each link as an object of the file."""
@@ -96,7 +97,9 @@ class LinkReader:
     """Parses the listed links of a graph file; errors name the file and line."""
 
     def __init__(self, path: Path, library: ToolLibrary, *, resource: bool, normalise_types: bool) -> None:
-        self.path, self.library, self.resource = path, library, resource
+        self.path = path
+        self.library = library
+        self.resource = resource
         self.normalise_types = normalise_types
 
     def read_all(self, links: Iterable[Any]) -> ListedLinks:
@@ -117,8 +120,10 @@ class LinkReader:
         """The links between tool numbers; None if `read` has to find a mistake, or the types of a link."""
         import numpy as np
 
-        known = self.library
-        numbers = np.array([known.index(name) if name in known else -1 for name in links.ids], dtype=np.int32)
+        library = self.library
+        numbers = np.array(
+            [library.index(name) if name in library else -1 for name in links.ids], dtype=np.int32
+        )
         if (numbers < 0).any() or (self.resource and not all(links.names)):
             return None
         names: _Numbers[str] = _Numbers()
@@ -143,14 +148,15 @@ class LinkReader:
         def have(types: Iterable[Sequence[str]], tools: ArrayLike) -> bool:
             had = [
                 tool * len(numbers) + numbers[kind]
-                for tool, own in enumerate(types)
-                for kind in own
+                for tool, declared in enumerate(types)
+                for kind in declared
                 if kind in numbers
             ]
             return bool(np.isin(np.asarray(tools, dtype=np.int64) * len(numbers) + links.kinds, had).all())
 
         tools = self.library.tools
-        gives, takes = (tool.outputs for tool in tools), (tool.inputs for tool in tools)
+        gives = (tool.outputs for tool in tools)
+        takes = (tool.inputs for tool in tools)
         return have(gives, links.sources) and have(takes, links.targets)
 
     def spelling(self, kind: str) -> str:
@@ -162,12 +168,14 @@ class LinkReader:
         if not isinstance(link, dict):
             raise self.fail(f"link {number} is not an object", 'write {"source": …, "target": …}', number)
         source, target = self.end(number, link, "source"), self.end(number, link, "target")
-        given = link.get("type")
-        if given is not None and not isinstance(given, str):
+        written_type = link.get("type")
+        if written_type is not None and not isinstance(written_type, str):
             raise self.fail(f"the type of link {number} is not text", "name a type", number, "type")
         if not self.resource:
-            return [NumberedLink(source, target, given or COMPLETE)]
-        return [NumberedLink(source, target, kind) for kind in self.types(number, source, target, given)]
+            return [NumberedLink(source, target, written_type or COMPLETE)]
+        return [
+            NumberedLink(source, target, kind) for kind in self.types(number, source, target, written_type)
+        ]
 
     def dependency(self, number: int, link: Any) -> Dependency:
         """The link of an entry in a schema graph."""
@@ -196,20 +204,21 @@ class LinkReader:
             )
         return self.library.index(name)
 
-    def types(self, number: int, source: int, target: int, given: str | None) -> Sequence[str]:
-        giver, taker = self.library.tools[source], self.library.tools[target]
-        if given:
-            wanted = self.spelling(given)
-            shared = [wanted] if wanted in giver.outputs and wanted in taker.inputs else []
+    def types(self, number: int, source: int, target: int, written_type: str | None) -> Sequence[str]:
+        giver = self.library.tools[source]
+        taker = self.library.tools[target]
+        if written_type:
+            spelled_type = self.spelling(written_type)
+            shared = [spelled_type] if spelled_type in giver.outputs and spelled_type in taker.inputs else []
         else:
             shared = [kind for kind in dict.fromkeys(giver.outputs) if kind in taker.inputs]
         if not shared:
-            what = f"of type '{given}'" if given else "of any type"
+            description = f"of type '{written_type}'" if written_type else "of any type"
             raise self.fail(
-                f"link {number}: nothing {what} goes from '{giver.id}' to '{taker.id}'",
+                f"link {number}: nothing {description} goes from '{giver.id}' to '{taker.id}'",
                 "link tools that share the type, or use --dependency_type temporal",
                 number,
-                "type" if given else "target",
+                "type" if written_type else "target",
             )
         return shared
 

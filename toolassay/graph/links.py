@@ -32,8 +32,9 @@ class Without(Sequence[int]):
     [0, 2, 3]
     """
 
-    def __init__(self, numbers: Sequence[int], place: int) -> None:
-        self._numbers, self._place = numbers, place
+    def __init__(self, numbers: Sequence[int], position: int) -> None:
+        self._numbers = numbers
+        self._position = position
 
     def __len__(self) -> int:
         return len(self._numbers) - 1
@@ -43,14 +44,14 @@ class Without(Sequence[int]):
         if not -len(self) <= index < len(self):
             raise IndexError(index)
         index %= len(self)
-        return self._numbers[index + (index >= self._place)]
+        return self._numbers[index + (index >= self._position)]
 
     def __iter__(self) -> Iterator[int]:
-        left_out = self._numbers[self._place]
+        left_out = self._numbers[self._position]
         return (number for number in self._numbers if number != left_out)
 
     def __contains__(self, value: object) -> bool:
-        return value != self._numbers[self._place] and value in self._numbers
+        return value != self._numbers[self._position] and value in self._numbers
 
 
 class Union(Sequence[int]):
@@ -78,9 +79,9 @@ class Union(Sequence[int]):
     def __iter__(self) -> Iterator[int]:
         return chain.from_iterable(self._groups)
 
-    def start_of(self, place: int) -> int:
+    def start_of(self, group: int) -> int:
         """The position at which group number `place` starts."""
-        return self._ends[place] - len(self._groups[place])
+        return self._ends[group] - len(self._groups[group])
 
 
 class TypeIndex:
@@ -125,23 +126,23 @@ class TypeIndex:
     def tools_with(self, kinds: Iterable[str], *, but: int) -> Sequence[int]:
         """The tools that have one of `kinds`, without tool `but`."""
         groups, union = self._union(tuple(sorted(kinds)))
-        own = self._group_of[but]
-        place = bisect_left(groups, own)
-        if place == len(groups) or groups[place] != own:
+        group = self._group_of[but]
+        position = bisect_left(groups, group)
+        if position == len(groups) or groups[position] != group:
             return union
-        return Without(union, union.start_of(place) + bisect_left(self._tools[own], but))
+        return Without(union, union.start_of(position) + bisect_left(self._tools[group], but))
 
     def _union(self, kinds: tuple[str, ...]) -> tuple[list[int], Union]:
         if kinds in self._unions:
             self._unions.move_to_end(kinds)
             return self._unions[kinds]
         groups = sorted(set(chain.from_iterable(self._groups.get(kind, ()) for kind in kinds)))
-        self._unions[kinds] = made = groups, Union([self._tools[group] for group in groups])
+        self._unions[kinds] = grouped_union = groups, Union([self._tools[group] for group in groups])
         self._held += len(groups)
         while self._held > self._kept and len(self._unions) > 1:
             _, (oldest, _) = self._unions.popitem(last=False)
             self._held -= len(oldest)
-        return made
+        return grouped_union
 
 
 COMPLETE = "complete"
@@ -172,9 +173,9 @@ class FieldPair(NamedTuple):
         return {"from": self.source, "to": self.target}
 
 
-def overlap(one: str, other: str) -> bool:
+def overlap(path: str, other: str) -> bool:
     """Whether one of two arguments is the other or a part of it: `filter` and `filter.id`."""
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((path, other), key=len)
     return long.startswith(short) and long[len(short) : len(short) + 1] in ("", ".", "[")
 
 
@@ -236,21 +237,25 @@ class ListedLinks:
         kinds = np.asarray(kinds, dtype=np.int32)
         between_two = np.asarray(sources) != np.asarray(targets)
         if not between_two.all():
-            keys, kinds = keys[between_two], kinds[between_two]
+            keys = keys[between_two]
+            kinds = kinds[between_two]
         order = np.argsort(keys, kind="stable")  # stable: the types of a pair stay in the order of the file
-        keys, kinds = keys[order], kinds[order]
+        keys = keys[order]
+        kinds = kinds[order]
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         ends = np.append(starts[1:], len(keys))
         # Most pairs have one type. Those with several are given the number of a tuple of types.
         groups = {(number,): number for number in range(len(names))}
-        grouped, self._count = kinds[starts], len(starts)
-        for place in np.flatnonzero(ends - starts > 1).tolist():
-            group = tuple(dict.fromkeys(kinds[starts[place] : ends[place]].tolist()))
-            grouped[place] = groups.setdefault(group, len(groups))
+        grouped = kinds[starts]
+        self._count = len(starts)
+        for index in np.flatnonzero(ends - starts > 1).tolist():
+            group = tuple(dict.fromkeys(kinds[starts[index] : ends[index]].tolist()))
+            grouped[index] = groups.setdefault(group, len(groups))
             self._count += len(group) - 1
         self._groups = [tuple(names[number] for number in group) for group in groups]
         pairs = keys[starts]
-        self._targets, self._kinds = _numbers(pairs % size), _numbers(grouped)
+        self._targets = _numbers(pairs % size)
+        self._kinds = _numbers(grouped)
         self._rows = _numbers(np.searchsorted(pairs, np.arange(size + 1) * size))
 
     def count(self) -> int:
@@ -276,9 +281,9 @@ class ListedLinks:
 
     def types(self, source: int, target: int) -> tuple[str, ...]:
         end = self._rows[source + 1]
-        place = bisect_left(self._targets, target, self._rows[source], end)
-        is_linked = place < end and self._targets[place] == target
-        return self._groups[self._kinds[place]] if is_linked else ()
+        position = bisect_left(self._targets, target, self._rows[source], end)
+        is_linked = position < end and self._targets[position] == target
+        return self._groups[self._kinds[position]] if is_linked else ()
 
     def __iter__(self) -> Iterator[NumberedLink]:
         for source in range(self._size):
@@ -289,7 +294,9 @@ class ListedLinks:
 
 
 def _columns(links: Iterable[NumberedLink]) -> LinkColumns:
-    sources, targets, kinds = array("i"), array("i"), array("i")
+    sources = array("i")
+    targets = array("i")
+    kinds = array("i")
     names: dict[str, int] = {}
     for source, target, kind in links:
         sources.append(source)

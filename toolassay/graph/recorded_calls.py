@@ -66,11 +66,14 @@ _TEXTS_OF_JSON = ("messages", "toolcalls", "events", "requestdata", "responsedat
 # Lists of parts of one message, which are no sequences.
 _PARTS = ("content", "value", "toolcalls", "invalidtoolcalls", "parts", "choices", "candidates")
 # Roles and types, and keys that say the same: "tool_calls", "mcp_tool_use", "functionResponse".
-_PERSON = re.compile(r"user|human|system|developer")
-_SPEAKER = re.compile(rf"{_PERSON.pattern}|assistant|ai|gpt|model")
+# Each is matched against a whole role, type or key, as `_plain` writes it.
+_PERSON = re.compile(r"user|human|system|developer")  # "user", not "username"
+_SPEAKER = re.compile(rf"{_PERSON.pattern}|assistant|ai|gpt|model")  # "assistant", not "tool"
+# "toolcalls", "mcptooluse"; not "tool", which may be a role
 _CALL = re.compile(r"\w*(?:tool|function)(?:calls?|use)|calls|params|function")
+# "toolresult", "functioncalloutput"; not "result", which many objects have
 _RESULT = re.compile(r"\w*(?:tool|function)\w*(?:result|response|output)")
-_RESULT_ROLE = re.compile(r"tool|function|observation|ipython")
+_RESULT_ROLE = re.compile(r"tool|function|observation|ipython")  # "tool", not "tools"
 _TAGGED = re.compile(r"<tool_(call|response)>\s*(.*?)\s*</tool_\1>", re.DOTALL)  # Hermes, Qwen
 # Namespaces of frameworks: "gen_ai.tool.name", "ai.toolCall.name", "mlflow.spanInputs", "message.role".
 _NAMESPACE = re.compile(
@@ -80,6 +83,7 @@ _NAMESPACE = re.compile(
 _ATTACHMENT = re.compile(r"attachment://([\w.-]+)")  # of Inspect: a long text that is kept once
 _DESCRIBED = ("description", "parameters", "inputschema", "outputschema")  # of a tool that is offered
 _MOST_KEYS = 12  # that are named of an object that was not read
+# Characters of a key in a message: keys of unread objects may be whole texts.
 _LONGEST_KEY = 60
 _END = object()  # after the last value of a file
 # After the name of a server or of an operation: mcp__files__read, files.read, "execute_tool read".
@@ -124,21 +128,22 @@ def read_traces(
     Raises:
         UsageError: The file is missing, is no JSON (with the line), or has no call.
     """
-    reader, found = _Reader(names, Counter() if unread is None else unread), False
+    reader = _Reader(names, Counter() if unread is None else unread)
+    has_sequences = False
     loose: defaultdict[str, list[_Event]] = defaultdict(list)  # by session
     values = [read_json(path)] if _is_one_value(path) else (value for _, value in read_json_lines(path))
     for value in chain(values, [_END]):
         events = list(reader.events(value))
-        is_loose = not any(one.place for one in events)
-        for one in events:
-            if is_loose or one.session:
-                loose[one.session or str(reader.connections)].append(one)
-        own = [one for one in events if not (is_loose or one.session)]
-        for sequence in (*_sequences(own), *(loose.values() if value is _END else ())):
+        is_loose = not any(event.place for event in events)
+        for event in events:
+            if is_loose or event.session:
+                loose[event.session or str(reader.connections)].append(event)
+        sequential = [event for event in events if not (is_loose or event.session)]
+        for sequence in (*_sequences(sequential), *(loose.values() if value is _END else ())):
             if turns := _turns(sequence):
-                found = True
+                has_sequences = True
                 yield turns
-    if not found:
+    if not has_sequences:
         keys = next(iter(reader.unread), shown_keys(reader.largest)) or "none"
         raise UsageError(f"has no recorded call that could be read (keys: {keys})", file=path, fix=_FORMS)
 
@@ -191,22 +196,22 @@ def _in_order(events: Sequence[_Event]) -> list[_Event]:
     times: list[tuple[float, float, int]] = []
     for event in events:
         times.append(event.time or (times[-1] if times else (-1, 0, 0)))
-    known = [start for start, _, number in times if number]
+    starts = [start for start, _, number in times if number]
     # Where the newest record comes first, that holds for equal times too.
-    sign = -1 if known and known[0] > known[-1] else 1
+    sign = -1 if starts and starts[0] > starts[-1] else 1
     order = sorted(range(len(events)), key=lambda number: (*times[number][:2], sign * times[number][2]))
     return [events[number] for number in order]
 
 
 def _sequences(events: Sequence[_Event], depth: int = 0) -> Iterator[Sequence[_Event]]:
     """Part the events of a value: what directly holds a list of calls is one sequence."""
-    depths = [len(one.place) - depth for one in events if one.arguments is not None]
+    depths = [len(event.place) - depth for event in events if event.arguments is not None]
     if depths and min(depths) <= 1:
         yield events
     elif depths:
         parts: defaultdict[Any, list[_Event]] = defaultdict(list)
-        for one in events:
-            parts[tuple(one.place[depth : depth + 1])].append(one)
+        for event in events:
+            parts[tuple(event.place[depth : depth + 1])].append(event)
         for part in parts.values():
             yield from _sequences(part, depth + 1)
 
@@ -240,35 +245,35 @@ def _turns(events: Sequence[_Event]) -> list[RecordedTurn]:
     """
     turns: list[tuple[str, list[_Made]]] = []
     words: list[str] = []
-    made: dict[str | int, _Made] = {}  # by id; some recordings use one for several calls
+    calls_by_id: dict[str | int, _Made] = {}  # by id; some recordings use one for several calls
     for event in _in_order(events):
         words += [event.words] if event.words else []
-        called = [made[one] for one in event.ids if one in made]
+        called = [calls_by_id[call_id] for call_id in event.ids if call_id in calls_by_id]
         if event.arguments is not None:
             # Some recordings hold a call twice, once perhaps without its arguments.
-            called = [one for one in called if one.event.tool == event.tool]
-            called = [one for one in called if event.arguments in ({}, one.event.arguments)]
+            called = [call for call in called if call.event.tool == event.tool]
+            called = [call for call in called if event.arguments in ({}, call.event.arguments)]
             if not called:
                 called = [_Made(event)]
-                made |= dict.fromkeys(event.ids, called[0])
-                if words or not turns or any(one.answer for one in turns[-1][1]):
+                calls_by_id |= dict.fromkeys(event.ids, called[0])
+                if words or not turns or any(call.answer for call in turns[-1][1]):
                     turns.append(("\n".join(words), []))
                     words = []
                 turns[-1][1].append(called[0])
         elif not called and turns:
-            waiting = [one for one in turns[-1][1] if not (one.answer or (event.ids and one.event.ids))]
-            called = [one for one in waiting if event.tool in (None, one.event.tool)]
+            waiting = [call for call in turns[-1][1] if not (call.answer or (event.ids and call.event.ids))]
+            called = [call for call in waiting if event.tool in (None, call.event.tool)]
             results = result_value(event.result) if len(called) > 1 else None
             if isinstance(results, list) and len(results) == len(called):  # ShareGPT: those of a message
-                for one, result in zip(called, results, strict=True):
-                    one.answer = event._replace(result=result)
+                for call, result in zip(called, results, strict=True):
+                    call.answer = event._replace(result=result)
         if event.has_result and called and called[0].answer is None:
             called[0].answer = event
     read = [
-        (said, [one.call() for one in calls if one.event.source or one.event.ids or one.answer])
-        for said, calls in turns
+        (words, [call.call() for call in calls if call.event.source or call.event.ids or call.answer])
+        for words, calls in turns
     ]
-    return [RecordedTurn(*one) for one in read if any(one)] if any(calls for _, calls in read) else []
+    return [RecordedTurn(*turn) for turn in read if any(turn)] if any(calls for _, calls in read) else []
 
 
 class _Reader:
@@ -277,120 +282,112 @@ class _Reader:
     def __init__(self, names: Container[str], unread: Counter[str]) -> None:
         self._names = names
         self._ids: set[str | int] = set()  # of calls so far
-        self._found = 0  # calls and results
+        self._count = 0  # calls and results
         self._records = 0  # with a time
         self.connections = 0  # of MCP, each of which numbers its requests from 1
         self.unread = unread
         self.largest: Mapping[str, Any] = {}  # object
 
-    def events(self, value: Any, key: str = "", around: _Event = _NOWHERE) -> Iterator[_Event]:
+    def events(self, value: Any, key: str = "", context: _Event = _NOWHERE) -> Iterator[_Event]:
         """The events in a value.
 
         Args:
             value: The value.
             key: Its key, as `_plain` writes it; that of the list for an item.
-            around: Place, session, time and ids around it; a call has the ids too.
+            context: Place, session, time and ids around it; a call has the ids too.
         """
         if isinstance(value, dict) and _is_numbered(value):
             value = [value[number] for number in sorted(value, key=int)]
         if isinstance(value, list):
             for number, item in enumerate(value):
-                place = around.place if key in _PARTS else (*around.place, (key, number))
-                yield from self.events(item, key, around._replace(place=place, ids=()))
+                location = context.place if key in _PARTS else (*context.place, (key, number))
+                yield from self.events(item, key, context._replace(place=location, ids=()))
         if not isinstance(value, Mapping):
             return
         if isinstance(texts := value.get("attachments"), Mapping) and texts:
-            resolve = partial(_ATTACHMENT.sub, lambda found: str(texts.get(found[1], found[0])))
+            resolve = partial(_ATTACHMENT.sub, lambda match: str(texts.get(match[1], match[0])))
             value = map_texts({**value, "attachments": None}, resolve, key=str)
         fields = _fields(value)
         self.largest = max(self.largest, value, key=len)
         sessions = (fields[name] for name in _SESSIONS if isinstance(fields.get(name), str))
-        around = around._replace(session=next(sessions, around.session))
+        context = context._replace(session=next(sessions, context.session))
         start = _time(fields, _STARTS)
         if start is not None:
             self._records += 1
-            around = around._replace(time=(start, _time(fields, _ENDS) or start, self._records))
+            context = context._replace(time=(start, _time(fields, _ENDS) or start, self._records))
         self.connections += fields.get("method") == "initialize"
-        own = [fields[name] for name in _IDS if isinstance(fields.get(name), str | int)]
+        own_ids = [fields[name] for name in _IDS if isinstance(fields.get(name), str | int)]
         kinds = _kinds(fields)
-        tool, given = self._call(fields, key)
-        content = next((name for name in (_RESULTS if given else _CONTENTS) if name in fields), "")
+        tool, arguments_key = self._call(fields, key)
+        content = next((name for name in (_RESULTS if arguments_key else _CONTENTS) if name in fields), "")
         result = fields.get(content)
-        states = [_plain(fields[name]) for name in _STATUSES if isinstance(fields.get(name), str)]
-        if isinstance(status := fields.get("status"), Mapping):  # of a span; in OTLP 2 is an error
-            code = status.get("code", status.get("status_code"))
-            states.append("error" if str(code) == "2" else _plain(str(code)))
-        failed = any(fields.get(name) for name in _ERRORS) or any("error" in one for one in states)
+        failed = _has_failed(fields)
         is_result = (
             content != ""
             and not _is_one(_SPEAKER, kinds)
             and (
-                not self._ids.isdisjoint(own)
+                not self._ids.isdisjoint(own_ids)
                 or (_is_one(_RESULT_ROLE, kinds) and not _holds_results(result))
                 or _is_one(_RESULT, (*kinds, key))
             )
         )
-        found = self._found
-        if tool and (given or not is_result):
-            arguments = _arguments(fields.get(given))
-            ids = own or around.ids
+        count_before = self._count
+        if tool and (arguments_key or not is_result):
+            arguments = _arguments(fields.get(arguments_key))
+            ids = own_ids or context.ids
             self._ids.update(ids)
             # Of the form `{"calls": …}` a result may be left out.
             is_whole = content != "" or failed or "tool" in fields or "task" in fields
-            is_planned = bool(given) and not ids and start is None
-            call = around._replace(ids=ids, tool=tool, source=None if is_planned else value)
+            is_planned = bool(arguments_key) and not ids and start is None
+            call = context._replace(ids=ids, tool=tool, source=None if is_planned else value)
             if arguments is None:
                 self.unread[shown_keys(value)] += 1
             else:
-                self._found += 1
+                self._count += 1
                 yield call._replace(arguments=arguments, result=result, has_result=is_whole, failed=failed)
         elif is_result:
-            self._found += 1
+            self._count += 1
             name = next((fields[name] for name in _NAMES if isinstance(fields.get(name), str)), None)
-            name = name and self._known(name)
-            yield around._replace(ids=own, tool=name, result=result, has_result=True, failed=failed)
+            name = name and self._known_name(name)
+            yield context._replace(ids=own_ids, tool=name, result=result, has_result=True, failed=failed)
         else:
-            said = [fields[name] for name in _WORDS if isinstance(fields.get(name), str)]
-            if _is_one(_PERSON, kinds):
-                said += [
-                    _text(fields[name])
-                    for name in ("content", "text", "value", "parts", "message")
-                    if name in fields
-                ]
-            if any(said):
-                yield around._replace(ids=(), words="\n".join(said))
+            spoken = _spoken_texts(fields, kinds)
+            if any(spoken):
+                yield context._replace(ids=(), words="\n".join(spoken))
             is_text = _is_one(_SPEAKER, kinds) or not fields.keys().isdisjoint(_DESCRIBED)
             names_tool = not is_text and any(
-                isinstance(one, str) and one in self._names for one in fields.values()
+                isinstance(name, str) and name in self._names for name in fields.values()
             )
-            inside = around._replace(ids=own, source=value if names_tool else around.source)
+            inside = context._replace(ids=own_ids, source=value if names_tool else context.source)
             for name, item in _children(fields, kinds):
                 yield from self.events(item, name, inside)
-            if names_tool and self._found == found and around.source is None:
+            if names_tool and self._count == count_before and context.source is None:
                 self.unread[shown_keys(value)] += 1
             for name in ("observation", "observations"):  # beside an object that is the call
                 if isinstance(fields.get(name), str | Mapping):
-                    yield around._replace(ids=(), result=fields[name], has_result=True, failed=failed)
+                    yield context._replace(ids=(), result=fields[name], has_result=True, failed=failed)
 
     def _call(self, fields: Mapping[str, Any], key: str) -> tuple[str, str]:
         """The tool of a call and the key of its arguments if it has any; no tool for another object."""
-        names = [self._known(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)]
+        names = [self._known_name(fields[name]) for name in _NAMES if isinstance(fields.get(name), str)]
         if "toolcallid" in fields and str(fields.get("type")).startswith("tool-"):  # Vercel: "tool-search"
             names.append(fields["type"].removeprefix("tool-"))
-        given = next((name for name in _ARGUMENTS if name in fields), "")
-        schema = fields.get(given)
+        arguments_key = next((name for name in _ARGUMENTS if name in fields), "")
+        schema = fields.get(arguments_key)
         is_description = isinstance(schema, Mapping) and schema.get("type") == "object"
-        if not names or is_description or (given in ("", "parameters") and "description" in fields):
+        if not names or is_description or (arguments_key in ("", "parameters") and "description" in fields):
             return "", ""
         is_call = not fields.keys().isdisjoint(_NAMES[:3]) or _is_one(_CALL, (*_kinds(fields), key))
         for name in names:
-            if name in self._names and (given or is_call or any(one in fields for one in _RESULTS)):
-                return name, given
-        return (names[0], given) if is_call and (given or key in ("", "calls")) else ("", "")
+            if name in self._names and (
+                arguments_key or is_call or any(result_key in fields for result_key in _RESULTS)
+            ):
+                return name, arguments_key
+        return (names[0], arguments_key) if is_call and (arguments_key or key in ("", "calls")) else ("", "")
 
-    def _known(self, name: str) -> str:
+    def _known_name(self, name: str) -> str:
         """The name of a tool without the prefix of its server."""
-        ends = [name, *(name[found.end() :] for found in _SEPARATOR.finditer(name))]
+        ends = [name, *(name[separator.end() :] for separator in _SEPARATOR.finditer(name))]
         return next((end for end in ends if end in self._names), name)
 
 
@@ -398,6 +395,24 @@ class _Reader:
 def _plain(name: str) -> str:
     """A name in small letters: `toolUseId` is `tool_use_id`, and `gen_ai.tool.name` is `toolName`."""
     return re.sub(r"[^a-z]", "", _NAMESPACE.sub("", name.casefold()))
+
+
+def _has_failed(fields: Mapping[str, Any]) -> bool:
+    """Whether the fields of a call, a result or a span report an error."""
+    states = [_plain(fields[name]) for name in _STATUSES if isinstance(fields.get(name), str)]
+    if isinstance(status := fields.get("status"), Mapping):  # of a span; in OTLP 2 is an error
+        code = status.get("code", status.get("status_code"))
+        states.append("error" if str(code) == "2" else _plain(str(code)))
+    return any(fields.get(name) for name in _ERRORS) or any("error" in state for state in states)
+
+
+def _spoken_texts(fields: Mapping[str, Any], kinds: Iterable[str]) -> list[str]:
+    """The texts that a person wrote: the request of a record, or the content of a message."""
+    texts = [fields[name] for name in _WORDS if isinstance(fields.get(name), str)]
+    if _is_one(_PERSON, kinds):
+        content = ("content", "text", "value", "parts", "message")
+        texts += [_text(fields[name]) for name in content if name in fields]
+    return texts
 
 
 def _fields(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -422,9 +437,9 @@ def _attributes(value: Any) -> dict[str, Any]:
     >>> _attributes([{"key": "m.0.role", "value": {"stringValue": "user"}}]), _attributes({"a": {"b": 1}})
     ({'m': {'0': {'role': 'user'}}}, {'a.b': 1})
     """
-    given = _by_key(value) if isinstance(value, list) else value
+    attributes = _by_key(value) if isinstance(value, list) else value
     tree: dict[str, Any] = {}
-    for key, item in given.items() if isinstance(given, Mapping) else ():
+    for key, item in attributes.items() if isinstance(attributes, Mapping) else ():
         *outer, last = str(key).split(".")
         inner = tree
         for part in outer:
@@ -451,7 +466,7 @@ def _is_numbered(value: Mapping[str, Any]) -> bool:
 
 
 def _by_key(items: Any) -> dict[str, Any]:
-    return {str(one["key"]): _untyped(one.get("value")) for one in _objects(items) if "key" in one}
+    return {str(entry["key"]): _untyped(entry.get("value")) for entry in _objects(items) if "key" in entry}
 
 
 def _untyped(value: Any) -> Any:
@@ -472,7 +487,7 @@ def _untyped(value: Any) -> Any:
             case "bytesvalue":
                 return base64.b64decode(inner).decode()
             case "arrayvalue":
-                return [_untyped(one) for one in inner.get("values") or ()]
+                return [_untyped(item) for item in inner.get("values") or ()]
             case "kvlistvalue":
                 return _by_key(inner.get("values"))
     return value
@@ -491,7 +506,7 @@ def _time(fields: Mapping[str, Any], names: Iterable[str]) -> float | None:
 
 def _objects(value: Any) -> list[Mapping[str, Any]]:
     """The objects in a list."""
-    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _kinds(fields: Mapping[str, Any]) -> list[str]:
@@ -520,11 +535,14 @@ def _children(fields: Mapping[str, Any], kinds: Iterable[str]) -> Iterator[tuple
         if isinstance(item, str) and key.endswith(_TEXTS_OF_JSON):
             item = parsed_text(item)
         elif isinstance(item, str) and is_call and key in ("content", "value"):
-            key, item = "toolcalls", parsed_text(item)
-        elif isinstance(item, str) and key in ("content", "value") and (found := _TAGGED.findall(item)):
-            key, made = "parts", [(f"tool{kind}", parsed_text(text)) for kind, text in found]
+            key = "toolcalls"
+            item = parsed_text(item)
+        elif isinstance(item, str) and key in ("content", "value") and (tagged := _TAGGED.findall(item)):
+            key = "parts"
+            tagged_parts = [(f"tool{kind}", parsed_text(text)) for kind, text in tagged]
             item = [
-                {"content": one, **(one if isinstance(one, dict) else {}), "type": kind} for kind, one in made
+                {"content": part, **(part if isinstance(part, dict) else {}), "type": kind}
+                for kind, part in tagged_parts
             ]
         if isinstance(item, Mapping | list):
             yield key, item
@@ -534,7 +552,9 @@ def _text(value: Any) -> str:
     """The text of a message: a text, or a list of parts, of which some may be results."""
     parts = _objects(value if isinstance(value, list) else [{"text": value}])
     texts = [
-        one.get("text", one.get("content")) for one in parts if _plain(str(one.get("type", "text"))) in _TEXTS
+        part.get("text", part.get("content"))
+        for part in parts
+        if _plain(str(part.get("type", "text"))) in _TEXTS
     ]
     return "\n".join(text for text in texts if isinstance(text, str))
 
@@ -549,6 +569,6 @@ def _arguments(value: Any) -> dict[str, Any] | None:
     if value is None:
         return {}
     if isinstance(value, list):
-        pairs = [one for one in _objects(value) if isinstance(one.get("name"), str)]
-        return {one["name"]: one.get("value") for one in pairs} if len(pairs) == len(value) else None
+        pairs = [pair for pair in _objects(value) if isinstance(pair.get("name"), str)]
+        return {pair["name"]: pair.get("value") for pair in pairs} if len(pairs) == len(value) else None
     return dict(value) if isinstance(value, Mapping) else None

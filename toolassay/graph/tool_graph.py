@@ -23,6 +23,7 @@ from toolassay.graph.links import COMPLETE, CompleteLinks, Links, ListedLinks, N
 from toolassay.tools.argument_schemas import with_subschemas
 from toolassay.tools.library import Tool, ToolLibrary, normal_type
 
+# Differences that an error names; the next run names the others.
 _MOST_NAMED = 3
 
 
@@ -53,9 +54,9 @@ def agreed_tools(
             `input_schema` requires. The spelling of types (`Image`, `image`), the order of parameters and
             the rest of a schema do not count.
     """
-    found = list(_differences(tools, nodes, schemas))
-    if found:
-        what = some_of(found, _MOST_NAMED, between="; ", last="; and ")
+    differences = list(_differences(tools, nodes, schemas))
+    if differences:
+        what = some_of(differences, _MOST_NAMED, between="; ", last="; and ")
         folder = "FOLDER" if nodes.path is None else nodes.path.parent
         raise ToolFilesDiffer(
             f"differs from {nodes.path or 'the graph'}: {what}",
@@ -82,7 +83,8 @@ def _differences(tools: ToolLibrary, nodes: ToolLibrary, schemas: bool) -> Itera
         if tool.id not in nodes:
             yield f"'{tool.id}' is not in the graph"
             continue
-        ours, theirs = _facts(tool, nodes[tool.id], schemas), _facts(nodes[tool.id], tool, schemas)
+        ours = _facts(tool, nodes[tool.id], schemas)
+        theirs = _facts(nodes[tool.id], tool, schemas)
         if others := [name for name, value in ours.items() if value != theirs[name]]:
             yield f"'{tool.id}' has other {some_of(others, _MOST_NAMED)}"
     yield from (f"the graph also has '{node.id}'" for node in nodes if node.id not in tools)
@@ -94,14 +96,16 @@ def _facts(tool: Tool, other: Tool, schemas: bool) -> dict[str, Any]:
     return {
         "types of inputs": [*map(normal_type, tool.inputs)],
         "types of outputs": [*map(normal_type, tool.outputs)],
-        "parameters": {one.name: one.type for one in tool.parameters},
-        "required parameters": {one.name for one in tool.parameters if both and one.required},
+        "parameters": {parameter.name: parameter.type for parameter in tool.parameters},
+        "required parameters": {
+            parameter.name for parameter in tool.parameters if both and parameter.required
+        },
         **({"input_schema": _without_texts(tool.input_schema)} if schemas else {}),
         **({"output_schema": _without_texts(tool.output_schema)} if schemas else {}),
     }
 
 
-def _without_texts(schema: Any, place: str = "") -> Any:
+def _without_texts(schema: Any, path: str = "") -> Any:
     """A schema without its texts, which do not say what a tool takes or gives."""
     if not isinstance(schema, Mapping):
         return schema
@@ -204,14 +208,18 @@ class ToolGraph:
 
     def within(self, tools: Container[str]) -> ToolGraph:
         """The graph of some of the tools, with the links between them."""
-        kept = [number for number, tool in enumerate(self.library) if tool.id in tools]
-        library = self.library.with_tools([self.library.tools[number] for number in kept])
+        kept_numbers = [number for number, tool in enumerate(self.library) if tool.id in tools]
+        library = self.library.with_tools([self.library.tools[number] for number in kept_numbers])
         if self.is_implied:
             return ToolGraph.build(library, self.dependency_type)
         if self.dependency_type == "schema":
-            known = (one for one in self.dependencies() if one.source in library and one.target in library)
-            return ToolGraph.of_dependencies(library, known)
-        new = {number: place for place, number in enumerate(kept)}
+            kept_dependencies = (
+                dependency
+                for dependency in self.dependencies()
+                if dependency.source in library and dependency.target in library
+            )
+            return ToolGraph.of_dependencies(library, kept_dependencies)
+        new = {number: position for position, number in enumerate(kept_numbers)}
         links = (
             NumberedLink(new[source], new[target], kind)
             for source, target, kind in self.numbered

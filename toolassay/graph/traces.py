@@ -36,6 +36,7 @@ _Z = 1.645  # one-sided 95 %
 _MOST_VALUES = 50_000  # of a result that are looked at
 _MOST_PATHS = 8  # places of one value in a result that are kept
 _LONGEST_VALUE = 500  # characters; longer texts are no values that a call takes over
+# Levels of a recorded value. Deeper ones are not read, so that no recording can exhaust the stack.
 _DEEPEST = 32
 _LEAST_SHARE = 0.5  # of the best field's score that another field of the link needs
 
@@ -48,7 +49,8 @@ def lower_bound(part: int, whole: int) -> float:
     """
     if part <= 0 or whole <= 0:
         return 0.0
-    share, spread = part / whole, _Z * _Z / whole
+    share = part / whole
+    spread = _Z * _Z / whole
     root = math.sqrt(share * (1 - share) / whole + spread / (4 * whole))
     return max(0.0, (share + spread / 2 - _Z * root) / (1 + spread))
 
@@ -84,10 +86,10 @@ def trace_dependencies(paths: Iterable[Path], library: ToolLibrary) -> Traced:
     """
     counts = _Counts(library)
     for path in paths:
-        for turns in read_traces(path, library, counts.found.unread):
+        for turns in read_traces(path, library, counts.traced.unread):
             counts.add(turns)
-    counts.found.dependencies = counts.dependencies()
-    return counts.found
+    counts.traced.dependencies = counts.dependencies()
+    return counts.traced
 
 
 class _Flow(NamedTuple):
@@ -113,7 +115,7 @@ class _Counts:
 
     def __init__(self, library: ToolLibrary) -> None:
         self.library = library
-        self.found = Traced()
+        self.traced = Traced()
         self.followed: Counter[tuple[str, str]] = Counter()  # (tool, the tool called directly after it)
         self.left: Counter[str] = Counter()  # calls of a tool that any other call followed
         self.taken: Counter[_Flow] = Counter()
@@ -124,7 +126,7 @@ class _Counts:
 
     def add(self, turns: Sequence[RecordedTurn]) -> None:
         """Count a sequence."""
-        self.found.sequences += 1
+        self.traced.sequences += 1
         sequence = _Sequence(self)
         for number, turn in enumerate(turns):
             sequence.add(number, turn)
@@ -138,7 +140,8 @@ class _Counts:
         return [self.link(*pair, flows.get(pair, [])) for pair in pairs]
 
     def link(self, source: str, target: str, flows: list[_Flow]) -> Dependency:
-        after, left = self.followed[source, target], self.left[source]
+        after = self.followed[source, target]
+        left = self.left[source]
         order = f"{after} of {count_of(left, 'recorded call')} of `{source}` came directly before `{target}`"
         if not flows:
             return Dependency(
@@ -170,7 +173,8 @@ class _Counts:
         """The place of the value in most results; of equals one that ends in the argument's name."""
         name = _last_word(flow.argument)
         return min(
-            self.paths[flow].items(), key=lambda one: (-one[1], _last_word(one[0]) != name, len(one[0]), one)
+            self.paths[flow].items(),
+            key=lambda counted: (-counted[1], _last_word(counted[0]) != name, len(counted[0]), counted),
         )[0]
 
 
@@ -178,9 +182,11 @@ class _Sequence:
     """The values of one sequence so far."""
 
     def __init__(self, counts: _Counts) -> None:
-        self.counts, self.library, self.found = counts, counts.library, counts.found
+        self.counts = counts
+        self.library = counts.library
+        self.traced = counts.traced
         self.words = ""
-        self.given: set[str] = set()  # values of arguments so far
+        self.given_values: set[str] = set()  # values of arguments so far
         self.seen: dict[str, _Source] = {}  # values that were new in a result
         self.before: list[str] = []  # the tools of the last turn
         self.earlier: dict[str, None] = {}  # the tools with a result, in order
@@ -189,27 +195,27 @@ class _Sequence:
         self.words += f"\n{turn.words.casefold()}" if turn.words else ""
         calls = [self.with_own_arguments(call) if call.tool in self.library else call for call in turn.calls]
         ours = [call for call in calls if call.tool in self.library]
-        known = [call for call in ours if not call.failed]
-        self.found.unknown.update(call.tool for call in calls if call.tool not in self.library)
-        self.found.unread.update(call.unread for call in ours if call.unread)
-        self.found.calls += len(known)
-        self.found.failed += sum(call.failed and not call.unread for call in ours)
-        for call in known:
+        succeeded = [call for call in ours if not call.failed]
+        self.traced.unknown.update(call.tool for call in calls if call.tool not in self.library)
+        self.traced.unread.update(call.unread for call in ours if call.unread)
+        self.traced.calls += len(succeeded)
+        self.traced.failed += sum(call.failed and not call.unread for call in ours)
+        for call in succeeded:
             self.take(call)
-        self.follow([call.tool for call in known])
+        self.follow([call.tool for call in succeeded])
         arguments = [{_key(value) for _, value in _leaves(call.arguments)} for call in calls]
-        self.given.update(*arguments)
-        for call, own in zip(calls, arguments, strict=True):
+        self.given_values.update(*arguments)
+        for call, call_keys in zip(calls, arguments, strict=True):
             if not call.failed:
-                self.give(call, own, number)
-        self.earlier |= dict.fromkeys(call.tool for call in known)
+                self.give(call, call_keys, number)
+        self.earlier |= dict.fromkeys(call.tool for call in succeeded)
 
     def with_own_arguments(self, call: RecordedCall) -> RecordedCall:
         """A call with the arguments that its tool has, or that are in an object of another name."""
-        names = {one.name for one in self.library[call.tool].parameters}
-        for given in (call.arguments, *call.arguments.values()):
-            if isinstance(given, Mapping) and names & given.keys():
-                return call._replace(arguments={name: given[name] for name in given if name in names})
+        names = {parameter.name for parameter in self.library[call.tool].parameters}
+        for candidate in (call.arguments, *call.arguments.values()):
+            if isinstance(candidate, Mapping) and names & candidate.keys():
+                return call._replace(arguments={name: candidate[name] for name in candidate if name in names})
         is_read = not names or not call.arguments
         return call if is_read else call._replace(failed=True, unread=shown_keys(call.arguments))
 
@@ -235,43 +241,43 @@ class _Sequence:
             arguments.setdefault(path_text(parts), []).append((parts, value))
         sources: set[str] = set()
         for argument, values in arguments.items():
-            found: dict[str, set[str]] = {}
+            paths_by_tool: dict[str, set[str]] = {}
             is_taken = False
             for parts, value in values:
                 source = self.source(parts, value, tool)
                 is_taken |= source is not None
                 if source is not None and source.tool is not None and source.tool != tool.id:
-                    found.setdefault(source.tool, set()).update(source.paths)
+                    paths_by_tool.setdefault(source.tool, set()).update(source.paths)
             if not is_taken and any(self.is_known(value) for _, value in values):
                 continue
             counter = self.counts.elsewhere if is_taken else self.counts.possible
             counter.update(
                 _Flow(name, tool.id, argument)
                 for name in self.earlier
-                if name != tool.id and name not in found
+                if name != tool.id and name not in paths_by_tool
             )
-            for name, paths in found.items():
+            for name, paths in paths_by_tool.items():
                 flow = _Flow(name, tool.id, argument)
                 self.counts.taken[flow] += 1
                 self.counts.possible[flow] += 1
                 self.counts.paths.setdefault(flow, Counter()).update(paths)
-            sources.update(found)
+            sources.update(paths_by_tool)
         self.counts.takers.update((source, tool.id) for source in sources)
 
     def source(self, parts: tuple[Part, ...], value: Any, tool: Tool) -> _Source | None:
-        found = self.seen.get(_key(value))
-        if found is None or not is_distinctive(value, parts, tool):
+        earlier = self.seen.get(_key(value))
+        if earlier is None or not is_distinctive(value, parts, tool):
             return None
-        return None if _is_in(_key(value), self.words[: found.words]) else found
+        return None if _is_in(_key(value), self.words[: earlier.words]) else earlier
 
     def is_known(self, value: Any) -> bool:
         """Whether a person or an earlier argument had a value before any result."""
         key = _key(value)
         if key not in self.seen:
-            return key in self.given or _is_in(key, self.words)
+            return key in self.given_values or _is_in(key, self.words)
         return _is_in(key, self.words[: self.seen[key].words])
 
-    def give(self, call: RecordedCall, own: set[str], turn: int) -> None:
+    def give(self, call: RecordedCall, argument_keys: set[str], turn: int) -> None:
         """Remember the values of a result that were new in it."""
         tool = call.tool if call.tool in self.library else None
         for parts, value in islice(_leaves(call.result), _MOST_VALUES):
@@ -279,8 +285,8 @@ class _Sequence:
             before = self.seen.get(key)
             if (
                 not key
-                or key in own
-                or (before is None and key in self.given)
+                or key in argument_keys
+                or (before is None and key in self.given_values)
                 or any(isinstance(part, str) and _DATA_NAME.search(part) for part in parts)
             ):
                 continue
@@ -395,9 +401,9 @@ def merge(derived: Sequence[Dependency], traced: Sequence[Dependency]) -> list[D
 
 def _combined(derived: Dependency, traced: Dependency) -> Dependency:
     fields = list(traced.fields)
-    for one in derived.fields:
-        if not any(overlap(one.target, other.target) for other in fields):
-            fields.append(one)
+    for pair in derived.fields:
+        if not any(overlap(pair.target, other.target) for other in fields):
+            fields.append(pair)
     is_stronger = traced.score > derived.score and (traced.kind == "dependency" or not derived.fields)
     dependency = "dependency" in (derived.kind, traced.kind)
     return replace(

@@ -40,7 +40,7 @@ def importer_named(name: str) -> Importer:
     Raises:
         UsageError: There is none.
     """
-    known = {one.name: one for one in importers()}
-    if name not in known:
-        raise UsageError(f"unknown kind '{name}'", fix=f"use one of {', '.join(known)}")
-    return known[name]
+    importers_by_name = {importer.name: importer for importer in importers()}
+    if name not in importers_by_name:
+        raise UsageError(f"unknown kind '{name}'", fix=f"use one of {', '.join(importers_by_name)}")
+    return importers_by_name[name]

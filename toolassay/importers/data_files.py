@@ -78,8 +78,8 @@ def names_in(folder: Path) -> list[str]:
     """
     if not folder.is_dir():
         raise UsageError("no such folder", file=folder, fix="check --from")
-    found = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
-    return [path.relative_to(folder).as_posix() for path in found if path.is_file()]
+    paths = (path for pattern in ("*", "*/*", "*/*/*") for path in folder.glob(pattern))
+    return [path.relative_to(folder).as_posix() for path in paths if path.is_file()]
 
 
 class DataSource(NamedTuple):
@@ -108,19 +108,20 @@ class DataSource(NamedTuple):
             ToolassayError: The hub cannot be reached, or denies access.
         """
         if folder is not None:
-            place = Path(folder)
-            return cls(names_in(place), place.joinpath, place.resolve().name, {})
-        library, endpoint = needed("huggingface_hub", "--hub", "hub"), os.environ.get("HF_ENDPOINT")
+            directory = Path(folder)
+            return cls(names_in(directory), directory.joinpath, directory.resolve().name, {})
+        library = needed("huggingface_hub", "--hub", "hub")
+        endpoint = os.environ.get("HF_ENDPOINT")
         with _fetching(hub):
-            found = library.HfApi(endpoint=endpoint).dataset_info(hub, revision=revision)
+            info = library.HfApi(endpoint=endpoint).dataset_info(hub, revision=revision)
 
         def fetch(name: str) -> Path:
-            at = {"repo_type": "dataset", "revision": str(found.sha), "endpoint": endpoint}
+            location = {"repo_type": "dataset", "revision": str(info.sha), "endpoint": endpoint}
             with _fetching(f"{hub}/{name}"):
-                return Path(library.hf_hub_download(hub, name, **at))
+                return Path(library.hf_hub_download(hub, name, **location))
 
-        names = [str(file.rfilename) for file in found.siblings or []]
-        return cls(names, fetch, f"{hub} on the Hugging Face hub", {"revision": str(found.sha)})
+        names = [str(file.rfilename) for file in info.siblings or []]
+        return cls(names, fetch, f"{hub} on the Hugging Face hub", {"revision": str(info.sha)})
 
 
 def new_folder(data_dir: str | Path) -> DataFolder:
@@ -158,9 +159,9 @@ def arriving(target: DataFolder) -> Iterator[DataFolder]:
 def _move(work: DataFolder, target: DataFolder) -> None:
     files = sorted(work.path.iterdir())
     for path in files:
-        known = target.path / path.name
-        if known.exists() and not filecmp.cmp(path, known, shallow=False):
-            raise UsageError("already exists with other content", file=known, fix="use another --data_dir")
+        existing = target.path / path.name
+        if existing.exists() and not filecmp.cmp(path, existing, shallow=False):
+            raise UsageError("already exists with other content", file=existing, fix="use another --data_dir")
     target.path.mkdir(exist_ok=True)
     for path in files:
         path.replace(target.path / path.name)

@@ -66,8 +66,8 @@ def read_values(path: Path) -> Iterator[Line]:
         UsageError: As `read_document`.
     """
     text = _text(path)
-    first, _, rest = text.lstrip().partition("\n")
-    if rest.strip() and first.strip()[:1] in ("{", "[") and is_json(first):
+    first, _, remainder = text.lstrip().partition("\n")
+    if remainder.strip() and first.strip()[:1] in ("{", "[") and is_json(first):
         for number, line in enumerate(text.splitlines(), start=1):
             if line.strip():
                 yield Line(number, _parsed(line, path, number))
@@ -80,10 +80,10 @@ def too_deep(value: Any, levels: int = DEEPEST) -> bool:
     nested = [value]
     for _ in range(levels + 1):
         nested = [
-            one
+            inner
             for item in nested
             if isinstance(item, dict | list)
-            for one in (item.values() if isinstance(item, dict) else item)
+            for inner in (item.values() if isinstance(item, dict) else item)
         ]
         if not nested:
             return False
@@ -95,9 +95,11 @@ def _parsed(text: str, path: Path | str, line: int | None = None) -> Any:
     try:
         return json.loads(text, parse_constant=_no_number, object_pairs_hook=_object)
     except RecursionError:
-        problem, fix = "is nested too deeply", "flatten it"
+        problem = "is nested too deeply"
+        fix = "flatten it"
     except ValueError as error:  # also of `_object`, and of a number of more than 4,300 digits
-        problem, fix = f"is not valid JSON: {getattr(error, 'msg', error)}", "correct it"
+        problem = f"is not valid JSON: {getattr(error, 'msg', error)}"
+        fix = "correct it"
         line = line or getattr(error, "lineno", None)
     raise UsageError(problem, file=path, line=line, fix=fix)
 
@@ -172,13 +174,15 @@ class _Builder:
     """Builds the value of YAML events."""
 
     def __init__(self, path: Path | str, events: Iterator[Any]) -> None:
-        self._path, self._events = path, events
+        self._path = path
+        self._events = events
         self._anchors: dict[str, tuple[Any, int]] = {}  # value and number of nodes in it
 
     def document(self) -> Any:
         from yaml import events
 
-        value, documents = None, 0
+        value = None
+        documents = 0
         for event in self._events:
             if isinstance(event, events.DocumentStartEvent):
                 documents += 1
@@ -196,23 +200,28 @@ class _Builder:
                 message = f"the alias *{event.anchor} has no anchor before it"
                 raise self._fail(message, "correct that line", event)
             return self._anchors[event.anchor]
-        value, nodes = None, 1
+        value = None
+        nodes = 1
         if isinstance(event, events.ScalarEvent):
             value = _scalar(event)
         elif level == DEEPEST:
             raise self._fail(f"is nested more than {DEEPEST} levels deep", "flatten it", event)
         else:
-            items, is_mapping = [], isinstance(event, events.MappingStartEvent)
+            items = []
+            is_mapping = isinstance(event, events.MappingStartEvent)
             keys = dict[str, None]()
             while not isinstance(inner := next(self._events), events.CollectionEndEvent):
                 if is_mapping:
                     named, _ = self._value(inner, level + 1)
-                    is_text = isinstance(inner, events.ScalarEvent)
-                    key = inner.value if is_text else named if isinstance(named, str) else json.dumps(named)
+                    if isinstance(inner, events.ScalarEvent):
+                        key = inner.value
+                    else:
+                        key = named if isinstance(named, str) else json.dumps(named)
                     if key in keys:
                         message = f"the key {key[:80]!r} occurs twice"
                         raise self._fail(message, "rename or remove one of them", inner)
-                    keys[key], inner = None, next(self._events)
+                    keys[key] = None
+                    inner = next(self._events)
                 item, count = self._value(inner, level + 1)
                 items.append(item)
                 nodes += count
@@ -241,8 +250,8 @@ def _scalar(event: Any) -> Any:
 
 def _merged(value: dict[str, Any]) -> Any:
     """A mapping with the mappings under its merge key `<<` inserted; its own keys win."""
-    given = value.get("<<", [])
-    parts = given if isinstance(given, list) else [given]
+    parts = value.get("<<", [])
+    parts = parts if isinstance(parts, list) else [parts]
     if not all(isinstance(part, dict) for part in parts):
         return value
     merged = {key: item for part in reversed(parts) for key, item in part.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Optional, Union, get_args, get_origin, get_type_hints
@@ -40,18 +40,18 @@ def docstring_of(function: Callable[..., Any]) -> Docstring:
     except Exception:  # ParseError, and errors of the parser itself
         return Docstring(text, {}, others=("sections",))
     parts = (parsed.short_description, parsed.long_description)
-    found = Docstring("\n\n".join(part.strip() for part in parts if part), {})
+    docstring = Docstring("\n\n".join(part.strip() for part in parts if part), {})
     for item in parsed.meta:
-        about = " ".join((item.description or "").split())
+        description = " ".join((item.description or "").split())
         if isinstance(item, DocstringParam) and item.args[0] != "attribute":
             # NumPy style allows several names: "x, y : int". reST writes "**options" as "\\*\\*options".
-            names = item.arg_name.replace("\\", "").split(",") if about else ()
-            found.parameters |= {name.strip(" *"): about for name in names}
+            names = item.arg_name.replace("\\", "").split(",") if description else ()
+            docstring.parameters |= {name.strip(" *"): description for name in names}
         elif isinstance(item, DocstringReturns):
-            found.returns = f"{found.returns} {about}".strip()
+            docstring.returns = f"{docstring.returns} {description}".strip()
         else:
-            found.others = tuple(dict.fromkeys((*found.others, item.args[0])))
-    return found
+            docstring.others = tuple(dict.fromkeys((*docstring.others, item.args[0])))
+    return docstring
 
 
 def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
@@ -75,46 +75,37 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
     except Exception as error:  # hints are expressions, which can raise anything
         raise DefinitionError(f"its type hints cannot be resolved: {in_one_line(error)}") from None
     marks = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
-    named = [one for one in parameters if one.kind not in marks]
-    further = [f"{marks[one.kind]}{one.name}" for one in parameters if one.kind in marks]
-    if further and not named:
+    named_parameters = [parameter for parameter in parameters if parameter.kind not in marks]
+    further = [
+        f"{marks[parameter.kind]}{parameter.name}" for parameter in parameters if parameter.kind in marks
+    ]
+    if further and not named_parameters:
         raise DefinitionError(f"its arguments have no names: it takes {', '.join(further)}")
     docstring = docstring_of(function)
     losses = [Note(f"docstring.{part}", "a tool file has no place for it") for part in docstring.others]
     arguments = []
-    for parameter in named:
+    for parameter in named_parameters:
         if _is_injected(hints.get(parameter.name), parameter.default, function.__module__):
             docstring.parameters.pop(parameter.name, None)
             losses.append(Note(parameter.name, "the framework adds it, not the model"))
         else:
             arguments.append(_argument(parameter, hints.get(parameter.name, Any)))
-    mode: Literal["validation"] = "validation"
-    adapters = []
-    for one in arguments:
-        try:
-            adapter = TypeAdapter(one.hint)
-            adapter.json_schema()
-            adapters.append((one.name, mode, adapter))
-        except Exception as error:  # of pydantic, or of the module's own types
-            reason = f"has no JSON Schema: {in_one_line(error)}"
-            if one.required:
-                raise DefinitionError(f"the type of '{one.name}' {reason}") from None
-            losses.append(Note(one.name, f"its type {reason}"))
-    found, definitions = TypeAdapter.json_schemas(adapters, schema_generator=_generator())
-    schemas = {name: schema for (name, _), schema in found.items()}
+    schemas, definitions = _schemas_of(arguments, losses)
     properties = {}
-    for one in arguments:
-        about = docstring.parameters.pop(one.name, "")
-        if (schema := schemas.get(one.name)) is not None:
-            texts = [text for text in (schema.get("description"), about, *_texts(one.hint)) if text]
+    for argument in arguments:
+        description = docstring.parameters.pop(argument.name, "")
+        if (schema := schemas.get(argument.name)) is not None:
+            texts = [
+                text for text in (schema.get("description"), description, *_texts(argument.hint)) if text
+            ]
             if set(texts[1:]) - set(texts[:1]):
                 reason = "is given more than once; the first is kept"
-                losses.append(Note(f"{one.name}.description", reason))
+                losses.append(Note(f"{argument.name}.description", reason))
             described = {"description": texts[0]} if texts else {}
-            properties[one.name] = {**schema, **described, **_default(one, losses)}
+            properties[argument.name] = {**schema, **described, **_default(argument, losses)}
     losses += [Note(f"docstring.{name}", "describes no named argument") for name in docstring.parameters]
     inputs: dict[str, Any] = {"type": "object", "properties": properties}
-    if required := [one.name for one in arguments if one.required]:
+    if required := [argument.name for argument in arguments if argument.required]:
         inputs["required"] = required
     if "**" not in "".join(further):
         inputs["additionalProperties"] = False  # a call with another argument raises TypeError
@@ -135,8 +126,12 @@ def tool_from_function(function: Callable[..., Any], name: str) -> IncomingTool:
         output,
         losses=losses,
         warnings=[
-            *(Note(one, "takes further arguments, which the schema does not name") for one in further),
-            *(Note(one.name, "has no type hint") for one in named if one.name not in hints),
+            *(Note(name, "takes further arguments, which the schema does not name") for name in further),
+            *(
+                Note(parameter.name, "has no type hint")
+                for parameter in named_parameters
+                if parameter.name not in hints
+            ),
         ],
     )
 
@@ -174,8 +169,10 @@ def _is_injected(hint: Any, default: Any, module: str) -> bool:
     A class of such a name in the tools' own package is a type like any other.
     """
     if get_origin(hint) in (Annotated, Union, UnionType):
-        return any(_is_injected(one, default, module) for one in get_args(hint))
-    kinds = [one if isinstance(one, type) else type(one) for one in (get_origin(hint) or hint, default)]
+        return any(_is_injected(argument, default, module) for argument in get_args(hint))
+    kinds = [
+        value if isinstance(value, type) else type(value) for value in (get_origin(hint) or hint, default)
+    ]
     return any(
         base.__name__ in _INJECTED and base.__module__.partition(".")[0] != module.partition(".")[0]
         for kind in kinds
@@ -186,9 +183,11 @@ def _is_injected(hint: Any, default: Any, module: str) -> bool:
 def _argument(parameter: inspect.Parameter, hint: Any) -> _Argument:
     from pydantic.fields import FieldInfo
 
-    value, required = parameter.default, parameter.default is parameter.empty
+    value = parameter.default
+    required = parameter.default is parameter.empty
     if isinstance(value, FieldInfo):  # city: str = Field("Rome", description=…)
-        hint, required = Annotated[hint, value], value.is_required()
+        hint = Annotated[hint, value]
+        required = value.is_required()
         value = None if required else value.get_default(call_default_factory=True)
     elif value is None and hint is not Any:  # city: str = None
         inner, *about = get_args(hint) if get_origin(hint) is Annotated else (hint,)
@@ -218,15 +217,41 @@ def _default(argument: _Argument, losses: list[Note]) -> dict[str, Any]:
 def _texts(hint: Any) -> Iterator[str]:
     """The texts and `Doc`s in a hint, as in `Annotated[str, "Where."]` and `Annotated[…] | None`."""
     if get_origin(hint) in (Union, UnionType):
-        for one in get_args(hint):
-            yield from _texts(one)
+        for argument in get_args(hint):
+            yield from _texts(argument)
     if get_origin(hint) is Annotated:
         inner, *metadata = get_args(hint)
         yield from _texts(inner)
-        for one in metadata:
-            text = getattr(one, "documentation", one)  # `Doc` exists in several packages
+        for annotation in metadata:
+            text = getattr(annotation, "documentation", annotation)  # `Doc` exists in several packages
             if isinstance(text, str) and text.strip():
                 yield " ".join(text.split())
+
+
+def _schemas_of(
+    arguments: Iterable[_Argument], losses: list[Note]
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """The JSON Schema of each argument that has one, by name, and the definitions that they share.
+
+    Raises:
+        DefinitionError: A required argument has no JSON Schema.
+    """
+    from pydantic import TypeAdapter
+
+    mode: Literal["validation"] = "validation"
+    adapters = []
+    for argument in arguments:
+        try:
+            adapter = TypeAdapter(argument.hint)
+            adapter.json_schema()
+            adapters.append((argument.name, mode, adapter))
+        except Exception as error:  # of pydantic, or of the module's own types
+            reason = f"has no JSON Schema: {in_one_line(error)}"
+            if argument.required:
+                raise DefinitionError(f"the type of '{argument.name}' {reason}") from None
+            losses.append(Note(argument.name, f"its type {reason}"))
+    generated, definitions = TypeAdapter.json_schemas(adapters, schema_generator=_generator())
+    return {name: schema for (name, _), schema in generated.items()}, definitions
 
 
 def _generator() -> Any:
@@ -239,11 +264,11 @@ def _generator() -> Any:
             return False
 
         def dict_schema(self, schema: Any) -> dict[str, Any]:
-            found = super().dict_schema(schema)
-            keys = found.get("propertyNames", {})
+            dict_schema = super().dict_schema(schema)
+            keys = dict_schema.get("propertyNames", {})
             names = keys.get("enum", [keys["const"]] if "const" in keys else [])
-            fields = {name: found.get("additionalProperties", {}) for name in names}
-            return {"type": "object", "properties": fields} if names else found
+            fields = {name: dict_schema.get("additionalProperties", {}) for name in names}
+            return {"type": "object", "properties": fields} if names else dict_schema
 
     return Generator
 

@@ -25,6 +25,7 @@ LONGEST_DESCRIPTION = 20_000
 """Characters; the longest of 527 tools of real servers has 8,000."""
 LONGEST_SERVICE = 8_000
 HIDDEN = "[secret]"
+# Characters. A shorter secret, such as "1", would be hidden in ordinary texts.
 _SHORTEST_SECRET = 4
 
 
@@ -78,7 +79,7 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
     normaliser = Normaliser()
     checked: dict[int, Any] = {}
     skipped = list(incoming.skipped)
-    kept: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
+    accepted: list[tuple[IncomingTool, Normalised, Normalised | None]] = []
     for tool in incoming.tools:
         if len(tool.description) > LONGEST_DESCRIPTION:
             loss = Note("description", f"cut after {LONGEST_DESCRIPTION:,} characters")
@@ -99,28 +100,29 @@ def take_in(kind: str, incoming: Incoming) -> Intake:
             reason = f"is {' or '.join(kinds) or 'missing'}; arguments are an object"
             arguments = arguments._replace(warnings=(*arguments.warnings, Note("type", reason)))
         misfits = tuple(misfitting_values(arguments.schema, checked))
-        kept.append((tool, arguments._replace(warnings=arguments.warnings + misfits), result))
-    ids = unique_ids([tool for tool, _, _ in kept])
-    alike = look_alikes(tool.name for tool, _, _ in kept)
-    servers = Counter(tool.name for tool, _, _ in kept)
+        accepted.append((tool, arguments._replace(warnings=arguments.warnings + misfits), result))
+    ids = unique_ids([tool for tool, _, _ in accepted])
+    alike = look_alikes(tool.name for tool, _, _ in accepted)
+    servers = Counter(tool.name for tool, _, _ in accepted)
     scanner = TextScanner()
     nodes: list[dict[str, Any]] = []
     losses = [ToolNote("", *note) for note in incoming.notes]
     if len(incoming.service) > LONGEST_SERVICE:
         losses.append(ToolNote("", "service", f"cut after {LONGEST_SERVICE:,} characters"))
     warnings = [ToolNote("", *note) for note in scanner.warnings(incoming.service, "service")]
-    for tool_id, (tool, arguments, result) in zip(ids, kept, strict=True):
+    for tool_id, (tool, arguments, result) in zip(ids, accepted, strict=True):
         if not arguments.schema.keys() & {"properties", "$ref", "allOf", "anyOf", "oneOf"}:
             arguments.schema["properties"] = {}  # as model services want it for a tool without arguments
         nodes.append(_encodable(_node(kind, tool_id, tool, arguments.schema, result)))
         losses += [ToolNote(tool_id, *note) for note in tool.losses]
         notes = list(tool.warnings)
         for prefix, normalised in (("input_schema", arguments), ("output_schema", result)):
-            found = normalised or Normalised({})
+            result_schema = normalised or Normalised({})
             losses += [
-                ToolNote(tool_id, f"{prefix}.{field}".rstrip("."), reason) for field, reason in found.losses
+                ToolNote(tool_id, f"{prefix}.{field}".rstrip("."), reason)
+                for field, reason in result_schema.losses
             ]
-            notes += [Note(f"{prefix}.{field}", reason) for field, reason in found.warnings]
+            notes += [Note(f"{prefix}.{field}", reason) for field, reason in result_schema.warnings]
         notes += _warnings(scanner, tool, nodes[-1], alike.get(tool.name), servers[tool.name])
         warnings += [ToolNote(tool_id, *note) for note in notes]
     report = ImportReport(kind, incoming.source, len(nodes), *_encodable([skipped, losses, warnings]))
@@ -134,7 +136,10 @@ def _node(
     node: dict[str, Any] = {
         "id": tool_id,
         "desc": tool.description,
-        "parameters": [{"name": one.name, "type": one.type, "desc": one.description} for one in parameters],
+        "parameters": [
+            {"name": parameter.name, "type": parameter.type, "desc": parameter.description}
+            for parameter in parameters
+        ],
         "input_schema": schema,
     }
     if result is not None:
@@ -210,6 +215,7 @@ def _candidates(tool: IncomingTool) -> Iterator[str]:
     yield _hashed(valid_id(tool.name), repr((tool.name, sorted(map(str, tool.source.items())))))
 
 
+# A whole id that any model service accepts: "files.read"; not "read file" or a longer one than 64.
 _VALID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 # Runs of characters that become one "_": " " and "é"; not "a-b.c".
 _OTHERS = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -226,9 +232,11 @@ def valid_id(name: str) -> str:
     if _VALID.fullmatch(name):
         return name
     plain = unicodedata.normalize("NFKD", name)
-    plain = _OTHERS.sub("_", "".join(one for one in plain if not unicodedata.combining(one))).strip("_")
-    letters = sum(one.isalnum() for one in name)
-    if not plain or sum(one.isalnum() for one in plain) < letters / 2:
+    plain = _OTHERS.sub(
+        "_", "".join(character for character in plain if not unicodedata.combining(character))
+    ).strip("_")
+    letters = sum(character.isalnum() for character in name)
+    if not plain or sum(character.isalnum() for character in plain) < letters / 2:
         return _hashed(plain or "tool", name)
     return plain if len(plain) <= LONGEST_ID else _hashed(plain, name)
 
@@ -240,7 +248,9 @@ def _hashed(plain: str, whole: str) -> str:
 
 def _without_secrets(incoming: Incoming) -> Incoming:
     """Replace secrets in every text: a server may repeat what it was given."""
-    secrets = sorted({one for one in incoming.secrets if len(one) >= _SHORTEST_SECRET}, key=len, reverse=True)
+    secrets = sorted(
+        {secret for secret in incoming.secrets if len(secret) >= _SHORTEST_SECRET}, key=len, reverse=True
+    )
     if not secrets:
         return incoming
     pattern = re.compile("|".join(map(re.escape, secrets)))
@@ -298,8 +308,10 @@ class Group(NamedTuple):
 def grouped(findings: Iterable[ToolNote]) -> list[Group]:
     """The findings by field and reason, the most frequent first."""
     alike: dict[tuple[str, str], tuple[ToolNote, set[str]]] = {}
-    for one in findings:
-        alike.setdefault((general(one.field), general(one.reason)), (one, set()))[1].add(one.tool)
+    for finding in findings:
+        alike.setdefault((general(finding.field), general(finding.reason)), (finding, set()))[1].add(
+            finding.tool
+        )
     groups = (Group(first, len(tools)) for first, tools in alike.values())
     return sorted(groups, key=lambda group: -group.tools)
 
@@ -315,8 +327,8 @@ def general(text: str) -> str:
     text = re.sub(r"(?:: x-|, e\.g\. ).*", "", text)
     text = re.sub(r"'[^']*'|“[^”]*”|\"[^\"]*\"", "'…'", text)
     text = re.sub(r"\b\d[\d,]*\b", "…", text)
-    first, _, rest = text.partition(".")
-    return f"{first}…{rest.rpartition('.')[2]}" if "." in rest and " " not in text else text
+    first, _, remainder = text.partition(".")
+    return f"{first}…{remainder.rpartition('.')[2]}" if "." in remainder and " " not in text else text
 
 
 def described(report: ImportReport) -> str:

@@ -41,6 +41,7 @@ _LARGEST_WITH_COMMENTS = 2**20  # bytes; people write them
 _NAMED_SERVERS = 5  # in the error if none answers
 _AT_ONCE = 4  # servers of a configuration file that run at the same time
 _NESTED_LISTINGS = 6  # levels of servers, results and tools in a saved listing; published ones have four
+# Characters of a tool's name. A longer one is refused: it is no name that a model could repeat.
 _LONGEST_NAME = 1000
 # Characters of a server's name that are replaced: the blank in "my server", not the dash in "my-server".
 _NOT_NAME = re.compile(r"[^\w.-]+")
@@ -98,8 +99,8 @@ class McpImporter(Importer):
         limits = ServerLimits(seconds=options.timeout)
         if not source.strip():
             raise UsageError("SOURCE is empty", fix="write a file, an address or a command line")
-        found = _SCHEME.match(source)
-        scheme = found["scheme"].lower() if found else ""
+        scheme_match = _SCHEME.match(source)
+        scheme = scheme_match["scheme"].lower() if scheme_match else ""
         is_address = scheme in ("http", "https")
         path = Path(source)
         if headers and not is_address:
@@ -192,17 +193,17 @@ def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, s
         UsageError: None of them can be listed.
     """
     configs: dict[str, ServerConfig] = {}
-    found: dict[str, _Listing | ServerError | None] = dict.fromkeys(servers)  # None: is disabled
+    outcomes: dict[str, _Listing | ServerError | None] = dict.fromkeys(servers)  # None: is disabled
     for name, entry in servers.items():
         try:
             if not (isinstance(entry, dict) and entry.get("disabled") is True):
                 configs[name] = parse_entry(name, entry)
         except ServerError as error:
-            found[name] = error
+            outcomes[name] = error
     results = run_coroutine(interruptible(_list_all(list(configs.values()), limits, screen)))
-    found |= zip(configs, results, strict=True)
-    listings = [one for one in found.values() if isinstance(one, _Listing)]
-    failed = {name: one for name, one in found.items() if not isinstance(one, _Listing)}
+    outcomes |= zip(configs, results, strict=True)
+    listings = [outcome for outcome in outcomes.values() if isinstance(outcome, _Listing)]
+    failed = {name: outcome for name, outcome in outcomes.items() if not isinstance(outcome, _Listing)}
     skipped = [
         Skipped(_server_name(name) or "a server", error.reason if error else "is disabled in the file")
         for name, error in failed.items()
@@ -211,7 +212,7 @@ def _configured(servers: Mapping[str, Any], source: str, limits: ServerLimits, s
         first = next(filter(None, failed.values()), None)
         if first is None:
             raise UsageError("has no server to start", file=source, fix='write {"mcpServers": {NAME: …}}')
-        reasons = [f"{one.where}: {one.reason}" for one in skipped[:_NAMED_SERVERS]]
+        reasons = [f"{skip.where}: {skip.reason}" for skip in skipped[:_NAMED_SERVERS]]
         raise UsageError(f"no server could be listed: {'; '.join(reasons)}", file=source, fix=first.fix)
     secrets = {secret for config in configs.values() for secret in config.secrets}
     return _incoming(listings, source, skipped, sorted(secrets, key=len, reverse=True))
@@ -223,10 +224,11 @@ async def _list_all(
     free = asyncio.Semaphore(_AT_ONCE)
     with screen.progress("listing MCP servers", len(configs)) as advance:
 
-        async def one(config: ServerConfig) -> _Listing | ServerError:
+        async def list_server(config: ServerConfig) -> _Listing | ServerError:
             try:
                 async with free, connect(config, limits) as connection:
-                    tools, info = await connection.list_tools(), connection.info
+                    tools = await connection.list_tools()
+                    info = connection.info
                     return _Listing(tools, config.name or info.name, info.instructions or "")
             except ServerError as error:
                 return error
@@ -234,7 +236,7 @@ async def _list_all(
                 advance()
 
         # Not a TaskGroup: once it cancels its tasks, it ignores a second interrupt.
-        running = [asyncio.ensure_future(one(config)) for config in configs]
+        running = [asyncio.ensure_future(list_server(config)) for config in configs]
         try:
             return await asyncio.gather(*running)
         finally:
@@ -259,11 +261,11 @@ def _saved(value: Any, source: str) -> Incoming:
             file=source,
             fix=f"use `toolassay import {kind} {shlex.quote(source)}`",
         )
-    found = list(_listings(value, "", _NESTED_LISTINGS))
-    listings = [one for one in found if isinstance(one, _Listing)]
+    entries = list(_listings(value, "", _NESTED_LISTINGS))
+    listings = [entry for entry in entries if isinstance(entry, _Listing)]
     if not listings:
         raise UsageError("has no MCP tools", file=source, fix=_FORMS)
-    incoming = _incoming(listings, source, [one for one in found if isinstance(one, Skipped)])
+    incoming = _incoming(listings, source, [entry for entry in entries if isinstance(entry, Skipped)])
     if not incoming.tools:
         first = incoming.skipped[0]
         raise UsageError(f"has no MCP tools: {first.where} {first.reason}", file=source, fix=_FORMS)
@@ -282,11 +284,11 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         yield Skipped(shown(server or "listing"), "is nested too deeply")
     elif isinstance(value, list):
         tools = []
-        for one in value:
-            if isinstance(one, dict) and ("tools" in one or "result" in one):
-                yield from _listings(one, server, levels - 1)
+        for item in value:
+            if isinstance(item, dict) and ("tools" in item or "result" in item):
+                yield from _listings(item, server, levels - 1)
             else:
-                tools.append(one)
+                tools.append(item)
         if tools:
             yield _Listing(tools, server)
     elif not isinstance(value, dict):
@@ -299,11 +301,16 @@ def _listings(value: Any, server: str, levels: int) -> Iterator[_Listing | Skipp
         about = value.get("serverInfo")
         names = [server, value.get("server_name"), value.get("name")]
         names += [about.get("name")] if isinstance(about, dict) else []
-        name = next((one for one in names if isinstance(one, str) and one), "")
+        name = next((name for name in names if isinstance(name, str) and name), "")
         tools = value["tools"] if "tools" in value else value["servers"]
         if isinstance(tools, list) and "tools" in value:
-            told = value.get("instructions")
-            yield _Listing(tools, name, told if isinstance(told, str) else "", bool(value.get("nextCursor")))
+            instructions = value.get("instructions")
+            yield _Listing(
+                tools,
+                name,
+                instructions if isinstance(instructions, str) else "",
+                bool(value.get("nextCursor")),
+            )
         else:
             yield from _listings(tools, "" if "servers" in value else name, levels - 1)
     elif "inputSchema" in value and "name" in value:
@@ -340,7 +347,9 @@ def _incoming(
     listings: Sequence[_Listing], source: str, skipped: Sequence[Skipped] = (), secrets: Sequence[str] = ()
 ) -> Incoming:
     """The tools of servers, with the names and instructions of these, each once."""
-    tools, empty, malformed = [], [], []
+    tools = []
+    empty = []
+    malformed = []
     for listing in listings:
         server = _server_name(listing.server)
         if not listing.tools:
@@ -354,7 +363,10 @@ def _incoming(
                 malformed.append(Skipped(f"{which} of {server}" if server else which, str(error)))
     has_more = any(listing.has_more for listing in listings)
     notes = [Note("nextCursor", "the listing has further pages, which are not in the file")] * has_more
-    parts = (f"{one.server}: {one.instructions}" if one.instructions else one.server for one in listings)
+    parts = (
+        f"{listing.server}: {listing.instructions}" if listing.instructions else listing.server
+        for listing in listings
+    )
     service = "\n\n".join(dict.fromkeys(filter(None, parts)))
     return Incoming(tools, source, [*skipped, *empty, *malformed], secrets, notes, service)
 
@@ -384,7 +396,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
             losses.append(Note("annotations.title", "differs from the tool's title, which is kept"))
         annotations["title"] = written.title
     warnings = []
-    if (given := _schema(written.input_schema, "inputSchema")) is None:
+    if (input_schema := _schema(written.input_schema, "inputSchema")) is None:
         warnings.append(Note("inputSchema", "is no object; the tool is taken to have no arguments"))
     output = None
     try:
@@ -395,7 +407,7 @@ def _tool(raw: Any, server: str) -> IncomingTool:
     return IncomingTool(
         name=written.name,
         description=written.description or (title if isinstance(title, str) else ""),
-        input_schema=given or {"type": "object", "properties": {}},
+        input_schema=input_schema or {"type": "object", "properties": {}},
         output_schema=output and {"type": "object", **output},
         annotations={key: value for key, value in annotations.items() if value is not None},
         source={"server": server} if server else {},

@@ -42,13 +42,15 @@ def function_tool(value: dict[str, Any], namespace: Mapping[str, Any] | None = N
     Raises:
         DefinitionError: It is a built-in or custom tool, or malformed.
     """
-    inner, kind = value.get("function"), value.get("type", "function")
+    inner = value.get("function")
+    kind = value.get("type", "function")
     if isinstance(inner, dict):
         losses = unread(value, ("type", "function"))
     elif kind != "function":
         raise DefinitionError(_not_a_function(kind, value))
     else:
-        inner, losses = value, []
+        inner = value
+        losses = []
     name = name_of(inner)
     losses += unread(inner, ("type", "name", "description", "parameters", "output_schema"))
     tool = IncomingTool(
@@ -107,8 +109,8 @@ class AnthropicImporter(ToolListImporter):
         schema = arguments_of(value, "input_schema")
         examples = value.get("input_examples")
         if isinstance(examples, list) and examples:  # the intake warns of those that do not fit
-            known = schema.get("examples")
-            schema = {**schema, "examples": [*(known if isinstance(known, list) else []), *examples]}
+            declared = schema.get("examples")
+            schema = {**schema, "examples": [*(declared if isinstance(declared, list) else []), *examples]}
         elif examples:
             losses.append(Note("input_examples", "is no list"))
         return IncomingTool(name, description, schema, losses=losses)
@@ -137,7 +139,8 @@ class LangChainImporter(ToolListImporter):
         if "lc" in value:
             raise DefinitionError("is serialised without its schema: write tool.args_schema as JSON Schema")
         name = name_of(value)
-        losses, warnings = unread(value, _READ, _UNSET), list[Note]()
+        losses = unread(value, _READ, _UNSET)
+        warnings = list[Note]()
         schema = _dumped_arguments(value, losses, warnings)
         about = schema.get("description")
         return IncomingTool(
@@ -152,21 +155,28 @@ class LangChainImporter(ToolListImporter):
 
 
 def _dumped_arguments(value: Mapping[str, Any], losses: list[Note], warnings: list[Note]) -> dict[str, Any]:
-    given = [key for key in _SCHEMAS if isinstance(decoded(value.get(key)), dict)]
+    keys = [key for key in _SCHEMAS if isinstance(decoded(value.get(key)), dict)]
     args = decoded(value.get("args"))
-    if given:
-        schema = arguments_of(value, given[0])
-        if len(given) == 2:
-            properties = (decoded(value[key]).get("properties") for key in given)
-            sent, taken = (set(one) if isinstance(one, dict) else set() for one in properties)
+    if keys:
+        schema = arguments_of(value, keys[0])
+        if len(keys) == 2:
+            properties = (decoded(value[key]).get("properties") for key in keys)
+            sent_names, taken_names = (
+                set(properties_of_key) if isinstance(properties_of_key, dict) else set()
+                for properties_of_key in properties
+            )
             losses += [
                 Note(f"args_schema.properties.{name}", "the program adds it, not the model")
-                for name in sorted(taken - sent)
+                for name in sorted(taken_names - sent_names)
             ]
         return schema
     if isinstance(args, dict):
         # `args` is the schema's `properties` and nothing else.
-        required = [name for name, one in args.items() if isinstance(one, dict) and "default" not in one]
+        required = [
+            name
+            for name, argument in args.items()
+            if isinstance(argument, dict) and "default" not in argument
+        ]
         return {"type": "object", "properties": args, "required": required}
     for key in _SCHEMAS:
         if value.get(key) is not None:
@@ -175,9 +185,9 @@ def _dumped_arguments(value: Mapping[str, Any], losses: list[Note], warnings: li
     return arguments_of({}, "args_schema")
 
 
-def _tags(given: Any, losses: list[Note]) -> tuple[str, ...]:
-    if given is None or (isinstance(given, list) and all(isinstance(tag, str) for tag in given)):
-        return tuple(given or ())
+def _tags(tags: Any, losses: list[Note]) -> tuple[str, ...]:
+    if tags is None or (isinstance(tags, list) and all(isinstance(tag, str) for tag in tags)):
+        return tuple(tags or ())
     losses.append(Note("tags", "is no list of texts"))
     return ()
 
@@ -204,9 +214,7 @@ class BfclImporter(ToolListImporter):
         )
 
 
-OPENAI, ANTHROPIC, LANGCHAIN, BFCL = (
-    OpenAIImporter(),
-    AnthropicImporter(),
-    LangChainImporter(),
-    BfclImporter(),
-)
+OPENAI = OpenAIImporter()
+ANTHROPIC = AnthropicImporter()
+LANGCHAIN = LangChainImporter()
+BFCL = BfclImporter()

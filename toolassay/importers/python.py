@@ -54,23 +54,25 @@ class PythonImporter(Importer):
         Raises:
             UsageError: `allow_tools` is False, the module cannot be imported, or it has no such function.
         """
-        place = _Place.of(source)
+        target = _Target.of(source)
         if not options.allow_tools:
             raise UsageError(
                 "importing the module runs it",
-                file=place.label,
+                file=target.label,
                 fix="read the code, then add --allow_tools if you trust it",
             )
         # Before the search path changes: a file beside the module may have the name of one of theirs.
         for library in ("docstring_parser", "pydantic.json_schema"):
             importlib.import_module(library)
-        tools, skipped, notes = [], [], list[Note]()
-        with _importable(place):
-            module = _imported(place)
+        tools = []
+        skipped = []
+        notes = list[Note]()
+        with _importable(target):
+            module = _imported(target)
             service = inspect.getdoc(module) or ""
-            for name in _names(module, place, notes):
+            for name in _names(module, target, notes):
                 try:
-                    tools.append(_tool(name, getattr(module, name), place.module))
+                    tools.append(_tool(name, getattr(module, name), target.module))
                 except DefinitionError as error:
                     skipped.append(Skipped(name, str(error)))
                 except Exception as error:  # docstrings, defaults and types may be objects with own code
@@ -82,7 +84,7 @@ class PythonImporter(Importer):
         return Incoming(tools, source, skipped, secrets, notes, service)
 
 
-class _Place(NamedTuple):
+class _Target(NamedTuple):
     """Where a module is.
 
     Attributes:
@@ -100,7 +102,7 @@ class _Place(NamedTuple):
     function: str
 
     @classmethod
-    def of(cls, source: str) -> _Place:
+    def of(cls, source: str) -> _Target:
         """The place that SOURCE names.
 
         Raises:
@@ -109,16 +111,20 @@ class _Place(NamedTuple):
         label, _, function = source.rpartition(":")
         # "tools.py:find" names a function; "C:/tools.py" and "tools.py" do not.
         if not label or not (function.isidentifier() or not function):
-            label, function = source, ""
+            label = source
+            function = ""
         path = Path(label)
         if path.suffix == ".py":
             if not path.is_file():
                 raise UsageError("no such file", file=path, fix="check the path")
-            folder, parts = path.resolve().parent, [path.stem]
+            folder = path.resolve().parent
+            parts = [path.stem]
             if path.stem == "__init__":
-                folder, parts = folder.parent, [folder.name]
+                parts = [folder.name]
+                folder = folder.parent
             while (folder / "__init__.py").is_file():  # a file of a package may import relatively
-                folder, parts = folder.parent, [folder.name, *parts]
+                parts = [folder.name, *parts]
+                folder = folder.parent
             alone = len(parts) == 1 and path.stem != "__init__"
             return cls(label, ".".join(parts), path.resolve() if alone else None, folder, function)
         if not all(part.isidentifier() for part in label.split(".")):
@@ -136,13 +142,13 @@ def imported_module(source: str) -> Iterator[ModuleType]:
     Raises:
         UsageError: It cannot be imported.
     """
-    place = _Place.of(source)
-    with _importable(place):
-        yield _imported(place)
+    target = _Target.of(source)
+    with _importable(target):
+        yield _imported(target)
 
 
 @contextlib.contextmanager
-def _importable(place: _Place) -> Iterator[None]:
+def _importable(target: _Target) -> Iterator[None]:
     """The current directory and the module's folder are searched for modules; its output goes to stderr.
 
     Afterwards the search path is as before, and modules from the added folders are forgotten: another import
@@ -150,11 +156,13 @@ def _importable(place: _Place) -> Iterator[None]:
     """
     import typing_extensions
 
-    path, known = list(sys.path), set(sys.modules)
-    added = [str(folder) for folder in (place.folder, Path.cwd()) if folder and str(folder) not in path]
+    path = list(sys.path)
+    known_modules = set(sys.modules)
+    added = [str(folder) for folder in (target.folder, Path.cwd()) if folder and str(folder) not in path]
     sys.path[:0] = added
     importlib.invalidate_caches()
-    stdin, typed_dict = sys.stdin, typing.TypedDict
+    stdin = sys.stdin
+    typed_dict = typing.TypedDict
     sys.stdin = io.StringIO()  # a module that asks a question fails instead of waiting for an answer
     # pydantic refuses the TypedDict that `typing` has before 3.12, even within other types.
     if sys.version_info < (3, 12):
@@ -166,9 +174,11 @@ def _importable(place: _Place) -> Iterator[None]:
         sys.stdin = stdin
         vars(typing)["TypedDict"] = typed_dict
         sys.path[:] = path
-        own = {name for name in set(sys.modules) - known if "." not in name and _is_in(name, added)}
-        for name in set(sys.modules) - known:
-            if name.partition(".")[0] in own:
+        own_packages = {
+            name for name in set(sys.modules) - known_modules if "." not in name and _is_in(name, added)
+        }
+        for name in set(sys.modules) - known_modules:
+            if name.partition(".")[0] in own_packages:
                 del sys.modules[name]
 
 
@@ -181,24 +191,24 @@ def _is_in(name: str, folders: list[str]) -> bool:
     return str((path.parent if path.name == "__init__.py" else path).parent) in folders
 
 
-def _imported(place: _Place) -> ModuleType:
+def _imported(target: _Target) -> ModuleType:
     """The module.
 
     Raises:
         UsageError: It does not exist, or raises when it is run.
     """
     try:
-        if place.file is None:
-            return importlib.import_module(place.module)
-        return _from_file(place.file)
+        if target.file is None:
+            return importlib.import_module(target.module)
+        return _from_file(target.file)
     except (Exception, SystemExit) as error:
         missing = error.name if isinstance(error, ModuleNotFoundError) else None
-        if missing and f"{place.module}.".startswith(f"{missing}."):
+        if missing and f"{target.module}.".startswith(f"{missing}."):
             raise UsageError(
                 f"no module named '{missing}'",
                 fix="check the name, or give the path of its file; the current directory is searched too",
             ) from None
-        file, line = _raised_at(error, place)
+        file, line = _raised_at(error, target)
         raise UsageError(
             f"the module cannot be imported: {in_one_line(error)}",
             file=file,
@@ -220,17 +230,21 @@ def _from_file(path: Path) -> ModuleType:
     return module
 
 
-def _raised_at(error: BaseException, place: _Place) -> tuple[str, int | None]:
+def _raised_at(error: BaseException, target: _Target) -> tuple[str, int | None]:
     """File and line of an error: the last line that ran in the module's folder, else in the module."""
     if isinstance(error, SyntaxError) and error.filename:
         return error.filename, error.lineno
-    folder = str(place.folder or Path.cwd())
+    folder = str(target.folder or Path.cwd())
     frames = traceback.extract_tb(error.__traceback__)
-    own = [one for one in frames if one.filename.startswith(folder) and "site-packages" not in one.filename]
-    return (own[-1].filename, own[-1].lineno) if own else (place.label, None)
+    own_frames = [
+        frame
+        for frame in frames
+        if frame.filename.startswith(folder) and "site-packages" not in frame.filename
+    ]
+    return (own_frames[-1].filename, own_frames[-1].lineno) if own_frames else (target.label, None)
 
 
-def _names(module: ModuleType, place: _Place, notes: list[Note]) -> list[str]:
+def _names(module: ModuleType, target: _Target, notes: list[Note]) -> list[str]:
     """The functions to read: the one that SOURCE names, those of `__all__`, or the public ones of the module.
 
     Raises:
@@ -241,15 +255,21 @@ def _names(module: ModuleType, place: _Place, notes: list[Note]) -> list[str]:
         names = [str(name) for name in listed if _function_of(getattr(module, str(name), None))]
         notes += [Note(f"__all__.{name}", "is no function") for name in listed if str(name) not in names]
     else:
-        own = {name: _function_of(value) for name, value in vars(module).items() if not name.startswith("_")}
-        names = [name for name, one in own.items() if getattr(one, "__module__", "") == module.__name__]
-    if place.function:
-        if _function_of(getattr(module, place.function, None)) is None:
+        own_functions = {
+            name: _function_of(value) for name, value in vars(module).items() if not name.startswith("_")
+        }
+        names = [
+            name
+            for name, function in own_functions.items()
+            if getattr(function, "__module__", "") == module.__name__
+        ]
+    if target.function:
+        if _function_of(getattr(module, target.function, None)) is None:
             fix = f"use one of {', '.join(names[:20])}" if names else "check the name"
-            raise UsageError(f"has no function '{place.function}'", file=place.label, fix=fix)
-        return [place.function]
+            raise UsageError(f"has no function '{target.function}'", file=target.label, fix=fix)
+        return [target.function]
     if not names:
-        raise UsageError("has no public function", file=place.label, fix="define one, or list it in __all__")
+        raise UsageError("has no public function", file=target.label, fix="define one, or list it in __all__")
     return names
 
 

@@ -31,6 +31,7 @@ from toolassay.tools.type_names import read_types, types_of
 
 MOST_NODES = 20_000
 """Schemas in one tool, references not followed; the largest of 527 tools of real servers has 900."""
+# Levels of a schema that are converted. Deeper ones would exhaust the stack of readers.
 DEEPEST = 64
 _TYPES = frozenset({"null", "boolean", "object", "array", "number", "string", "integer"})
 
@@ -125,7 +126,9 @@ class Normaliser:
         Raises:
             TooLarge: It exceeds a bound.
         """
-        self._losses, self._warnings, self._nodes = [], [], 0
+        self._losses = []
+        self._warnings = []
+        self._nodes = 0
         result = self._schema(schema, "", 0)
         if not isinstance(result, dict):
             result = {}
@@ -138,20 +141,20 @@ class Normaliser:
     def _warn(self, path: str, reason: str) -> None:
         self._warnings.append(Note(path, reason))
 
-    def _schema(self, given: Any, path: str, depth: int) -> Any:
+    def _schema(self, written: Any, path: str, depth: int) -> Any:
         self._nodes += 1
         if self._nodes > MOST_NODES:
             raise TooLarge(f"more than {MOST_NODES:,} schemas")
         if depth > DEEPEST:
             raise TooLarge(f"nested more than {DEEPEST} levels deep")
-        if isinstance(given, bool):
-            return given
-        if not isinstance(given, Mapping):
+        if isinstance(written, bool):
+            return written
+        if not isinstance(written, Mapping):
             self._lose(path, "not a schema")
             return {}
         result: dict[str, Any] = {}
         marked: list[str] = []
-        for key, value in _modern(given):
+        for key, value in _modern(written):
             at = f"{path}.{key}" if path else str(key)
             if key in _DROPPED and (key != "id" or isinstance(value, str)):
                 continue
@@ -198,7 +201,7 @@ class Normaliser:
         # An empty list says nothing, and draft 4 does not allow it.
         if required := self._declared(dict.fromkeys(marked), result, path):
             result["required"] = required
-        return self._openapi(given, result)
+        return self._openapi(written, result)
 
     def _values(self, values: list[Any], kinds: Collection[str], path: str) -> list[Any]:
         """The values of an enum, each once; where only that fits, a text for a number or the other way."""
@@ -207,24 +210,28 @@ class Normaliser:
             kind = json_type(value)
             return not kinds or kind in ("null", *kinds) or (kind == "integer" and "number" in kinds)
 
-        found = dict[str, Any]()
+        distinct_values = dict[str, Any]()
         for value in values:
             other = load(value) if isinstance(value, str) else json.dumps(value)
             if not fits(value) and other is not NOTHING and fits(other):
                 self._warn(path, f"{json.dumps(value)[:40]} is read as {json.dumps(other)[:40]}")
                 value = other
             key = json.dumps(value, sort_keys=True)
-            if found.setdefault(key, value) is not value:
+            if distinct_values.setdefault(key, value) is not value:
                 self._warn(path, f"{key[:40]} is repeated; left out")
-        return [*found.values()]
+        return [*distinct_values.values()]
 
     def _without_marks(self, properties: Mapping[str, Any], path: str, required: list[str]) -> dict[str, Any]:
         """Properties without the mark `required` of draft 3; the names of required ones go to a list."""
         plain = dict(properties)
-        for name, one in properties.items():
-            mark = str(one.get("required")).casefold() if isinstance(one, Mapping) else ""
+        for name, property_schema in properties.items():
+            mark = (
+                str(property_schema.get("required")).casefold()
+                if isinstance(property_schema, Mapping)
+                else ""
+            )
             if mark in ("true", "false"):
-                plain[name] = {key: item for key, item in one.items() if key != "required"}
+                plain[name] = {key: item for key, item in property_schema.items() if key != "required"}
                 required += [str(name)] if mark == "true" else []
                 self._warn(f"{path}.{name}.required", f"is read as {mark} for this property, as in draft 3")
         return plain
@@ -241,7 +248,7 @@ class Normaliser:
         if (
             is_open
             or _PART.search(path)
-            or any("$ref" in one for one in (result, *parts))
+            or any("$ref" in part for part in (result, *parts))
             or (path and "properties" not in result)
         ):
             return [*names]
@@ -253,34 +260,36 @@ class Normaliser:
                 )
         return [name for name in names if name in declared]
 
-    def _definition(self, given: Any, path: str, depth: int) -> Any:
+    def _definition(self, written: Any, path: str, depth: int) -> Any:
         """A definition; its losses are noted for each tool that has it, under the path of the first."""
-        if id(given) in self._definitions:
-            _, result, losses, warnings, nodes = self._definitions[id(given)]
+        if id(written) in self._definitions:
+            _, result, losses, warnings, nodes = self._definitions[id(written)]
             self._nodes += nodes
             self._losses += losses
             self._warnings += warnings
             return result
-        n_losses, n_warnings, n_nodes = len(self._losses), len(self._warnings), self._nodes
-        result = self._schema(given, path, depth)
+        n_losses = len(self._losses)
+        n_warnings = len(self._warnings)
+        n_nodes = self._nodes
+        result = self._schema(written, path, depth)
         notes = self._losses[n_losses:], self._warnings[n_warnings:]
-        self._definitions[id(given)] = given, result, *notes, self._nodes - n_nodes
+        self._definitions[id(written)] = written, result, *notes, self._nodes - n_nodes
         return result
 
     def _type(self, value: Any, result: dict[str, Any], path: str) -> None:
         names = value if isinstance(value, list) else [value]
-        known = [name for name in names if isinstance(name, str) and name in _TYPES]
-        unknown = [name for name in names if name not in known]
-        if unknown and (declared := read_types(value)) is not None:
+        known_names = [name for name in names if isinstance(name, str) and name in _TYPES]
+        unknown_names = [name for name in names if name not in known_names]
+        if unknown_names and (declared := read_types(value)) is not None:
             for key, item in declared.items():
                 result.setdefault(key, item)
             called = type_name(declared, {})
-            self._warn(path, f"{', '.join(map(repr, unknown))[:60]} is read as '{called}'")
+            self._warn(path, f"{', '.join(map(repr, unknown_names))[:60]} is read as '{called}'")
             return
-        if unknown:
-            self._lose(path, f"no type {str(unknown[0])[:40]!r}")
-        if known:
-            distinct = list(dict.fromkeys(known))
+        if unknown_names:
+            self._lose(path, f"no type {str(unknown_names[0])[:40]!r}")
+        if known_names:
+            distinct = list(dict.fromkeys(known_names))
             result["type"] = distinct[0] if len(distinct) == 1 else distinct
 
     def _reference(self, value: Any, result: dict[str, Any], path: str) -> None:
@@ -290,11 +299,11 @@ class Normaliser:
         # The keyword "definitions" becomes "$defs" everywhere; a property of that name follows "properties".
         result["$ref"] = re.sub(r"(?<!/properties)/definitions/", "/$defs/", value)
 
-    def _openapi(self, given: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
+    def _openapi(self, written: Mapping[str, Any], result: dict[str, Any]) -> dict[str, Any]:
         """Apply `nullable` and `example` of OpenAPI 3.0, which is not alone, and Swagger's `x-nullable`."""
-        if "example" in given:
-            result.setdefault("examples", [given["example"]])
-        if given.get("nullable") is not True and given.get("x-nullable") is not True:
+        if "example" in written:
+            result.setdefault("examples", [written["example"]])
+        if written.get("nullable") is not True and written.get("x-nullable") is not True:
             return result
         result.pop("x-nullable", None)
         if isinstance(enum := result.get("enum"), list) and None not in enum:
@@ -310,18 +319,20 @@ class Normaliser:
         return either | {key: result.pop(key) for key in kept}
 
 
-def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _modern(written: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The keywords of a schema in the spelling of 2020-12; others as they are."""
-    for key, value in given.items():
+    for key, value in written.items():
         if key == "definitions":
-            if not isinstance(value, Mapping) or "$defs" not in given:
+            if not isinstance(value, Mapping) or "$defs" not in written:
                 yield "$defs", value
-        elif key == "$defs" and isinstance(value, Mapping) and isinstance(given.get("definitions"), Mapping):
-            yield key, {**given["definitions"], **value}
+        elif (
+            key == "$defs" and isinstance(value, Mapping) and isinstance(written.get("definitions"), Mapping)
+        ):
+            yield key, {**written["definitions"], **value}
         elif key == "items" and isinstance(value, list):
             yield "prefixItems", value
-            if "additionalItems" in given:
-                yield "items", given["additionalItems"]
+            if "additionalItems" in written:
+                yield "items", written["additionalItems"]
         elif key == "additionalItems":
             continue
         elif key == "dependencies":
@@ -335,9 +346,9 @@ def _modern(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
                 yield "dependentSchemas", schemas
         elif key in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
             bound = "minimum" if key == "exclusiveMinimum" else "maximum"
-            if value and bound in given:
-                yield key, given[bound]
-        elif key in ("minimum", "maximum") and given.get(f"exclusive{key.capitalize()}") is True:
+            if value and bound in written:
+                yield key, written[bound]
+        elif key in ("minimum", "maximum") and written.get(f"exclusive{key.capitalize()}") is True:
             continue
         else:
             yield str(key), value
@@ -364,28 +375,28 @@ def _resolve_all(root: dict[str, Any]) -> list[Note]:
 _Checked = dict[int, tuple[dict[str, Any], list[Note]]]
 
 
-def misfitting_values(root: dict[str, Any], known: _Checked | None = None) -> Iterator[Note]:
+def misfitting_values(root: dict[str, Any], checked: _Checked | None = None) -> Iterator[Note]:
     """Defaults and examples that their own schema forbids; null as a default says that there is none.
 
     Args:
         root: The schema of the arguments.
-        known: What was found in schemas that several tools share, by their identity; it is added to.
+        checked: What was found in schemas that several tools share, by their identity; it is added to.
 
     >>> list(misfitting_values({"properties": {"n": {"type": "integer", "maximum": 5, "default": 9}}}))
     [Note(field='properties.n.default', reason='9 is greater than the maximum of 5')]
     """
-    known = {} if known is None else known
+    checked = {} if checked is None else checked
     for schema, path in all_schemas(root):
-        values = [("default", one) for one in [schema.get("default")] if one is not None]
-        values += [("examples", one) for one in schema.get("examples", ())]
-        if values and id(schema) not in known:
+        values = [("default", value) for value in [schema.get("default")] if value is not None]
+        values += [("examples", value) for value in schema.get("examples", ())]
+        if values and id(schema) not in checked:
             checker = ArgumentValidator({**schema, "$defs": root.get("$defs", {})}, is_valid=True)
             faults = [(key, checker.problems(value)[:1]) for key, value in values]
             notes = [
-                Note(f"{path}.{key}".lstrip("."), one.reason)
-                for key, found in faults
-                for one in found
-                if one.keyword != "$ref"
+                Note(f"{path}.{key}".lstrip("."), problem.reason)
+                for key, problems in faults
+                for problem in problems
+                if problem.keyword != "$ref"
             ]
-            known[id(schema)] = schema, notes
-        yield from known[id(schema)][1] if values else ()
+            checked[id(schema)] = schema, notes
+        yield from checked[id(schema)][1] if values else ()

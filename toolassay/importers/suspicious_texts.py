@@ -16,11 +16,12 @@ from typing import Any
 from toolassay.files.data_files import package_data
 from toolassay.importers.importer import Note
 
+# Characters of a suspicious text in its warning.
 _LONGEST_QUOTE = 80
 
 # Each pattern matches the first example in its `about` and not the second.
 _INSTRUCTIONS = re.compile(
-    "|".join(one["pattern"] for one in package_data(__package__, "instructions.json")), re.IGNORECASE
+    "|".join(pattern["pattern"] for pattern in package_data(__package__, "instructions.json")), re.IGNORECASE
 )
 # Characters that are invisible or change the direction of text; tested one by one in `_is_hidden`.
 _UNUSUAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"
@@ -31,6 +32,7 @@ _LATIN = str.maketrans(
     "авеѕіјкмнорстухԁԛԝһӏαβεικνορτυχωϲ",
     "abesijkmhopctyxdqwhlabeiknoptuxwc",
 )
+# Digits that look like letters: "t00l" and "tool" look alike.
 _DIGITS = str.maketrans("01", "ol")
 
 
@@ -51,46 +53,50 @@ class TextScanner:
         if isinstance(definitions, Mapping):
             value = {key: item for key, item in value.items() if key != "$defs"}
         yield from _text_warnings(value, field)
-        for name, one in definitions.items() if isinstance(definitions, Mapping) else ():
-            if id(one) not in self._definitions:
-                self._definitions[id(one)] = one, [*_text_warnings(one, "")]
-            for note in self._definitions[id(one)][1]:
+        for name, definition in definitions.items() if isinstance(definitions, Mapping) else ():
+            if id(definition) not in self._definitions:
+                self._definitions[id(definition)] = definition, [*_text_warnings(definition, "")]
+            for note in self._definitions[id(definition)][1]:
                 yield Note(f"{field}.$defs.{name}{note.field}", note.reason)
 
 
 def _text_warnings(value: Any, field: str) -> Iterator[Note]:
     places: list[tuple[Any, str]] = [(value, field)]
     while places:
-        item, where = places.pop()
+        item, path = places.pop()
         if isinstance(item, str):
-            yield from (Note(where, reason) for reason in _reasons(item))
+            yield from (Note(path, reason) for reason in _reasons(item))
         elif isinstance(item, Mapping):
-            for key, one in reversed([*item.items()]):
-                places.append((one, f"{where}.{key}"))
+            for key, inner in reversed([*item.items()]):
+                places.append((inner, f"{path}.{key}"))
                 if isinstance(key, str) and not key.isascii():
-                    places.append((key, f"{where}.{shown(key)}"))
+                    places.append((key, f"{path}.{shown(key)}"))
         elif isinstance(item, list):
-            places += [(one, f"{where}[{number}]") for number, one in reversed([*enumerate(item)])]
+            places += [(inner, f"{path}[{number}]") for number, inner in reversed([*enumerate(item)])]
 
 
 @lru_cache(maxsize=100_000)
 def _reasons(text: str) -> tuple[str, ...]:
     """What is suspicious about a text; cached, because the parameters of a document repeat."""
     reasons = []
-    if found := _INSTRUCTIONS.search(text):
-        start, end = max(0, found.start() - 20), found.end() + 20
+    if instruction := _INSTRUCTIONS.search(text):
+        start, end = max(0, instruction.start() - 20), instruction.end() + 20
         reasons.append(f"instructs the model: “{shown(text[start:end])}”")
-    hidden = sorted({one[0] for one in _UNUSUAL.finditer(text) if _is_hidden(text, one.start())})
+    hidden = sorted({match[0] for match in _UNUSUAL.finditer(text) if _is_hidden(text, match.start())})
     if hidden:
-        reasons.append(f"has hidden characters: {', '.join(f'U+{ord(one):04X}' for one in hidden[:5])}")
+        reasons.append(
+            f"has hidden characters: {', '.join(f'U+{ord(character):04X}' for character in hidden[:5])}"
+        )
     return tuple(reasons)
 
 
-def _is_hidden(text: str, place: int) -> bool:
+def _is_hidden(text: str, position: int) -> bool:
     """Whether an unusual character has no business there: joiners belong inside emoji and many scripts."""
-    if text[place] in "\u200c\u200d":
-        around = text[max(0, place - 1) : place] + text[place + 1 : place + 2]
-        return len(around) < 2 or any(one.isascii() or _UNUSUAL.match(one) for one in around)
+    if text[position] in "\u200c\u200d":
+        neighbours = text[max(0, position - 1) : position] + text[position + 1 : position + 2]
+        return len(neighbours) < 2 or any(
+            neighbour.isascii() or _UNUSUAL.match(neighbour) for neighbour in neighbours
+        )
     return True
 
 
@@ -100,7 +106,7 @@ def shown(text: str) -> str:
     >>> shown("a\u202eb\nc")
     'a<U+202E>b c'
     """
-    text = " ".join(_UNUSUAL.sub(lambda one: f"<U+{ord(one[0]):04X}>", text.replace("\n", " ")).split())
+    text = " ".join(_UNUSUAL.sub(lambda match: f"<U+{ord(match[0]):04X}>", text.replace("\n", " ")).split())
     return text if len(text) <= _LONGEST_QUOTE else f"{text[: _LONGEST_QUOTE - 1]}…"
 
 
@@ -128,5 +134,5 @@ def has_mixed_scripts(name: str) -> bool:
     >>> has_mixed_scripts("p\u0430y"), has_mixed_scripts("оплата"), has_mixed_scripts("pay")
     (True, False, False)
     """
-    scripts = {unicodedata.name(one, "").partition(" ")[0] for one in name if one.isalpha()}
+    scripts = {unicodedata.name(character, "").partition(" ")[0] for character in name if character.isalpha()}
     return "LATIN" in scripts and bool(scripts & {"CYRILLIC", "GREEK"})

@@ -55,10 +55,11 @@ class ToolListImporter(Importer):
         """Read all definitions of a file; see `Importer.read`."""
         lines = read_values(Path(source))
         first = [line for _, line in zip(range(2), lines, strict=False)]
-        definitions, others = _Definitions(), list[str]()
+        definitions = _Definitions()
+        others = list[str]()
         for line in chain(first, lines):
-            place = f"line {line.number}" if len(first) > 1 else ""
-            for entry in self._entries(line.value, place, None, 0):
+            line_name = f"line {line.number}" if len(first) > 1 else ""
+            for entry in self._entries(line.value, line_name, None, 0):
                 try:
                     if too_deep(entry.value):
                         raise DefinitionError(f"is nested more than {DEEPEST} levels deep")
@@ -71,9 +72,9 @@ class ToolListImporter(Importer):
                     definitions.add(self.tool_of(entry.value, entry.namespace), entry.where)
                 except DefinitionError as error:
                     definitions.skip(entry, str(error))
-        if not definitions.found:
-            found = (other_kind(line.value, self.name) for line in first)
-            if other := next(chain(others, filter(None, found)), None):
+        if not definitions.by_key:
+            other_kinds = (other_kind(line.value, self.name) for line in first)
+            if other := next(chain(others, filter(None, other_kinds)), None):
                 title = f"has the form of '{other}', not of '{self.name}'"
                 raise UsageError(title, file=source, fix=f"use `toolassay import {other}`")
         if not definitions:
@@ -100,17 +101,17 @@ class ToolListImporter(Importer):
             yield _Entry(where, value, namespace)
         elif isinstance(value, list):
             for number, item in enumerate(value, start=1):
-                place = f"{where}, tool {number}" if where else f"tool {number}"
-                yield from self._entries(item, place, namespace, level + 1)
+                tool_path = f"{where}, tool {number}" if where else f"tool {number}"
+                yield from self._entries(item, tool_path, namespace, level + 1)
         elif isinstance(value, dict):
             if value.get("type") == "namespace":
                 namespace = value
-            held = [value[key] for key in self._holders_of(value)]
-            for one in held:
-                yield from self._entries(one, where, namespace, level + 1)
+            lists = [value[key] for key in self._holders_of(value)]
+            for tool_list in lists:
+                yield from self._entries(tool_list, where, namespace, level + 1)
             is_request = bool(value.keys() & _REQUEST_KEYS) and not value.get("name")
             has_malformed = any(value.get(key) is not None for key in self.holders)
-            if not held and (has_malformed or not is_request):
+            if not lists and (has_malformed or not is_request):
                 yield _Entry(where or "the document", value, namespace)
         elif value is not None:
             yield _Entry(where or "the document", value, namespace)
@@ -129,16 +130,16 @@ class _Definitions:
     """The tools of a file in order: equal definitions once, different ones of one name each."""
 
     def __init__(self) -> None:
-        self.found: dict[str, IncomingTool] = {}
+        self.by_key: dict[str, IncomingTool] = {}
         self._places: dict[str, list[str]] = {}  # of the different definitions of each name
         self._skipped: dict[tuple[str, str], list[str]] = {}
 
     def __bool__(self) -> bool:
-        return bool(self.found or self._skipped)
+        return bool(self.by_key or self._skipped)
 
     def tools(self) -> Iterator[IncomingTool]:
         numbers = Counter[str]()
-        for tool in self.found.values():
+        for tool in self.by_key.values():
             numbers[tool.name] += 1
             if len(self._places[tool.name]) > 1:
                 name = f"{tool.name}_{numbers[tool.name]}"
@@ -152,16 +153,16 @@ class _Definitions:
         # Not the losses: a request may set `cache_control` on a tool that another one has without it.
         content = tool.name, tool.description, tool.input_schema, tool.output_schema, *tool.tags
         key = json.dumps([content, tool.source], sort_keys=True)
-        known = self.found.get(key)
-        if known is not None:
-            self.found[key] = replace(known, losses=tuple(dict.fromkeys([*known.losses, *tool.losses])))
+        present = self.by_key.get(key)
+        if present is not None:
+            self.by_key[key] = replace(present, losses=tuple(dict.fromkeys([*present.losses, *tool.losses])))
             return
         places = self._places.setdefault(tool.name, [])
         places.append(where)
         if len(places) > 1:
             note = Note("name", f"{where} defines '{tool.name}' differently from {places[0]}; both are kept")
             tool = replace(tool, warnings=(*tool.warnings, note))
-        self.found[key] = tool
+        self.by_key[key] = tool
 
     def skip(self, entry: _Entry, reason: str) -> None:
         content = entry.where if too_deep(entry.value) else json.dumps(entry.value, sort_keys=True)
@@ -184,12 +185,12 @@ _KINDS = {
 _CONTAINERS = ("tools", "functions", "servers", "result", *_ENVELOPES)
 
 
-def other_kind(value: Any, own: str) -> str | None:
+def other_kind(value: Any, own_kind: str) -> str | None:
     """The kind of import that reads a value, if its keys are of another form than the importer's own.
 
     Args:
         value: A document, a list of definitions, or one definition.
-        own: The kind of the importer that was chosen.
+        own_kind: The kind of the importer that was chosen.
 
     Returns:
         The name of the kind; None if the value may be of the own form, or is of no known one.
@@ -200,7 +201,7 @@ def other_kind(value: Any, own: str) -> str | None:
     ('openapi', None)
     """
     kinds = _kinds(value, 0)
-    return None if own in kinds else next(iter(kinds), None)
+    return None if own_kind in kinds else next(iter(kinds), None)
 
 
 def _kinds(value: Any, level: int) -> tuple[str, ...]:
@@ -209,7 +210,7 @@ def _kinds(value: Any, level: int) -> tuple[str, ...]:
     if level > _MOST_LEVELS or not isinstance(value, list | dict):
         return ()
     if isinstance(value, list):
-        return next(filter(None, (_kinds(one, level + 1) for one in value)), ())
+        return next(filter(None, (_kinds(item, level + 1) for item in value)), ())
     function = decoded(value.get("function"))
     if isinstance(function, list):
         return ("bfcl",)
@@ -221,10 +222,10 @@ def _kinds(value: Any, level: int) -> tuple[str, ...]:
         return _FUNCTION_KINDS
     if "input_schema" in value and value.keys() & {"title", "output_schema", "annotations"}:
         return ("anthropic", "mcp")  # as the SDK for Python names the fields of MCP
-    if known := next((kinds for key, kinds in _KINDS.items() if value.get(key) is not None), ()):
-        return known
-    found = ((key, _kinds(value.get(key), level + 1)) for key in _CONTAINERS)
-    key, kinds = next((one for one in found if one[1]), ("", ()))
+    if kinds_by_key := next((kinds for key, kinds in _KINDS.items() if value.get(key) is not None), ()):
+        return kinds_by_key
+    kinds_by_container = ((key, _kinds(value.get(key), level + 1)) for key in _CONTAINERS)
+    key, kinds = next((entry for entry in kinds_by_container if entry[1]), ("", ()))
     return tuple(kind for kind in kinds if (key, kind) != ("tools", "bfcl"))  # its files have no such key
 
 
@@ -310,6 +311,9 @@ def unread(value: Mapping[str, Any], read: Collection[str], unset: Iterable[Any]
     """
     return [
         Note(key, _REASONS.get(key, "a tool file has no place for it"))
-        for key, given in value.items()
-        if key not in read and not any(type(given) is type(one) and given == one for one in unset)
+        for key, value_of_key in value.items()
+        if key not in read
+        and not any(
+            type(value_of_key) is type(unset_value) and value_of_key == unset_value for unset_value in unset
+        )
     ]

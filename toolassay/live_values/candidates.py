@@ -40,6 +40,7 @@ _KEY_WORDS = frozenset({"name", "id", "key", "path", "title", "slug"})
 _PRESENT = frozenset({"old", "existing", "exact", "exactly", "search", "find"})
 _LINE_WORDS = frozenset({"text", "string", "line", "content"})
 _DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")  # "2026-05-14"
+# Places for values that are looked at in one tool; a schema may have thousands.
 _MOST_NODES = 60
 _DEEPEST = 8  # names on the way to a place
 _MOST_FACTS = 4_000  # of a server
@@ -84,8 +85,8 @@ def places_of(tool: Tool) -> list[ArgumentPlace]:
     """The places of a tool's arguments."""
     if tool.input_schema is None:
         return [
-            ArgumentPlace(one.name, place_of_parameter(one), is_required(one, tool), False)
-            for one in tool.parameters
+            ArgumentPlace(parameter.name, place_of_parameter(parameter), is_required(parameter, tool), False)
+            for parameter in tool.parameters
         ]
     return list(
         islice(_places(SchemaWalk(tool.input_schema), tool.input_schema, (), True, False), _MOST_NODES)
@@ -102,19 +103,21 @@ def _places(
     if kinds.isdisjoint(SIMPLE) and "array" in kinds:
         yield from _places(walk, schema.get("items"), path, required, True)
     elif kinds.isdisjoint(SIMPLE) and ("object" in kinds or not path):
-        for one in properties_at(schema, walk.root):
-            yield from _places(walk, one.schema, (*path, one.name), required and one.required, listed)
+        for property_ in properties_at(schema, walk.root):
+            yield from _places(
+                walk, property_.schema, (*path, property_.name), required and property_.required, listed
+            )
     else:
         yield ArgumentPlace(".".join(path), walk.place(schema, path), required, listed)
 
 
 def is_day(place: ArgumentPlace) -> bool:
     """Whether a place takes an ISO date: by its format, its description or its name."""
-    about = place.slot.parameter
-    if form := written_form(about.description):
+    parameter = place.slot.parameter
+    if form := written_form(parameter.description):
         return form == "%Y-%m-%d"
-    is_shown = _DAY.search(about.description) is not None
-    shape = str(about.declaration.get("format"))
+    is_shown = _DAY.search(parameter.description) is not None
+    shape = str(parameter.declaration.get("format"))
     return place.slot.kind == "string" and (shape.startswith("date") or is_shown or place.head == "date")
 
 
@@ -139,8 +142,10 @@ class Known:
     """
 
     def __init__(self, files: Sequence[str] = (), folders: Sequence[str] = ()) -> None:
-        self.files, self.folders = files, folders
-        self._file_names, self._folder_names = frozenset(files), frozenset(folders)
+        self.files = files
+        self.folders = folders
+        self._file_names = frozenset(files)
+        self._folder_names = frozenset(folders)
         self.tables: dict[str, StatementTable] = {}
         self.may_write = False
         self.hints: dict[tuple[str, str], list[Any]] = defaultdict(list)
@@ -166,22 +171,22 @@ class Known:
         """Add the content of a file of the workspace."""
         if path in self.files:
             lines = (line.strip() for line in text.splitlines())
-            found = [line for line in lines if 2 < len(line) <= 80 and line.isprintable()]
-            if found:
-                self._lines.setdefault(path, found[:_MOST_LINES])
+            kept_lines = [line for line in lines if 2 < len(line) <= 80 and line.isprintable()]
+            if kept_lines:
+                self._lines.setdefault(path, kept_lines[:_MOST_LINES])
 
-    def belong_together(self, one: Any, other: Any) -> bool:
+    def belong_together(self, value: Any, other: Any) -> bool:
         """Whether one object in a result has both values."""
-        return repr(other) in self._beside.get(repr(one), ())
+        return repr(other) in self._beside.get(repr(value), ())
 
     def kind_of(self, value: Any) -> str:
         """The kind of a path of the workspace, whole or relative: "file" or "folder"; else empty."""
         if not isinstance(value, str) or not self.folders:
             return ""
         ends = [value, *(f"{folder}/{value}" for folder in self.folders)]
-        if any(one in self._file_names for one in ends):
+        if any(end in self._file_names for end in ends):
             return "file"
-        return "folder" if any(one in self._folder_names for one in ends) else ""
+        return "folder" if any(end in self._folder_names for end in ends) else ""
 
     def is_value(self, value: Any) -> bool:
         """Whether a value is a fact, or a path of the workspace."""
@@ -198,11 +203,12 @@ class Known:
             rng: Random numbers.
             chosen: Values of the call that are chosen already.
         """
-        slot, about = place.slot, place.slot.parameter.description
+        slot = place.slot
+        about = place.slot.parameter.description
         if slot.kind == "boolean":
             return []
-        if listed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
-            return [value for value in listed if slot.allows(value)]
+        if allowed := slot.choices or [slot.typed(text) for text in allowed_values(slot.parameter)]:
+            return [value for value in allowed if slot.allows(value)]
         if slot.kind == "string":
             if _is_present_text(place):
                 lines = [line for value in chosen for line in self._lines.get(str(value), ())]
@@ -217,14 +223,14 @@ class Known:
                 return [] if place.words & {"exclude", "ignore"} else self._patterns()
             if self._is_path(tool, place):
                 return self._paths(tool, place, rng, chosen)
-        found = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
+        values = [*self.hints[tool.id, place.name], *self._fitting(tool, place)]
         is_search = slot.kind == "string" and not writes(tool) and not is_day(place)
-        if not found and place.is_required:
+        if not values and place.is_required:
             quoted = [slot.typed(text) for text in quoted_in(about)]
-            found = quoted or (self._words(rng) if is_search else [])
+            values = quoted or (self._words(rng) if is_search else [])
         form = written_form(about)
-        found = [value for value in found if not form or _is_written_as(form, value)]
-        return [value for value in dict.fromkeys(found) if slot.allows(value)]
+        values = [value for value in values if not form or _is_written_as(form, value)]
+        return [value for value in dict.fromkeys(values) if slot.allows(value)]
 
     def _words(self, rng: random.Random) -> list[str]:
         """Short texts of results, and words of them: what a search could find."""
@@ -241,7 +247,7 @@ class Known:
     def _patterns(self) -> list[str]:
         endings = dict.fromkeys(PurePosixPath(path).suffix for path in self.files)
         names = dict.fromkeys(PurePosixPath(path).name for path in self.files)
-        return [f"**/*{one}" for one in endings if one] + [f"**/{name}" for name in names]
+        return [f"**/*{ending}" for ending in endings if ending] + [f"**/{name}" for name in names]
 
     def _paths(
         self, tool: Tool, place: ArgumentPlace, rng: random.Random, chosen: Collection[Any]
@@ -252,8 +258,9 @@ class Known:
         makes = verb_of(tool, None) == "make" or first == ("create",)
         is_new = (makes and bool(_FILES & names) and writes(tool)) or bool(place.words & _NEW_WORDS)
         if is_new and not place.words & _OLD_WORDS:
-            stem, year = rng.choice(_NEW_STEMS), rng.randrange(2024, 2035)
-            moved = [one for one in chosen if one in self.files or one in self.folders]
+            stem = rng.choice(_NEW_STEMS)
+            year = rng.randrange(2024, 2035)
+            moved = [path for path in chosen if path in self.files or path in self.folders]
             if moved:
                 ending = PurePosixPath(moved[0]).suffix if moved[0] in self.files else ""
             elif {"directory", "folder"} & names:
@@ -262,7 +269,9 @@ class Known:
                 ending = rng.choice(sorted({PurePosixPath(path).suffix for path in self.files}) or [".txt"])
             # A folder cannot be moved into itself.
             inside = [
-                one for one in self.folders if not any(f"{one}/".startswith(f"{old}/") for old in moved)
+                folder
+                for folder in self.folders
+                if not any(f"{folder}/".startswith(f"{old}/") for old in moved)
             ]
             return [f"{folder}/{stem}-{year}{ending}" for folder in _shuffled(inside, rng)]
         if self._lines and any(map(_is_present_text, places_of(tool))):
@@ -274,7 +283,7 @@ class Known:
         """The facts that fit best by their words."""
         if is_new_text(tool, place):
             return []
-        things = [one.thing for one in things_of_tool(tool, None)]
+        things = [owner.thing for owner in things_of_tool(tool, None)]
         about = frozenset(words_of(tool.description[:200])) | {word for thing in things for word in thing}
         refused = self.refused[tool.id, place.name]
         facts = [fact for fact in self._facts.values() if fact.value not in refused]
@@ -291,7 +300,8 @@ class Known:
 
     def _fit(self, fact: Fact, place: ArgumentPlace, about: frozenset[str]) -> float:
         """How well a fact fits a place: by the words of its name, its description and its tool."""
-        name, thing = frozenset(fact.name), frozenset(fact.thing)
+        name = frozenset(fact.name)
+        thing = frozenset(fact.thing)
         score = 0.0
         if fact.name[-1:] and fact.name[-1] in words_of(place.slot.path[-1]):
             is_of = thing & (place.words | place.described | about)
@@ -319,18 +329,19 @@ def _made_by(tool: Tool) -> Words:
         return ()
     things = things_of_tool(tool, None)
     # The server "notes" has a tool "create_note", which is about a note although the server is called so.
-    return things[0].thing if things else tuple(one for one in name_words(tool) if one not in tool_verbs())
+    return things[0].thing if things else tuple(word for word in name_words(tool) if word not in tool_verbs())
 
 
 def is_new_text(tool: Tool, place: ArgumentPlace) -> bool:
     """Whether a call has another value each time: the name of what it makes, or a text."""
     if not writes(tool):
         return False
-    own, made = {*words_of(place.slot.path[-1])}, _made_by(tool)
+    words_of_name = {*words_of(place.slot.path[-1])}
+    made_thing = _made_by(tool)
     is_path = bool(place.words & _PATH_WORDS)  # a new path is one in a folder that is there
-    if (place.head in PROSE and not own & _OLD_WORDS) or ("new" in own and not is_path):
+    if (place.head in PROSE and not words_of_name & _OLD_WORDS) or ("new" in words_of_name and not is_path):
         return True
-    return bool(made) and not is_path and _is_own_name(place, made)
+    return bool(made_thing) and not is_path and _is_own_name(place, made_thing)
 
 
 def _is_present_text(place: ArgumentPlace) -> bool:
@@ -339,10 +350,10 @@ def _is_present_text(place: ArgumentPlace) -> bool:
     return place.slot.kind == "string" and bool(words & _PRESENT and words & _LINE_WORDS)
 
 
-def _is_own_name(place: ArgumentPlace, made: Words) -> bool:
+def _is_own_name(place: ArgumentPlace, made_thing: Words) -> bool:
     """Whether a place names what is made: "branch_name" of "create_branch", not its "base_branch"."""
-    own = place.words - _KEY_WORDS
-    is_own = (not own or own <= {*made}) and bool(place.words & _KEY_WORDS)
+    subject_words = place.words - _KEY_WORDS
+    is_own = (not subject_words or subject_words <= {*made_thing}) and bool(place.words & _KEY_WORDS)
     return is_own and not place.words & _OLD_WORDS
 
 

@@ -46,26 +46,34 @@ from toolassay.tools.output_paths import EACH
 
 MOST_CALLS = 1_500
 """Calls of a whole collection, trials of links included."""
-_ROUNDS = 3  # what one reading tool returns, the next takes
+# How often tools are called. A call takes time and may count against a quota, so a tool is left alone as soon
+# as it has enough rows; a new round uses the values that other tools returned in the one before.
+_ROUNDS = 3
 _TRIES = 12  # calls of a tool in a round
 _ENOUGH = 8  # accepted calls of a tool that writes
-_MOST_ROWS = 24  # accepted calls that are kept of a tool
-_MOST_RESULTS = 3  # that are kept of a reading tool
-_MOST_CHOICES = 30  # candidates among which a call chooses
-_LINK_TRIES = 8
-_PROBES = 2  # values that do not exist, of an argument
-_COLLECTING_SHARE = 0.7  # of the calls; the others try links
+_FRESH_TRIES = 4  # calls of a tool, each in a process of its own, which takes long to start
+# Share of `MOST_CALLS` for values. The others try links, which need values on both sides first.
+_COLLECTING_SHARE = 0.7
+# What is kept. Generation draws from these rows, and `results.json` shows models a few results.
+_MOST_ROWS = 24  # accepted calls of a tool
+_MOST_RESULTS = 3  # results of a reading tool
+# How a call chooses its values. None of the shares is 1: a server may accept only what is tried rarely.
+_MOST_CHOICES = 30  # candidates
+_OPTIONAL_SHARE = 0.3  # of the calls with an optional argument
+_PROVEN_SHARE = 0.7  # of the calls with a value that some tool accepted
+_TOGETHER_SHARE = 0.9  # of the calls with values that one object has, because servers check that they fit
+_COMING_SHARE = 0.5  # of the calls with invented days: results have past days, a booking needs one to come
 _LAST_DAY = 300  # days from today, of invented dates
-_FRESH_TRIES = 4  # calls of a tool, each in a process of its own
-_COMING_SHARE = 0.5  # of the calls take days that no result has
-_OPTIONAL_SHARE = 0.3  # of the calls take a known value for an optional argument
-_PROVEN_SHARE = 0.7  # of the calls take a value that some tool accepted
-_TOGETHER_SHARE = 0.9  # of the calls take values that one object has
+# When something is given up. One failure may be an accident; repeated ones, with other rows, are a rule.
 _MOST_REFUSALS = 2  # of a value by a tool
+_LINK_TRIES = 8  # of one link, each with another row or item
 _FEWEST_TRIALS = 3  # failed ones with different rows that refute a link
+_PROBES = 2  # values that do not exist, by which a refusal of the value is recognised
 _MOST_FAILURES = 5  # calls in a row without an answer: the server is gone
 _MOST_TOOL_FAILURES = 2  # calls of a tool without an answer, each of which may take as long as the limit
-_LONGEST_LOOK = 1.0  # seconds; a workspace that takes longer to read is not compared after each call
+# Seconds. A workspace that takes longer to read is not compared after each call, or comparing would take most
+# of the time.
+_LONGEST_LOOK = 1.0
 
 
 @dataclass(frozen=True)
@@ -105,7 +113,7 @@ class _LinkTrial(NamedTuple):
         verdict: "ran"; "wrong", the argument does not take such values; "refused" for a reason that may be
             that of a row; "unknown".
         row: The values that it took; empty if each trial counts.
-        problem: What the server said.
+        problem: The message of the server.
     """
 
     verdict: Literal["ran", "wrong", "refused", "unknown"]
@@ -160,16 +168,19 @@ class Collector:
         self,
         opened: OpenExecutor,
         library: ToolLibrary,
-        known: Known,
+        known_values: Known,
         *,
         allow_writes: bool,
         seed: int,
         fresh: OpenExecutor | None = None,
     ) -> None:
-        self._opened, self._library, self._known = opened, library, known
+        self._opened = opened
+        self._library = library
+        self._known_values = known_values
         self._fresh = fresh or opened
-        self._allow_writes, self._seed = allow_writes, seed
-        known.may_write = opened.is_isolated and allow_writes
+        self._allow_writes = allow_writes
+        self._seed = seed
+        known_values.may_write = opened.is_isolated and allow_writes
         self._accepted: dict[str, list[Accepted]] = {tool.id: [] for tool in library}
         # Accepted calls that found or changed nothing: better than none.
         self._idle: dict[str, list[Accepted]] = {tool.id: [] for tool in library}
@@ -180,7 +191,8 @@ class Collector:
         # Values that some tool accepted, by the last word of the argument.
         self._proven: set[tuple[str, str]] = set()
         self._probes: dict[tuple[str, str], set[str]] = {}
-        self._failures, self._failures_of = 0, Counter[str]()
+        self._failures = 0
+        self._failures_of = Counter[str]()
         self._unchanged = ""
         self._compares = opened.is_isolated
         self._today = datetime.now(UTC).date()
@@ -230,29 +242,29 @@ class Collector:
                     await self._try(tool, turn, None)
                 advance()
             self._demote_idle()
-        made = self.observation
-        made.changing = {
+        observation = self.observation
+        observation.changing = {
             tool.id for tool in self._writers if any(row.after for row in self._accepted[tool.id])
         }
-        made.fruitless = {
+        observation.fruitless = {
             tool.id for tool in self._readers if self._idle[tool.id] and not self._accepted[tool.id]
         }
         for name, rows in self._accepted.items():
             rows.extend(() if rows else self._idle[name])
             if rows:
-                made.unusable.pop(name, None)
-        made.values = {tool.id: columns for tool in self._library if (columns := self._columns(tool))}
+                observation.unusable.pop(name, None)
+        observation.values = {tool.id: columns for tool in self._library if (columns := self._columns(tool))}
         for tool in self._readers:
             calls = [SeenCall.of(row.arguments, row.result) for row in self._accepted[tool.id]]
-            if different := {one.result: one for one in reversed(calls)}:
-                made.results[tool.id] = [*reversed(different.values())][:_MOST_RESULTS]
+            if different := {call.result: call for call in reversed(calls)}:
+                observation.results[tool.id] = [*reversed(different.values())][:_MOST_RESULTS]
         for tool in self._library:
-            results = [one.result.value for one in self._accepted[tool.id]]
+            results = [accepted.result.value for accepted in self._accepted[tool.id]]
             structured = [value for value in results if isinstance(value, dict | list) and value]
             is_open = is_opaque(tool.output_schema) or tool.source.get("output_schema") == "proposed"
             if is_open and structured and len(structured) == len(results):
-                made.schemas[tool.id] = schema_of_results(structured)
-        return made
+                observation.schemas[tool.id] = schema_of_results(structured)
+        return observation
 
     def _demote_idle(self) -> None:
         """Take accepted calls that changed nothing out of those that count.
@@ -276,13 +288,14 @@ class Collector:
         share = (int(MOST_CALLS * _COLLECTING_SHARE) - self.observation.calls) // self._left
         last = self.observation.calls + max(share, int(turn == 0))
         self._left -= 1
-        accepted, made = self._accepted[tool.id], self.observation
+        accepted = self._accepted[tool.id]
+        observation = self.observation
         seen = self._seen[tool.id]
         most = _MOST_ROWS if shared is not None else _ENOUGH
         for number in range(_TRIES):
             if (
                 len(accepted) >= most
-                or made.calls >= last
+                or observation.calls >= last
                 or self._failures_of[tool.id] >= _MOST_TOOL_FAILURES
             ):
                 return
@@ -293,12 +306,12 @@ class Collector:
             try:
                 drawn = draw_arguments(tool, rng, given=real).arguments
             except UnfillableError as error:
-                made.unusable.setdefault(tool.id, str(error))
+                observation.unusable.setdefault(tool.id, str(error))
                 continue
             is_again = turn > 0 and not accepted and self._fresh is not self._opened
             if _text(drawn) in seen and not is_again:
                 continue
-            if made.calls >= MOST_CALLS or (is_again and number >= _FRESH_TRIES):
+            if observation.calls >= MOST_CALLS or (is_again and number >= _FRESH_TRIES):
                 return
             seen.add(_text(drawn))
             try:
@@ -310,7 +323,7 @@ class Collector:
                 ]
                 if quoted or not open_places:
                     self._blame(tool, places, real, only=quoted)
-                made.unusable[tool.id] = str(error)
+                observation.unusable[tool.id] = str(error)
                 continue
             is_useful = after != self._unchanged and not (shared is not None and is_empty(result))
             real |= {name: drawn[name] for name in open_places if name in drawn}
@@ -386,14 +399,14 @@ class Collector:
         open_places: list[str] = []
         is_maker = writes(tool) and verb_of(tool, None) == "make"
         real: dict[str, Any] = {}
-        taken: list[Any] = []
+        taken_values: list[Any] = []
         nested = {place.name for place in places if place.is_listed and place.name.count(".")}
         count = 2 if len(nested) < 2 and rng.random() < 0.3 else 1
         for place in places:
-            values: Sequence[Any] = self._known.candidates(tool, place, rng, taken)
-            values = [value for value in values if value not in taken] or values
-            if taken and rng.random() < _TOGETHER_SHARE:
-                values = self._beside(values, taken, is_maker=is_maker)
+            values: Sequence[Any] = self._known_values.candidates(tool, place, rng, taken_values)
+            values = [value for value in values if value not in taken_values] or values
+            if taken_values and rng.random() < _TOGETHER_SHARE:
+                values = self._beside(values, taken_values, is_maker=is_maker)
             values = self._promising(tool, place, values, rng)
             is_plain = place.is_required and not place.is_listed and "." not in place.name
             is_day_to_come = is_day(place) and rng.random() < _COMING_SHARE
@@ -406,7 +419,7 @@ class Collector:
                 values, min(count if place.is_listed and place.is_required else 1, len(values))
             )
             real[place.name] = chosen if place.is_listed else chosen[0]
-            taken += chosen
+            taken_values += chosen
         lists = [value for value in real.values() if isinstance(value, list)]
         shortest = min(map(len, lists), default=0)
         real = {name: value[:shortest] if isinstance(value, list) else value for name, value in real.items()}
@@ -426,67 +439,71 @@ class Collector:
                 day += timedelta(rng.randrange(1, 5))
         real.update(zip(names, days, strict=True))
 
-    def _beside(self, values: Sequence[Any], taken: Sequence[Any], *, is_maker: bool) -> Sequence[Any]:
+    def _beside(self, values: Sequence[Any], taken_values: Sequence[Any], *, is_maker: bool) -> Sequence[Any]:
         """The values that one object has with those that are chosen; what is made must not be there yet."""
         together = [
-            value for value in values if all(self._known.belong_together(value, one) for one in taken)
+            value
+            for value in values
+            if all(self._known_values.belong_together(value, taken_value) for taken_value in taken_values)
         ]
-        if is_maker and len(taken) > 1:
+        if is_maker and len(taken_values) > 1:
             return [value for value in values if value not in together] or values
         return together or values
 
     def _promising(self, tool: Tool, place: ArgumentPlace, values: Sequence[Any], rng: Random) -> list[Any]:
         """The candidates that the tool has not refused: mostly new ones that other tools accepted."""
-        refused = self._known.refused[tool.id, place.name]
+        refused = self._known_values.refused[tool.id, place.name]
         # A tool that refused two files takes folders.
-        kinds = {one: self._trials[tool.id, place.name, self._kind(one)].is_hopeless for one in values}
-        left = [one for one in values if one not in refused and not kinds[one]] or list(values)
-        new = [one for one in left if not self._trials[tool.id, place.name, repr(one)].accepted] or left
-        good = [one for one in new if (place.head, repr(one)) in self._proven]
-        return (good if good and rng.random() < _PROVEN_SHARE else new)[:_MOST_CHOICES]
+        kinds = {value: self._trials[tool.id, place.name, self._kind(value)].is_hopeless for value in values}
+        not_refused = [value for value in values if value not in refused and not kinds[value]] or list(values)
+        untried = [
+            value for value in not_refused if not self._trials[tool.id, place.name, repr(value)].accepted
+        ] or not_refused
+        proven = [value for value in untried if (place.head, repr(value)) in self._proven]
+        return (proven if proven and rng.random() < _PROVEN_SHARE else untried)[:_MOST_CHOICES]
 
     def _blame(
         self, tool: Tool, places: Sequence[ArgumentPlace], real: Arguments, only: Sequence[Any] = ()
     ) -> None:
         """Remember a refusal: of the values that no tool has accepted so far, or else of all."""
-        given = [(place, value) for place, value in _values_by_place(places, real)]
+        tried_values = [(place, value) for place, value in _values_by_place(places, real)]
         doubtful = [
             (place, value)
-            for place, value in given
+            for place, value in tried_values
             if (value in only if only else (place.head, repr(value)) not in self._proven)
         ]
-        for place, value in doubtful or given:
+        for place, value in doubtful or tried_values:
             self._trials[tool.id, place.name, repr(value)].refused += 1
             if self._trials[tool.id, place.name, repr(value)].is_hopeless:
-                self._known.refused[tool.id, place.name].add(value)
+                self._known_values.refused[tool.id, place.name].add(value)
             self._trials[tool.id, place.name, self._kind(value)].refused += 1
 
     def _kind(self, value: Any) -> str:
-        return f"kind {self._known.kind_of(value)}"
+        return f"kind {self._known_values.kind_of(value)}"
 
     def _learn_from_refusal(self, tool: Tool, places: Sequence[ArgumentPlace], words: str) -> None:
         """Remember the values that a refusal lists, for the arguments that it names, or else for all."""
         listed = allowed_values(Parameter("", "string", words))
         named = [place for place in places if re.search(rf"\b{re.escape(place.name)}\b", words)]
         for place in (named or places) if listed else ():
-            hints = self._known.hints[tool.id, place.name]
-            hints += [one for one in map(place.slot.typed, listed) if one not in hints]
+            hints = self._known_values.hints[tool.id, place.name]
+            hints += [hint for hint in map(place.slot.typed, listed) if hint not in hints]
 
     def _learn(self, tool: Tool, arguments: Arguments, result: CallResult) -> None:
-        self._known.add(facts_of(tool, arguments, result.value, result.text))
+        self._known_values.add(facts_of(tool, arguments, result.value, result.text))
         names = [value for value in arguments.values() if isinstance(value, str)]
         if len(names) == 1:
-            self._known.add_text(names[0], result.text)
-            learn_rows(self._known.tables, names[0], result.value)
+            self._known_values.add_text(names[0], result.text)
+            learn_rows(self._known_values.tables, names[0], result.value)
             table = table_of(names[0], result.value)
-            if table is not None and names[0] not in self._known.tables:
-                self._known.tables[names[0]] = table
+            if table is not None and names[0] not in self._known_values.tables:
+                self._known_values.tables[names[0]] = table
 
     def _columns(self, tool: Tool) -> dict[str, list[Any]]:
         """The values of the accepted calls, by argument; calls without a required one that others have go."""
-        rows = [one.real for one in self._accepted[tool.id]]
-        needed = [place.name for place in places_of(tool) if place.is_required]
-        for name in needed:
+        rows = [accepted.real for accepted in self._accepted[tool.id]]
+        required_names = [place.name for place in places_of(tool) if place.is_required]
+        for name in required_names:
             having = [row for row in rows if name in row]
             rows = having if 2 * len(having) >= len(rows) else rows
         names = dict.fromkeys(place for row in rows for place in row)
@@ -519,12 +536,13 @@ class Collector:
         self, link: Dependency, source: Tool, target: Tool, rows: Sequence[Accepted]
     ) -> None:
         """Try a link with each row and the first item of its result, then with further items."""
-        wrong: dict[str, str] = {}
+        problems: dict[str, str] = {}
         fresh = self._reading if self._reads(source) and self._reads(target) else self._fresh
-        is_fresh, has_failed = self._fresh is self._opened, False
+        is_fresh = self._fresh is self._opened
+        has_failed = False
         for number in range(_LINK_TRIES):
             # A source and a target, and the probes.
-            if self.observation.calls + 2 + _PROBES > MOST_CALLS or len(wrong) >= _FEWEST_TRIALS:
+            if self.observation.calls + 2 + _PROBES > MOST_CALLS or len(problems) >= _FEWEST_TRIALS:
                 break
             # Only failures in a fresh process refute a link, but most links work at once.
             is_first = number == 0 and not is_fresh
@@ -537,13 +555,13 @@ class Collector:
                 continue
             has_failed = True
             if trial.verdict == "wrong":
-                wrong.setdefault(trial.row or str(number), trial.problem)
+                problems.setdefault(trial.row or str(number), trial.problem)
             elif item:
                 break
             else:
-                wrong = {}
-        if len(wrong) >= _FEWEST_TRIALS:
-            self.observation.refuted[source.id, target.id] = [*wrong.values()][-1]
+                problems = {}
+        if len(problems) >= _FEWEST_TRIALS:
+            self.observation.refuted[source.id, target.id] = [*problems.values()][-1]
         elif has_failed:
             self.observation.idle.add((source.id, target.id))
 
@@ -566,16 +584,18 @@ class Collector:
             first: The call of the source.
             item: Number of the item of the result whose value is taken.
         """
-        paths = [one.source.replace(EACH, f"[{item}]", 1) if item else one.source for one in link.fields]
+        paths = [pair.source.replace(EACH, f"[{item}]", 1) if item else pair.source for pair in link.fields]
         pairs = (pair._replace(source=path) for pair, path in zip(link.fields, paths, strict=True))
-        fed = [fed_argument(pair, 0, source, target) for pair in pairs]
+        fed_arguments = [fed_argument(pair, 0, source, target) for pair in pairs]
         rows = self._accepted[target.id]
         rng = Random(f"{self._seed} {source.id} {target.id} {item}")
-        taken = rng.choice(rows) if rows else None
+        row = rng.choice(rows) if rows else None
         real = {
             name: value
-            for name, value in (taken.real if taken else {}).items()
-            if not any(name == one.place or name.startswith(f"{one.place}.") for one in fed)
+            for name, value in (row.real if row else {}).items()
+            if not any(
+                name == argument.place or name.startswith(f"{argument.place}.") for argument in fed_arguments
+            )
         }
         shared = {
             pair.target: first.arguments[pair.source]
@@ -584,7 +604,7 @@ class Collector:
         }
         unknown = _LinkTrial("unknown")
         try:
-            drawn = draw_arguments(target, rng, fed=fed, given={**real, **shared})
+            drawn = draw_arguments(target, rng, fed=fed_arguments, given={**real, **shared})
         except UnfillableError:
             return unknown
         try:
@@ -595,12 +615,15 @@ class Collector:
                     return unknown  # which says nothing of the target
                 try:
                     arguments = resolve_arguments(drawn.arguments, {0: result}, target.input_schema)
-                    values = [resolve_arguments({"": one.value}, {0: result}, None)[""] for one in fed]
+                    values = [
+                        resolve_arguments({"": argument.value}, {0: result}, None)[""]
+                        for argument in fed_arguments
+                    ]
                 except Unresolvable as error:
                     # A shorter list has no such item; a result without the field is no list of that kind.
                     return unknown if item else _LinkTrial("wrong", _text(first.arguments), str(error))
-                for one, value in zip(fed, values, strict=True):
-                    if problem := self._text_problem(one, value, target):
+                for argument, value in zip(fed_arguments, values, strict=True):
+                    if problem := self._text_problem(argument, value, target):
                         return _LinkTrial("wrong", "", problem)  # a tool may have no other text
                 self.observation.calls += 1
                 answer = await _answer(environment, target, arguments)
@@ -612,52 +635,52 @@ class Collector:
         self._failures = 0
         if isinstance(answer, Refusal) or values_with_errors(answer, arguments):
             words = str(answer) if isinstance(answer, Refusal) else answer.text[:200]
-            is_about = taken is not None and any(
+            is_about = row is not None and any(
                 [
-                    await self._is_about(one, value, words, target, taken)
-                    for one, value in zip(fed, values, strict=True)
+                    await self._is_about(argument, value, words, target, row)
+                    for argument, value in zip(fed_arguments, values, strict=True)
                 ]
             )
             return _LinkTrial("wrong" if is_about else "refused", _text(values), words)
         return unknown if is_empty(answer) and not writes(target) else _LinkTrial("ran")
 
-    async def _is_about(
-        self, fed: FedArgument, value: Any, words: str, target: Tool, taken: Accepted
-    ) -> bool:
+    async def _is_about(self, fed: FedArgument, value: Any, words: str, target: Tool, row: Accepted) -> bool:
         """Whether a refusal concerns the argument that a link fills, and not the state of the row it names.
 
         It does if the schema does not allow the value, if the tool takes folders and the value is a file, or
         if the server answers as to values that do not exist: "the booking is cancelled" is no such answer.
         """
-        place = next((one for one in places_of(target) if one.name == fed.place), None)
+        place = next((candidate for candidate in places_of(target) if candidate.name == fed.place), None)
         value = value[0] if isinstance(value, list) and value else value
         if place is None or not isinstance(value, str | int | float):
             return False
         if not place.slot.allows(value):
             return True
         accepted = [
-            one for row in self._accepted[target.id] for _, one in _values_by_place([place], row.real)
+            accepted_value
+            for row in self._accepted[target.id]
+            for _, accepted_value in _values_by_place([place], row.real)
         ]
-        kinds = {self._known.kind_of(one) for one in accepted}
-        if self._known.kind_of(value):
-            return self._known.kind_of(value) not in kinds
+        kinds = {self._known_values.kind_of(accepted_value) for accepted_value in accepted}
+        if self._known_values.kind_of(value):
+            return self._known_values.kind_of(value) not in kinds
         if value in accepted:
             return False
         key = target.id, place.name
         if key not in self._probes and accepted:
-            self._probes[key] = {text async for text in self._probed(place, target, taken)}
+            self._probes[key] = {text async for text in self._probed(place, target, row)}
         return _template(words, value) in self._probes.get(key, ())
 
-    async def _probed(self, place: ArgumentPlace, target: Tool, taken: Accepted) -> AsyncIterator[str]:
+    async def _probed(self, place: ArgumentPlace, target: Tool, row: Accepted) -> AsyncIterator[str]:
         """What a tool says of values that do not exist, with "…" for the value."""
-        given = next((one for _, one in _values_by_place([place], taken.real)), None)
+        current = next((current_value for _, current_value in _values_by_place([place], row.real)), None)
         for number in range(_PROBES):
             rng = Random(f"{self._seed} {target.id} {place.name} {number}")
             # One in the form of a value that the tool took, one in a form of its own.
-            probe = _scrambled(given, rng) if number == 0 else drawn_value(place.slot, rng)
-            if probe is None or self._known.is_value(probe):
+            probe = _scrambled(current, rng) if number == 0 else drawn_value(place.slot, rng)
+            if probe is None or self._known_values.is_value(probe):
                 continue
-            real = {**taken.real, place.name: [probe] if place.is_listed else probe}
+            real = {**row.real, place.name: [probe] if place.is_listed else probe}
             try:
                 arguments = draw_arguments(target, rng, given=real).arguments
                 await self._call(
@@ -676,9 +699,13 @@ class Collector:
         if "array" in kinds and "string" not in kinds:
             kinds = kinds_of(schema_at((*parts, 0), schema), schema)
         words = frozenset(words_of(fed.name))
-        for one in value if isinstance(value, list) and isinstance(fed.value, list) else [value]:
-            if "object" not in kinds and not self._known.is_value(one) and not is_plain_value(one, words):
-                text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
+        for item in value if isinstance(value, list) and isinstance(fed.value, list) else [value]:
+            if (
+                "object" not in kinds
+                and not self._known_values.is_value(item)
+                and not is_plain_value(item, words)
+            ):
+                text = item if isinstance(item, str) else json.dumps(item, ensure_ascii=False)
                 return f"'{fed.name}' takes a value, and the result is a text: {text[:80]}"
         return ""
 
@@ -720,9 +747,9 @@ class _Shared(AsyncExitStack):
 def _values_by_place(places: Sequence[ArgumentPlace], real: Arguments) -> Iterator[tuple[ArgumentPlace, Any]]:
     for place in places:
         value = real.get(place.name)
-        for one in value if isinstance(value, list) else [value]:
-            if one is not None:
-                yield place, one
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None:
+                yield place, item
 
 
 def _scrambled(value: Any, rng: Random) -> Any:
@@ -732,7 +759,10 @@ def _scrambled(value: Any, rng: Random) -> Any:
     if not isinstance(value, str):
         return value + rng.randrange(10**6, 10**7)
     alphabets = (string.digits, string.ascii_lowercase, string.ascii_uppercase)
-    mixed = (next((rng.choice(alphabet) for alphabet in alphabets if one in alphabet), one) for one in value)
+    mixed = (
+        next((rng.choice(alphabet) for alphabet in alphabets if character in alphabet), character)
+        for character in value
+    )
     return "".join(mixed)
 
 

@@ -18,6 +18,7 @@ Scalar = str | int | float
 
 _MOST_FACTS = 500  # of one result
 _LONGEST = 120  # characters of a value
+# Levels of a result. Deeper values are not remembered, so that no result can exhaust the stack.
 _DEEPEST = 12
 # A line of a listing: "[FILE] notes.txt", "[DIR] archive"; not "[1, 2]".
 _ENTRY = re.compile(r"\[(?P<kind>FILE|DIR)\]\s+(?P<name>[^\t]+?)(?:\s{2,}.*)?")
@@ -60,7 +61,7 @@ def facts_of(tool: Tool, arguments: Arguments, value: Any, text: str) -> list[Fa
     """
     things = things_of_tool(tool, None)
     about: Words = things[-1].thing if things else name_words(tool)
-    found: dict[tuple[Any, Words, int], Fact] = {}
+    usable: dict[tuple[Any, Words, int], Fact] = {}
     parsed = parsed_text(text) if _is_text(value) else value
     facts = (
         _from_text(tool, about, arguments, text)
@@ -68,11 +69,11 @@ def facts_of(tool: Tool, arguments: Arguments, value: Any, text: str) -> list[Fa
         else _walk(tool, parsed, (), about, 0, count(1))
     )
     for fact in facts:
-        if len(found) >= _MOST_FACTS:
+        if len(usable) >= _MOST_FACTS:
             break
         if _is_usable(fact):
-            found.setdefault((fact.value, fact.name, fact.record), fact)
-    return list(found.values())
+            usable.setdefault((fact.value, fact.name, fact.record), fact)
+    return list(usable.values())
 
 
 def without_secrets(value: Any) -> Any:
@@ -82,10 +83,10 @@ def without_secrets(value: Any) -> Any:
     ({'id': 7}, 'id: 7')
     """
     if isinstance(value, Mapping):
-        kept = {name: one for name, one in value.items() if not _is_secret(words_of(str(name)))}
-        return {name: without_secrets(one) for name, one in kept.items()}
+        kept = {name: item for name, item in value.items() if not _is_secret(words_of(str(name)))}
+        return {name: without_secrets(item) for name, item in kept.items()}
     if isinstance(value, list):
-        return [without_secrets(one) for one in value]
+        return [without_secrets(item) for item in value]
     if not isinstance(value, str):
         return value
     if not isinstance(parsed := parsed_text(value), str):
@@ -130,11 +131,11 @@ def _walk(
     if depth > _DEEPEST:
         return
     if isinstance(value, dict):
-        own = next(numbers)
+        object_number = next(numbers)
         for key, item in value.items():
             # "result" and "items" say nothing of what they contain.
             owner = name if any(map(thing_of, name)) else thing
-            yield from _walk(tool, item, words_of(str(key)), owner, depth + 1, numbers, own)
+            yield from _walk(tool, item, words_of(str(key)), owner, depth + 1, numbers, object_number)
     elif isinstance(value, list):
         for item in value:
             yield from _walk(tool, item, name, thing, depth + 1, numbers, record)
@@ -143,7 +144,14 @@ def _walk(
 
 
 def _from_text(tool: Tool, about: Words, arguments: Arguments, text: str) -> Iterator[Fact]:
-    folder = next((one for one in arguments.values() if isinstance(one, str) and one.startswith("/")), "")
+    folder = next(
+        (
+            argument
+            for argument in arguments.values()
+            if isinstance(argument, str) and argument.startswith("/")
+        ),
+        "",
+    )
     block = 1  # the lines of a block describe one thing: "Commit: 3f2a…", "Author: Ann"
     for line in text.splitlines()[:_MOST_FACTS]:
         block += not line.strip()

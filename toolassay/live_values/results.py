@@ -15,6 +15,7 @@ from toolassay.plans.execution_record import Arguments
 from toolassay.tools.argument_schemas import Schema, properties_of
 from toolassay.tools.results import is_refusal
 
+# Bounds of the schema that is derived from results: a result may be a database in JSON.
 _DEEPEST = 8
 _MOST_PROPERTIES = 60
 _TYPES = {bool: "boolean", int: "integer", float: "number", str: "string", type(None): "null"}
@@ -39,19 +40,21 @@ def schema_of_results(values: Sequence[Any], depth: int = 0) -> dict[str, Any]:
     """
     if depth > _DEEPEST:
         return {}
-    kinds = {"array" if isinstance(one, list) else _TYPES.get(type(one), "object") for one in values}
+    kinds = {"array" if isinstance(value, list) else _TYPES.get(type(value), "object") for value in values}
     if "number" in kinds:
         kinds.discard("integer")
     names = sorted(kinds)
-    schema: dict[str, Any] = {"type": names[0] if len(names) == 1 else names} if names else {}
+    schema: dict[str, Any] = {}
+    if names:
+        schema["type"] = names[0] if len(names) == 1 else names
     objects = [value for value in values if isinstance(value, dict)]
     if objects:
-        properties = list(dict.fromkeys(name for one in objects for name in one))[:_MOST_PROPERTIES]
+        properties = list(dict.fromkeys(name for row in objects for name in row))[:_MOST_PROPERTIES]
         schema["properties"] = {
-            name: schema_of_results([one[name] for one in objects if name in one], depth + 1)
+            name: schema_of_results([row[name] for row in objects if name in row], depth + 1)
             for name in properties
         }
-        schema["required"] = [name for name in properties if all(name in one for one in objects)]
+        schema["required"] = [name for name in properties if all(name in row for row in objects)]
     items = [item for value in values if isinstance(value, list) for item in value]
     if items:
         schema["items"] = schema_of_results(items, depth + 1)
@@ -71,6 +74,7 @@ PROSE = frozenset(
 _PATHS = frozenset({"path", "file", "directory", "folder", "id", "uri", "url", "key"})
 _LONGEST_VALUE = 80  # characters
 _LONGEST_RESULT = 1_500  # characters
+# Words of a plain value. A longer text is prose that no argument takes.
 _MOST_WORDS = 4
 
 
@@ -112,12 +116,16 @@ def is_empty(result: CallResult) -> bool:
         value = only
     if isinstance(value, dict):
         parts = [*values_in(value)][1:]
-        rest = [one for one in parts if one not in ([], {}, "", None) and not isinstance(one, dict)]
+        contents = [part for part in parts if part not in ([], {}, "", None) and not isinstance(part, dict)]
         # Beside an empty list, a count of 0 and other numbers, such as that of a page, are nothing.
-        named = (pair for one in (value, *parts) if isinstance(one, dict) for pair in one.items())
-        counts = [one for name, one in named if re.search("count|total|size|num|hits|matches", name, re.I)]
-        is_page = 0 in counts and any(one in ([], {}) for one in parts)
-        return not rest or (is_page and all(isinstance(one, int) and one is not True for one in rest))
+        named = (pair for part in (value, *parts) if isinstance(part, dict) for pair in part.items())
+        counts = [
+            count for name, count in named if re.search("count|total|size|num|hits|matches", name, re.I)
+        ]
+        is_page = 0 in counts and any(part in ([], {}) for part in parts)
+        return not contents or (
+            is_page and all(isinstance(part, int) and part is not True for part in contents)
+        )
     if isinstance(value, str):
         return any(pattern.fullmatch(value) for pattern in (_NOTHING, _HEADING)) or not value.strip()
     return value in ([], None)
@@ -130,17 +138,17 @@ def values_with_errors(result: CallResult, arguments: Arguments) -> list[str]:
     >>> values_with_errors(text, {"paths": ["a.txt", "b"]})
     ['b']
     """
-    found = []
-    texts = [one for one in values_in(arguments) if one and isinstance(one, str)]
+    named_values = []
+    texts = [text for text in values_in(arguments) if text and isinstance(text, str)]
     for value in dict.fromkeys(texts):
-        place = result.text.find(value)
-        while place >= 0:
-            after = _COLON.match(result.text, place + len(value))
+        position = result.text.find(value)
+        while position >= 0:
+            after = _COLON.match(result.text, position + len(value))
             if after and is_refusal(after["rest"]):
-                found.append(value)
+                named_values.append(value)
                 break
-            place = result.text.find(value, place + len(value))
-    return found
+            position = result.text.find(value, position + len(value))
+    return named_values
 
 
 def is_plain_value(value: Any, words: frozenset[str]) -> bool:
@@ -156,7 +164,7 @@ def is_plain_value(value: Any, words: frozenset[str]) -> bool:
     (True, False)
     """
     if isinstance(value, list):
-        return all(is_plain_value(one, words) for one in value)
+        return all(is_plain_value(item, words) for item in value)
     if isinstance(value, dict):
         return False
     if not isinstance(value, str) or words & PROSE:

@@ -23,6 +23,7 @@ _NEW_TABLES = {
 _NAME = re.compile(r"[A-Za-z_]\w{0,40}")  # needs no quotation marks: "orders"; not "my orders"
 # The statement from whose result the rows of a table are known: "SELECT * FROM orders".
 _ALL_ROWS = re.compile(r"SELECT \* FROM (?P<table>[A-Za-z_]\w*)", re.IGNORECASE)
+# Rows of a table that are remembered: statements only need some values that are there.
 _MOST_ROWS = 50
 
 
@@ -51,14 +52,14 @@ def table_of(name: str, description: Any) -> StatementTable | None:
         for row in rows
         if isinstance(row, dict) and isinstance(row.get("name"), str) and isinstance(row.get("type"), str)
     ]
-    columns = [one for one in columns if _NAME.fullmatch(one[0])]
+    columns = [column for column in columns if _NAME.fullmatch(column[0])]
     return StatementTable(columns) if columns and _NAME.fullmatch(name) else None
 
 
 def learn_rows(tables: Mapping[str, StatementTable], statement: str, result: Any) -> None:
     """Remember the rows of a table if a statement has read all of it."""
-    found = _ALL_ROWS.fullmatch(statement.strip())
-    table = tables.get(found["table"]) if found else None
+    query = _ALL_ROWS.fullmatch(statement.strip())
+    table = tables.get(query["table"]) if query else None
     if table is not None and isinstance(result, list):
         table.rows = [row for row in result[:_MOST_ROWS] if isinstance(row, dict)]
 
@@ -75,21 +76,26 @@ def statements(
         rng: Random numbers.
         may_write: Whether statements may change something. "No DELETE" in a description is no consent.
     """
-    said = {*words_of(description), *words_of(tool.description), *name_words(tool)}
-    if may_write and "create" in said and "table" in said:
+    words = {*words_of(description), *words_of(tool.description), *name_words(tool)}
+    if may_write and "create" in words and "table" in words:
         return [
             f"CREATE TABLE {name} (id INTEGER PRIMARY KEY, {columns})"
             for name, columns in rng.sample(sorted(_NEW_TABLES.items()), len(_NEW_TABLES))
             if name not in tables
         ]
-    write = _writing if may_write and {"insert", "update", "delete", "write"} & said else _reading
+    write = _writing if may_write and {"insert", "update", "delete", "write"} & words else _reading
     # One statement of each table in turn, so that the first ones are not all about one table.
     lists = [[*write(name, table, rng)] for name, table in tables.items()]
-    for one in lists:
-        rng.shuffle(one)
+    for statements_of_table in lists:
+        rng.shuffle(statements_of_table)
     rng.shuffle(lists)
     longest = max(map(len, lists), default=0)
-    return [one[number] for number in range(longest) for one in lists if number < len(one)]
+    return [
+        statements_of_table[number]
+        for number in range(longest)
+        for statements_of_table in lists
+        if number < len(statements_of_table)
+    ]
 
 
 def _reading(name: str, table: StatementTable, rng: random.Random) -> Iterator[str]:
@@ -97,7 +103,8 @@ def _reading(name: str, table: StatementTable, rng: random.Random) -> Iterator[s
         yield f"SELECT * FROM {name}"
         return
     names = [column for column, _ in table.columns]
-    numbers, texts = _numbers(table), _texts(table)
+    numbers = _numbers(table)
+    texts = _texts(table)
     yield f"SELECT COUNT(*) FROM {name}"
     yield f"SELECT {', '.join(_picked(names, 2, rng))} FROM {name}"
     for column in _picked(numbers, 1, rng):
@@ -125,10 +132,10 @@ def _writing(name: str, table: StatementTable, rng: random.Random) -> Iterator[s
             value = _value(table, column, rng)
             if column != key and value not in (None, _literal(row.get(column))):
                 yield f"UPDATE {name} SET {column} = {value} WHERE {key} = {here}"
-    given = [column for column, _ in table.columns[1:]]
-    values = [_value(table, column, rng) for column in given]
-    if given and None not in values:
-        yield f"INSERT INTO {name} ({', '.join(given)}) VALUES ({', '.join(map(str, values))})"
+    given_columns = [column for column, _ in table.columns[1:]]
+    values = [_value(table, column, rng) for column in given_columns]
+    if given_columns and None not in values:
+        yield f"INSERT INTO {name} ({', '.join(given_columns)}) VALUES ({', '.join(map(str, values))})"
 
 
 def _picked(items: Sequence[str], most: int, rng: random.Random) -> list[str]:
@@ -150,8 +157,8 @@ def _texts(table: StatementTable) -> list[str]:
 
 def _value(table: StatementTable, column: str, rng: random.Random) -> str | None:
     """A value that some row has in a column, as SQL; None if there is none that a request could name."""
-    found = [one for row in table.rows if (one := _literal(row.get(column))) is not None]
-    return rng.choice(found) if found else None
+    literals = [literal for row in table.rows if (literal := _literal(row.get(column))) is not None]
+    return rng.choice(literals) if literals else None
 
 
 def _literal(value: Any) -> str | None:

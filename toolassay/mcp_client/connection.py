@@ -84,16 +84,19 @@ class Connection:
         """
         from mcp_types import ListToolsRequest, PaginatedRequestParams
 
-        limits, tools, cursors = self._link.limits, list[Any](), set[str | None]()
+        limits = self._link.limits
+        tools = list[Any]()
+        cursors = set[str | None]()
         cursor: str | None = None
         while cursor not in cursors:
             cursors.add(cursor)
             params = None if cursor is None else PaginatedRequestParams(cursor=cursor)
             page = await self._request(ListToolsRequest(params=params))
-            found, cursor = page.get("tools"), page.get("nextCursor")
-            if not isinstance(found, list):
+            listed_tools = page.get("tools")
+            cursor = page.get("nextCursor")
+            if not isinstance(listed_tools, list):
                 raise self._link.fail("answered tools/list without a list of tools")
-            tools += found
+            tools += listed_tools
             if len(tools) > limits.tools:
                 raise self._link.fail(f"lists more than {limits.tools:,} tools")
             if cursor is None or cursor == "":
@@ -119,8 +122,8 @@ class Connection:
             if error.code is None:
                 raise
             return []
-        found = page.get("resources")
-        return list(found) if isinstance(found, list) else []
+        resources = page.get("resources")
+        return list(resources) if isinstance(resources, list) else []
 
     async def call_tool(self, name: str, arguments: dict[str, Any], *, seconds: float) -> dict[str, Any]:
         """Call a tool; the result as the server gives it, unchecked.
@@ -191,8 +194,8 @@ class Connection:
             finally:
                 link.answered(scope.cancel)
         noise = f"; {link.garbage:,} lines of its output are no MCP messages" if link.garbage else ""
-        given = f"{link.limits.seconds if seconds is None else seconds:g} s"
-        what = f"did not answer {method} within {given}{noise}{link.state()}"
+        time_limit = f"{link.limits.seconds if seconds is None else seconds:g} s"
+        what = f"did not answer {method} within {time_limit}{noise}{link.state()}"
         if seconds is not None:
             raise link.error(what, "allow more time")  # other calls may follow
         raise link.fail(what, _DOWNLOADING if link.config.command else _SLOW)
@@ -275,7 +278,9 @@ async def connect(config: ServerConfig, limits: ServerLimits = DEFAULT_LIMITS) -
 def _server_error(error: BaseException) -> ServerError | None:
     """The first one of a group and its groups."""
     if isinstance(error, BaseExceptionGroup):
-        return next((found for inner in error.exceptions if (found := _server_error(inner))), None)
+        return next(
+            (server_error for inner in error.exceptions if (server_error := _server_error(inner))), None
+        )
     return error if isinstance(error, ServerError) else None
 
 

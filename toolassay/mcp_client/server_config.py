@@ -134,8 +134,8 @@ class ServerConfig:
         >>> ServerConfig(command="serve", args=["--token=k-12", "--port=80"], env={"PW": "hunter2"}).secrets
         ('hunter2', 'k-12')
         """
-        found = {secret for secret in self._secrets() if len(secret.strip()) >= _SHORTEST}
-        return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
+        secrets = {secret for secret in self._secrets() if len(secret.strip()) >= _SHORTEST}
+        return tuple(sorted(secrets, key=lambda secret: (-len(secret), secret)))
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -148,8 +148,8 @@ class ServerConfig:
         def named(values: Mapping[str, str]) -> dict[str, str]:
             return {name: value for name, value in values.items() if _SENSITIVE.search(name)}
 
-        known = replace(self, env=named({**os.environ, **self.env}), headers=named(self.headers))
-        return tuple(secret for secret in known.secrets if not _ORDINARY.fullmatch(secret))
+        own_variables = replace(self, env=named({**os.environ, **self.env}), headers=named(self.headers))
+        return tuple(secret for secret in own_variables.secrets if not _ORDINARY.fullmatch(secret))
 
     def _secrets(self) -> Iterator[str]:
         for name, value in self.env.items():
@@ -159,12 +159,12 @@ class ServerConfig:
         for name, value in self.headers.items():
             if name.lower() not in _NOT_SECRET_HEADERS:
                 yield from _given_secrets(name, value)
-        before = ""
+        word_before = ""
         for word in self.args:
-            if before.startswith("-") and not word.startswith("-") and _SENSITIVE.search(before):
-                yield from _named_secrets(before, word)
+            if word_before.startswith("-") and not word.startswith("-") and _SENSITIVE.search(word_before):
+                yield from _named_secrets(word_before, word)
             yield from _word_secrets(word)
-            before = word
+            word_before = word
         yield from _word_secrets(self.url)
 
     def cleaned(self, text: str, most: int = 300) -> str:
@@ -175,7 +175,7 @@ class ServerConfig:
         """
         # Escape sequences of terminals: "\x1b[31m" and "\x1b]0;title\x07", not "[31m".
         text = re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)", "", text[: 20 * most])
-        text = "".join(one if one.isprintable() else " " for one in text)
+        text = "".join(character if character.isprintable() else " " for character in text)
         text = _KEY.sub("***", without_addresses(without(self.secrets, " ".join(text.split()))))
         return text if len(text) <= most else f"{text[: most - 1]}…"
 
@@ -195,8 +195,8 @@ def parse_command(text: str) -> ServerConfig:
     except ValueError as error:
         raise UsageError(f"the command line cannot be split: {error}", fix="close the quotes") from None
     env = {}
-    while words and (found := _ASSIGNMENT.fullmatch(words[0])):
-        env[found["name"]] = found["value"]
+    while words and (assignment := _ASSIGNMENT.fullmatch(words[0])):
+        env[assignment["name"]] = assignment["value"]
         del words[0]
     if not words:
         raise UsageError("SOURCE has no command", fix="write a file, an address or a command line")
@@ -215,32 +215,33 @@ def parse_address(url: str, headers: Mapping[str, str], *, name: str = "", kind:
     Raises:
         ServerError: It is no http address with a host, or a header is malformed.
     """
-    shown = name or Address.of(url).shown
+    shown_name = name or Address.of(url).shown
     try:
         parts = urlsplit(url)
         is_valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        parts, is_valid = urlsplit(""), False
+        parts = urlsplit("")
+        is_valid = False
     if not is_valid:
-        raise ServerError("is not a valid address", server=shown, fix="write http(s)://HOST:PORT/mcp")
+        raise ServerError("is not a valid address", server=shown_name, fix="write http(s)://HOST:PORT/mcp")
     if not all(
         _HEADER.fullmatch(key) and (text.isascii() and text.isprintable()) for key, text in headers.items()
     ):
-        raise ServerError("has a malformed header", server=shown, fix="write 'Name: value' in ASCII")
+        raise ServerError("has a malformed header", server=shown_name, fix="write 'Name: value' in ASCII")
     legacy = kind == "sse" or (not kind and parts.path.rstrip("/").endswith("/sse"))
     return ServerConfig(name=name, url=url, headers=headers, legacy_sse=legacy)
 
 
-def parse_headers(given: Sequence[str]) -> dict[str, str]:
+def parse_headers(headers: Sequence[str]) -> dict[str, str]:
     """The headers of `--header 'Name: value'`.
 
     Raises:
         UsageError: One has no colon.
     """
-    for number, text in enumerate(given, start=1):
+    for number, text in enumerate(headers, start=1):
         if ":" not in text:
             raise UsageError(f"--header number {number} has no colon", fix="write --header 'Name: value'")
-    pairs = (text.partition(":") for text in given)
+    pairs = (text.partition(":") for text in headers)
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
@@ -271,7 +272,8 @@ def parse_entry(name: str, entry: Any) -> ServerConfig:
 
     if not isinstance(entry, dict):
         raise fail("its entry must be an object")
-    command, url = entry.get("command"), entry.get("url")
+    command = entry.get("command")
+    url = entry.get("url")
     if url and not command:
         kind = str(entry.get("type") or "").lower()
         return parse_address(text(url, "url"), texts("headers"), name=name, kind=kind)
@@ -284,18 +286,19 @@ def parse_entry(name: str, entry: Any) -> ServerConfig:
     return ServerConfig(
         name=name,
         command=text(command, "command"),
-        args=[text(one, "args") for one in args],
+        args=[text(argument, "args") for argument in args],
         env=texts("env"),
         cwd=None if cwd is None else str(Path(text(cwd, "cwd")).expanduser()),
     )
 
 
 def _filled(value: str, server: str) -> str:
-    def fill(found: re.Match[str]) -> str:
-        name, default = found["name"], found["default"]
+    def fill(variable: re.Match[str]) -> str:
+        name = variable["name"]
+        default = variable["default"]
         if name is None:  # also "${input:key}", which editors ask a person for
             fix = "write ${NAME} and set NAME in the environment"
-            raise ServerError(f"has the unknown variable {found[0][:60]}", server=server, fix=fix)
+            raise ServerError(f"has the unknown variable {variable[0][:60]}", server=server, fix=fix)
         if name not in os.environ and default is None:
             raise ServerError(
                 f"needs the variable {name}, which is not set", server=server, fix=f"export {name}=…"
@@ -345,11 +348,11 @@ def _word_secrets(word: str) -> Iterator[str]:
     elif word.startswith("{"):  # a configuration as JSON
         for pair in _JSON_FIELD.finditer(word):
             yield from _named_secrets(pair["name"], pair["value"])
-    elif (found := _NAMED.fullmatch(word)) and (
-        _SENSITIVE.search(found["name"]) or _VARIABLE_NAME.fullmatch(word)
+    elif (named_value := _NAMED.fullmatch(word)) and (
+        _SENSITIVE.search(named_value["name"]) or _VARIABLE_NAME.fullmatch(word)
     ):
-        yield from _named_secrets(found["name"], found["value"])
-    yield from (found[0] for found in _KEY.finditer(word))
+        yield from _named_secrets(named_value["name"], named_value["value"])
+    yield from (key[0] for key in _KEY.finditer(word))
 
 
 def _shown(command: str, args: Sequence[str]) -> Iterator[str]:
@@ -357,22 +360,25 @@ def _shown(command: str, args: Sequence[str]) -> Iterator[str]:
     program = PurePath(command.replace("\\", "/")).name
     yield program if not _KEY.search(program) else DOUBTFUL
     expects_package = is_launcher(program)
-    was_doubtful, sensitive = False, False
+    was_doubtful = False
+    sensitive = False
     for word in args:
         flag, equals, _ = word.partition("=")
-        shown = DOUBTFUL
+        shown_word = DOUBTFUL
         if _KEY.search(word) or sensitive:
             pass
         elif _FLAG.fullmatch(flag):
-            shown = f"{flag}={DOUBTFUL}" if equals else word
+            shown_word = f"{flag}={DOUBTFUL}" if equals else word
         elif SCRIPT.fullmatch(PurePath(word).name):
-            shown, expects_package = PurePath(word).name, False
+            shown_word = PurePath(word).name
+            expects_package = False
         elif expects_package and _PACKAGE.fullmatch(word):
-            shown, expects_package = word, word in _SUBCOMMANDS
+            shown_word = word
+            expects_package = word in _SUBCOMMANDS
         sensitive = word.startswith("-") and not equals and bool(_SENSITIVE.search(word))
-        if shown != DOUBTFUL or not was_doubtful:
-            yield shown
-        was_doubtful = shown == DOUBTFUL
+        if shown_word != DOUBTFUL or not was_doubtful:
+            yield shown_word
+        was_doubtful = shown_word == DOUBTFUL
 
 
 # A string, which stays, or a comment: `"a // b"`, "// to its end" and "/* a */"; not "/ a". What is not
@@ -389,7 +395,7 @@ def parse_json(text: str) -> Any:
     {'command': 'serve', 'args': ['http://host']}
     """
     for pattern in (_COMMENT, _LAST_COMMA):
-        text = pattern.sub(lambda found: found[0] if found[0].startswith('"') else " ", text)
+        text = pattern.sub(lambda match: match[0] if match[0].startswith('"') else " ", text)
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -405,8 +411,10 @@ def servers_of(value: Any) -> Mapping[str, Any] | None:
     if not isinstance(value, dict):
         return None
     if isinstance(value.get("mcp"), dict) and not value.keys() & {"mcpServers", "servers", "tools", "result"}:
-        others = [one for key, one in value.items() if key != "mcp"]
-        has_listing = any(isinstance(one, dict) and "tools" in one for one in others)
+        others = [value_of_key for key, value_of_key in value.items() if key != "mcp"]
+        has_listing = any(
+            isinstance(value_of_key, dict) and "tools" in value_of_key for value_of_key in others
+        )
         return None if has_listing else _servers(value["mcp"])
     return _servers(value)
 
@@ -417,6 +425,8 @@ def _servers(value: dict[str, Any]) -> Mapping[str, Any] | None:
         return configured
     servers = value.get("servers")
     entries = list(servers.values()) if isinstance(servers, dict) else []
-    has_servers = any(isinstance(one, dict) and ("command" in one or "url" in one) for one in entries)
-    has_tools = any(isinstance(one, list) or (isinstance(one, dict) and "tools" in one) for one in entries)
+    has_servers = any(isinstance(entry, dict) and ("command" in entry or "url" in entry) for entry in entries)
+    has_tools = any(
+        isinstance(entry, list) or (isinstance(entry, dict) and "tools" in entry) for entry in entries
+    )
     return servers if servers and has_servers and not has_tools else None

@@ -20,6 +20,7 @@ from toolassay.mcp_client.server_config import ServerConfig, ServerError
 GRACE = 2.0
 """Seconds for a server to end after its input is closed, and again after SIGTERM."""
 _STDERR_BYTES = 4096  # kept of its stderr
+# Seconds between two looks at whether processes have ended.
 _POLL = 0.05
 _REAPING = 0.5  # seconds in which a process that was killed is gone
 # A variable that marks a server's descendants. It finds those that started a session of their own and whose
@@ -107,7 +108,7 @@ class ServerProcess:
     def memory_bytes(self) -> int:
         """Memory of the server's process and its living descendants that is in RAM."""
         total = 0
-        for pid in {self.process.pid, *(one.pid for one in self._descendants())}:
+        for pid in {self.process.pid, *(descendant.pid for descendant in self._descendants())}:
             with contextlib.suppress(psutil.Error):  # it has ended
                 total += psutil.Process(pid).memory_info().rss
         return total
@@ -194,9 +195,9 @@ class ServerProcess:
         if self.process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 self.process.send_signal(number)
-        for one in family:
+        for member in family:
             with contextlib.suppress(psutil.Error):
-                one.send_signal(number)
+                member.send_signal(number)
 
     def _descendants(self) -> set[psutil.Process]:
         """The living descendants, by their group, their mark and their parents.
@@ -204,27 +205,30 @@ class ServerProcess:
         One escapes that clears its environment, starts a session of its own, and whose parent ends before
         this is called for the first time.
         """
-        every = psutil.process_iter(["environ", "ppid", "status"])
+        all_processes = psutil.process_iter(["environ", "ppid", "status"])
         living = {
-            one for one in every if one.info["status"] not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
+            process
+            for process in all_processes
+            if process.info["status"] not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
         }
-        found = {one for one in living if one in self._family or self._is_own(one)}
-        parents = {one.pid for one in found} | (
+        family = {process for process in living if process in self._family or self._is_own(process)}
+        parents = {process.pid for process in family} | (
             {self.process.pid} if self.process.returncode is None else set()
         )
         while parents:
-            more = {one for one in living if one.info["ppid"] in parents} - found
-            found, parents = found | more, {one.pid for one in more}
-        self._family = {one for one in found if one.pid != self.process.pid}
+            more = {process for process in living if process.info["ppid"] in parents} - family
+            family = family | more
+            parents = {process.pid for process in more}
+        self._family = {process for process in family if process.pid != self.process.pid}
         return self._family
 
-    def _is_own(self, one: psutil.Process) -> bool:
-        if (one.info["environ"] or {}).get(_MARK) == self._mark:
+    def _is_own(self, process: psutil.Process) -> bool:
+        if (process.info["environ"] or {}).get(_MARK) == self._mark:
             return True
         with contextlib.suppress(
             ProcessLookupError, PermissionError, AttributeError
         ):  # of Windows: no groups
-            return os.getpgid(one.pid) == self.process.pid
+            return os.getpgid(process.pid) == self.process.pid
         return False
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
     from mcp_types import JSONRPCMessage
 
+# Bytes read at once; a pipe holds this many on Linux.
 _CHUNK = 65536
 _LAST_WORDS = 1.0  # seconds in which the last output of a server that has ended arrives
 _MOST_UNSENT = 100  # messages to a server that does not read them; the next one waits
@@ -37,7 +38,8 @@ async def stdio_transport(link: ServerLink) -> AsyncIterator[TransportStreams]:
     import anyio
 
     server = await ServerProcess.start(link.config)
-    link.ended, link.state = server.end_reason, lambda: server.state
+    link.ended = server.end_reason
+    link.state = lambda: server.state
     link.memory_bytes = lambda: server.memory_bytes
     link.is_running = lambda: not has_ended(server.process)
     arrived: MemoryObjectSendStream[SessionMessage | Exception]
@@ -76,7 +78,7 @@ async def _read(
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError), arrived:
         while not link.has_failed() and (chunk := await output.read(_CHUNK)):
             link.received(len(chunk))
-            *whole, rest = chunk.split(b"\n")
+            *whole, unfinished = chunk.split(b"\n")
             for part in whole:
                 line += part
                 if not link.has_failed() and line.strip():
@@ -84,7 +86,7 @@ async def _read(
                     if message is not None:
                         await arrived.send(SessionMessage(message))
                 line.clear()
-            line += rest
+            line += unfinished
             link.check_message(len(line))
         link.has_ended = True
     with suppress(OSError):  # a server that waits for its output to be read would not end
@@ -142,6 +144,7 @@ def _parsed(line: bytearray, link: ServerLink) -> JSONRPCMessage | None:
     return None
 
 
+# Seconds until a connection is there. The time of an answer is bounded apart from it.
 _CONNECT_SECONDS = 30.0
 _DELETE_SECONDS = 2.0  # to end a session that is not needed any more
 # Statuses with which a server refuses a request before it looks at the call in it: no access, no such path,
@@ -212,8 +215,9 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
             if "last-event-id" in request.headers:
                 link.resumed()
             is_vital = request.method == "POST" or link.config.legacy_sse
-            sent = _object(request.content)
-            is_call = sent.get("method") == "tools/call"  # of others, nothing follows for a call before
+            sent_message = _object(request.content)
+            # Whether another message was sent says nothing about a call before it.
+            is_call = sent_message.get("method") == "tools/call"
             stream = options.pop("stream", False)
             try:
                 response = await super().send(request, stream=True, **options)
@@ -227,7 +231,7 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
             status = response.status_code
             if is_vital and (link.config.legacy_sse or b'"id":' in request.content):
                 link.refusal = _refusal(status)
-                if "method" in sent:  # not an answer to a request of the server
+                if "method" in sent_message:  # not an answer to a request of the server
                     link.is_abandoned = status == 202 or 300 <= status < 400
                     has_session = link.config.legacy_sse or "mcp-session-id" in request.headers
                     link.has_lost_session = has_session and status in _UNKNOWN_SESSION
@@ -240,7 +244,7 @@ def _client(link: ServerLink, headers: dict[str, str], timeout: httpx2.Timeout) 
             response.stream = Counted(response.stream, kind == "text/event-stream")
             # With 400 a server may also answer the call. In a session that is used, the next one shows it.
             if link.has_lost_session and status == 400 and not link.is_used and link.failure is None:
-                link.has_lost_session = _object(await response.aread()).get("id") != sent.get("id")
+                link.has_lost_session = _object(await response.aread()).get("id") != sent_message.get("id")
             if not stream:
                 await response.aread()
             return response

@@ -66,12 +66,13 @@ class Address:
         >>> Address.of("http://me:se/cret@host:80/v1").url
         'http://host:80/v1'
         """
-        found = _PARTS.fullmatch(base_url)
-        assert found is not None
-        scheme, rest = found["scheme"] or "", found["rest"]
-        login, rest = _login(rest)
-        place, _, query = rest.partition("#")[0].partition("?")
-        return cls(scheme + place.rstrip("/"), login, query)
+        match = _PARTS.fullmatch(base_url)
+        assert match is not None
+        scheme = match["scheme"] or ""
+        remainder = match["rest"]
+        login, remainder = _login(remainder)
+        base, _, query = remainder.partition("#")[0].partition("?")
+        return cls(scheme + base.rstrip("/"), login, query)
 
     def to(self, path: str) -> str:
         """The URL of `path` below this address, with the query and without the login.
@@ -93,17 +94,18 @@ class Address:
         """
         parts = (part.partition("=") for part in self.query.split("&") if part)
         query = "&".join(_query_part(name, value) if equals else HIDDEN for name, equals, value in parts)
-        return f"{self.place(with_login=True)}{'?' if query else ''}{query}"
+        return f"{self.shown_url(with_login=True)}{'?' if query else ''}{query}"
 
-    def place(self, path: str = "", *, with_login: bool = False) -> str:
+    def shown_url(self, path: str = "", *, with_login: bool = False) -> str:
         """The redacted address without the query, followed by `path`, for messages.
 
-        >>> Address.of("https://host/sk-123/v1").place("/chat/completions")
+        >>> Address.of("https://host/sk-123/v1").shown_url("/chat/completions")
         'https://host/***/v1/chat/completions'
         """
         scheme, host, segments = self._parts
         if not _PLACE.fullmatch(scheme + host):
-            scheme, host = "", HIDDEN
+            scheme = ""
+            host = HIDDEN
         login = f"{HIDDEN}@" if with_login and self.login else ""
         shown = (segment if _is_known(segment) else HIDDEN for segment in segments)
         return "/".join([f"{scheme}{login}{host}", *shown]) + path
@@ -177,10 +179,10 @@ class Address:
     @property
     def _parts(self) -> tuple[str, str, list[str]]:
         """Scheme, host with port, and path segments."""
-        found = _PARTS.fullmatch(self.url)
-        assert found is not None
-        host, *segments = found["rest"].split("/")
-        return found["scheme"] or "", host, segments
+        match = _PARTS.fullmatch(self.url)
+        assert match is not None
+        host, *segments = match["rest"].split("/")
+        return match["scheme"] or "", host, segments
 
 
 def without_addresses(text: str) -> str:
@@ -189,7 +191,7 @@ def without_addresses(text: str) -> str:
     >>> without_addresses("no answer from https://me:pw@host/sk-1/v1?key=2, sorry")
     'no answer from https://***@host/***/v1?key=***, sorry'
     """
-    return _IN_TEXT.sub(lambda found: "".join(_shown_in_text(found[0])), text)
+    return _IN_TEXT.sub(lambda match: "".join(_shown_in_text(match[0])), text)
 
 
 def _shown_in_text(address: str) -> Iterator[str]:
@@ -200,26 +202,26 @@ def _shown_in_text(address: str) -> Iterator[str]:
 
 
 def _is_known(segment: str) -> bool:
-    return segment in ("", HIDDEN) or any(one.fullmatch(segment) for one in (_PATH_WORD, _VERSION))
+    return segment in ("", HIDDEN) or any(pattern.fullmatch(segment) for pattern in (_PATH_WORD, _VERSION))
 
 
 def _query_part(name: str, value: str) -> str:
-    known = _QUERY_NAME.fullmatch(name) and value.strip("=")
-    return f"{name if known else HIDDEN}={HIDDEN}"
+    is_shown = _QUERY_NAME.fullmatch(name) and value.strip("=")
+    return f"{name if is_shown else HIDDEN}={HIDDEN}"
 
 
-def _login(rest: str) -> tuple[str, str]:
+def _login(remainder: str) -> tuple[str, str]:
     """Split into the login before the host and the rest."""
-    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    authority = re.split(r"[/?#]", remainder, maxsplit=1)[0]
     if "@" in authority:
         login = authority.rpartition("@")[0]
-        return login, rest[len(login) + 1 :]
+        return login, remainder[len(login) + 1 :]
     port = authority.rpartition(":")[2]
-    if "@" in rest and ":" in authority and not authority.endswith("]") and not port.isdecimal():
+    if "@" in remainder and ":" in authority and not authority.endswith("]") and not port.isdecimal():
         # Not a port, so the colon belongs to a login whose password contains an unescaped "/", "?" or "#".
-        login, _, rest = rest.rpartition("@")
-        return login, rest
-    return "", rest
+        login, _, remainder = remainder.rpartition("@")
+        return login, remainder
+    return "", remainder
 
 
 VERSION_PATH = "/v1"
@@ -241,37 +243,42 @@ class VersionPath:
     """
 
     def __init__(
-        self, address: Address, known: str | None = None, on_change: Callable[[str], None] = lambda path: None
+        self,
+        address: Address,
+        known_path: str | None = None,
+        on_change: Callable[[str], None] = lambda path: None,
     ) -> None:
-        self.path = known or ""
-        self.found = bool(known)
-        self._untried = not known and not address.has_version
+        self.path = known_path or ""
+        self.is_found = bool(known_path)
+        self._untried = not known_path and not address.has_version
         self._on_change = on_change
 
-    def learn(self, sent: str, status: int | None) -> bool:
+    def learn(self, sent_path: str, status: int | None) -> bool:
         """Learn from the status of a response; whether to send the request again.
 
         Args:
-            sent: Path that the request was sent with.
+            sent_path: Path that the request was sent with.
             status: HTTP status; None without a response.
 
         >>> paths = VersionPath(Address.of("http://host"))
-        >>> paths.learn(paths.path, 404), paths.path, paths.learn(paths.path, 200), paths.found
+        >>> paths.learn(paths.path, 404), paths.path, paths.learn(paths.path, 200), paths.is_found
         (True, '/v1', False, True)
         """
         if status is None:
             return False
         if not any(status in statuses for statuses in _MISSING):
-            if not sent:
+            if not sent_path:
                 self._untried = False
-            elif not self.found:
-                self.found, self.path = True, sent
-                self._on_change(sent)
+            elif not self.is_found:
+                self.is_found = True
+                self.path = sent_path
+                self._on_change(sent_path)
             return False
-        if sent:
-            if not self.found:
+        if sent_path:
+            if not self.is_found:
                 self.path = ""
             return False
         if self._untried and status not in _MISSING[0]:
-            self._untried, self.path = False, VERSION_PATH
-        return self.path != sent
+            self._untried = False
+            self.path = VERSION_PATH
+        return self.path != sent_path

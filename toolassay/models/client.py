@@ -141,13 +141,15 @@ class Client:
         lacks = DIALECTS[self._options.dialect].lacks & request.parameters.keys()
         self._refusals.learn(dict.fromkeys(lacks - self._options.chosen(request.parameters)))
         while True:
-            parameters, is_plain = dict[str, Any](), False
-            asked = time.monotonic()
+            parameters = dict[str, Any]()
+            is_plain = False
+            request_time = time.monotonic()
             try:
                 with waiting():
                     permit = await self.limiter.acquire()
-                parameters, is_plain = parameters_of(request, self._options), EXTRA in self._refusals.known
-                queued = time.monotonic() - asked
+                parameters = parameters_of(request, self._options)
+                is_plain = EXTRA in self._refusals.known
+                queued = time.monotonic() - request_time
                 return await self._attempt(request, parameters, next(numbers), permit, queued)
             except ModelError as error:
                 failure = error
@@ -165,13 +167,13 @@ class Client:
                     self._search.release()
             if failure.is_resolved:
                 continue
-            tried = tries.number
+            tries_made = tries.number
             if not tries.again(failure, others_answered=self.answers > answers):
                 raise failure
             answers = self.answers
             self._report_wait(failure)
             with waiting(failure):
-                await self._sleep(retry.retry_delay(tried, failure))
+                await self._sleep(retry.retry_delay(tries_made, failure))
 
     async def close(self) -> None:
         """Close all connections."""
@@ -179,14 +181,15 @@ class Client:
 
     def facts(self) -> Mapping[str, Any]:
         """For the manifest: the concurrency limit, its changes, and the form of structured output."""
-        limiter, schemas = self.limiter, self._schemas.facts
-        found = {"structured_output": schemas} if schemas["answers"] else {}
+        limiter = self.limiter
+        schemas = self._schemas.facts
+        schema_facts = {"structured_output": schemas} if schemas["answers"] else {}
         if self._options.batch:
-            return {"concurrency": f"batch ({self._options.batch})", **found}
+            return {"concurrency": f"batch ({self._options.batch})", **schema_facts}
         return {
             "concurrency": "adaptive" if limiter.adaptive else limiter.limit,
             "limits": [list(change) for change in limiter.history],
-            **found,
+            **schema_facts,
         }
 
     async def _without_refused(
@@ -197,30 +200,32 @@ class Client:
         Raises:
             ModelError: The refusal, if no form of the request is accepted, or a failure of another kind.
         """
-        own = self._options.chosen(sent) | ({PARAMETER} if self._schemas.required else set())
-        named = named_by(refusal.body, sent)
+        own_parameters = self._options.chosen(sent) | ({PARAMETER} if self._schemas.required else set())
+        named_parameters = named_by(refusal.body, sent)
         changes: Iterable[Change] = ()
-        is_in_messages = frozenset(sent) in self._refusals.accepted and not named
+        is_in_messages = frozenset(sent) in self._refusals.accepted and not named_parameters
         if not is_in_messages:
-            changes = self._refusals.search(sent, own, named)
+            changes = self._refusals.search(sent, own_parameters, named_parameters)
         if plain_messages(request.messages) != [*request.messages] and EXTRA not in self._refusals.known:
             changes = chain([{EXTRA: None}], changes)
         for change in changes:
-            tried = replace(request, change=change)
+            changed_request = replace(request, change=change)
             with waiting(refusal):
                 permit = await self.limiter.acquire()
             try:
-                parameters = parameters_of(tried, self._options)
-                response = await self._attempt(tried, parameters, next(numbers), permit, 0.0)
+                parameters = parameters_of(changed_request, self._options)
+                response = await self._attempt(changed_request, parameters, next(numbers), permit, 0.0)
             except ModelError as error:
                 if not error.refuses_request:
                     raise
-                named |= (news := named_by(error.body, sent))
-                refusal = error if news & own else refusal
+                named_parameters |= (news := named_by(error.body, sent))
+                refusal = error if news & own_parameters else refusal
             else:
                 self._refusals.learn(change)
                 return response
-        if not is_in_messages and (fixed := ", ".join(sorted(own & named or own))):
+        if not is_in_messages and (
+            fixed := ", ".join(sorted(own_parameters & named_parameters or own_parameters))
+        ):
             refusal.args = (f"{refusal} (never omitted, because you set it: {fixed})",)
         raise refusal
 
@@ -234,8 +239,9 @@ class Client:
             raise
         path = self._paths.path if self._paths else ""
         sent = _Sent(request, number, parameters, path, permit, queued, time.monotonic())
-        own, total = request.timeout, self._options.total_timeout
-        timer = asyncio.timeout(total if own is None else min(own, total))
+        own_timeout = request.timeout
+        total = self._options.total_timeout
+        timer = asyncio.timeout(total if own_timeout is None else min(own_timeout, total))
         try:
             try:
                 async with timer:
@@ -243,14 +249,16 @@ class Client:
             except TimeoutError:
                 if not timer.expired():
                     raise
-                raise (timed_out(total) if own is None or own > total else over_time_limit(own)) from None
+                if own_timeout is None or own_timeout > total:
+                    raise timed_out(total) from None
+                raise over_time_limit(own_timeout) from None
         except ModelError as error:
             error.hide(self._secrets)  # servers repeat a wrong key in their error message
             if error.outcome == "refused":  # a prompt that a content filter stopped counts as answered
                 refusal = ChatResponse(str(error), "content_filter", refused=True)
                 return self._answered(sent, refusal, error.status)
             repeat = self._paths is not None and self._paths.learn(path, error.status)
-            if path and error.status == 404 and self._paths and not self._paths.found:
+            if path and error.status == 404 and self._paths and not self._paths.is_found:
                 error.args = (f"{error} (also tried under {path})",)
             error.is_resolved = repeat or self._learn(error, parameters)
             try:
@@ -278,7 +286,8 @@ class Client:
                 f"--structured true: the server accepts no JSON schema for answers ({error.kind}); "
                 "use --structured auto or false",
             )
-            error.transient, error.stops_run = False, True
+            error.transient = False
+            error.stops_run = True
             return False
         error.transient = error.transient and not is_schema
         return is_schema
@@ -307,28 +316,29 @@ class Client:
 
     def _report_wait(self, error: ModelError) -> None:
         """Report a long `Retry-After`; again only if a later one is at least half as long again."""
-        asked = error.retry_after or 0.0
-        if self._tell is None or asked < _LONG_WAIT or asked < 1.5 * self._reported_wait:
+        wait_asked = error.retry_after or 0.0
+        if self._tell is None or wait_asked < _LONG_WAIT or wait_asked < 1.5 * self._reported_wait:
             return
-        self._reported_wait = asked
+        self._reported_wait = wait_asked
         longest = retry.LONGEST_RETRY_AFTER
-        most = f"; waiting {longest:.0f} s" if asked > longest else ""
-        self._tell(f"the server asks to wait {asked:.0f} s before the next attempt ({error.kind}){most}")
+        most = f"; waiting {longest:.0f} s" if wait_asked > longest else ""
+        self._tell(f"the server asks to wait {wait_asked:.0f} s before the next attempt ({error.kind}){most}")
 
     def _book(
         self,
         sent: _Sent,
         outcome: str,
         status: int | None = None,
-        used: ChatResponse | ModelError | None = None,
+        result: ChatResponse | ModelError | None = None,
     ) -> None:
         seconds = time.monotonic() - sent.time
-        if isinstance(used, ChatResponse) and used.seconds is not None:
-            seconds = used.seconds  # a stream's connection may stay open after the last byte
-        figures: dict[str, Any] = {name: getattr(used, name, None) for name in _FIGURES}
+        if isinstance(result, ChatResponse) and result.seconds is not None:
+            seconds = result.seconds  # a stream's connection may stay open after the last byte
+        figures: dict[str, Any] = {name: getattr(result, name, None) for name in _FIGURES}
         flags = {"cut_off": "is_cut_off", "only_thinking": "is_only_thinking"}
-        figures |= {flag: getattr(used, name, False) for flag, name in flags.items()}
-        request, queued = sent.request, sent.queued
+        figures |= {flag: getattr(result, name, False) for flag, name in flags.items()}
+        request = sent.request
+        queued = sent.queued
         self._meter.after(
             Attempt(
                 self.name,
@@ -343,7 +353,7 @@ class Client:
             )
         )
 
-    def _judge(self, error: ModelError, sent: float) -> None:
+    def _judge(self, error: ModelError, sent_at: float) -> None:
         """Decide whether a failure ends the run; sets `stops_run` and `transient`.
 
         Raises:
@@ -351,7 +361,8 @@ class Client:
         """
         if error.kind == UNREACHABLE and not self._breaker.responded:
             # Unreachable from the first request on: the address is probably wrong, so a retry will not help.
-            error.transient, error.stops_run = False, True
+            error.transient = False
+            error.stops_run = True
             return
         if error.kind not in (UNREACHABLE, RESET) and not error.stops_run:
             self._breaker.answered()
@@ -359,7 +370,7 @@ class Client:
             # Before the first answer a 403 means the key. After one it concerns a single request: moderation,
             # a region, a tool.
             error.stops_run = True
-        if self._breaker.failed(error, sent):
+        if self._breaker.failed(error, sent_at):
             raise ModelError(
                 f"the server is down ({error}); all answers are kept, and the same command continues the run",
                 kind=error.kind,

@@ -32,8 +32,12 @@ PAUSE = 4  # answers after a 5xx before the limit grows again
 STEP = 1.5  # factor of a probe; a smaller one is lost in the variance of answer lengths
 SHARE = 0.2  # share of the step (in logarithms) by which the rate must grow: 15 % for a doubling
 CLEAR = 0.7  # share of the step from which slow start needs no further answers
-FEW, MANY = 8, 32  # minimum answers of a window, because their lengths vary: in slow start, later
-DWELL, LONGEST_REST = 8, 64  # windows before the next probe: after a 429, at most
+# minimum answers of a window, because their lengths vary: in slow start, later
+FEW = 8
+MANY = 32
+# windows before the next probe: after a 429, at most
+DWELL = 8
+LONGEST_REST = 64
 OWN_FAULT = 0.5  # share of a time-out's wait in which later requests were answered: this one was stuck
 TIMED_OUT = frozenset({408, 504, 524})  # statuses with which servers and gateways report a time-out
 _HISTORY = 500  # changes that are kept
@@ -124,7 +128,9 @@ class ConcurrencyControl:
     def __init__(self, *, most: int, start: int, clock: Callable[[], float]) -> None:
         self.limit = 1
         self.history: deque[LimitChange] = deque([LimitChange(0.0, 1, "start")], maxlen=_HISTORY)
-        self._most, self._start, self._clock = most, start, clock
+        self._most = most
+        self._start = start
+        self._clock = clock
         self._started = clock()
         self._sent = 0
         self._newest = self._started  # when the newest request that was answered was sent
@@ -134,7 +140,7 @@ class ConcurrencyControl:
         self._paused = 0  # answers to wait for before the limit grows again
         self._starting = True
         self._has_ceiling = False  # after a 429
-        self._rest = 1  # windows before the next probe
+        self._windows_to_probe = 1  # windows before the next probe
         self._held: Window | None = None  # measurements of the resting limit, during a probe
         self._window = Window(1, 1)
 
@@ -146,7 +152,8 @@ class ConcurrencyControl:
 
     def answered(self, permit: Permit) -> None:
         """Register an answer, and end the window if it has enough of them."""
-        now, window = self._clock(), self._window
+        now = self._clock()
+        window = self._window
         self._newest = max(self._newest, permit.sent)
         if permit.number < window.first or now < self._pause_until:
             return
@@ -168,7 +175,9 @@ class ConcurrencyControl:
                 self._pause_until = max(self._pause_until, self._clock() + seconds)
             if is_news:
                 self._floor = max(1, self.limit // 2)
-                self._rest = min(LONGEST_REST, 2 * self._rest) if self._has_ceiling else DWELL
+                self._windows_to_probe = (
+                    min(LONGEST_REST, 2 * self._windows_to_probe) if self._has_ceiling else DWELL
+                )
             self._has_ceiling = True
             self._cut(max(self._floor, min(self.limit, in_flight)), "429", is_news)
         elif error.transient and (error.kind == "timeout" or error.status in TIMED_OUT):
@@ -176,7 +185,8 @@ class ConcurrencyControl:
             if self.limit == 1 or was_stuck:
                 self._pause()
             elif is_news:
-                self._has_ceiling, self._rest = False, min(LONGEST_REST, 2 * self._rest)
+                self._has_ceiling = False
+                self._windows_to_probe = min(LONGEST_REST, 2 * self._windows_to_probe)
                 self._cut(self.limit // 2, "time-out", is_news)
         elif error.transient or error.kind == TIME_LIMIT:
             self._pause()
@@ -185,35 +195,39 @@ class ConcurrencyControl:
         self._paused = min(self._paused + PAUSE, self.limit)
 
     def _cut(self, limit: int, why: str, is_news: bool) -> None:
-        self._starting, self._held = False, None
+        self._starting = False
+        self._held = None
         if is_news:
             self._heed_from = self._sent + 1
         self._set(limit, why)
 
     def _answers_needed(self, window: Window) -> int:
-        limit, held = window.limit, self._held
+        limit = window.limit
+        held_window = self._held
         if limit == 1 and self._starting:
             return 1
         if self._starting:
-            is_clear = held is None or window.gain(held) >= CLEAR
+            is_clear = held_window is None or window.gain(held_window) >= CLEAR
             return max(FEW if is_clear else MANY, limit)
-        windows = self._rest if held is None else 1
+        windows = self._windows_to_probe if held_window is None else 1
         # A probe lasts two round trips, because after one only the short answers are back.
         return windows * (limit if self._has_ceiling else 2 * max(MANY, limit))
 
     def _end_window(self, window: Window) -> None:
-        held = self._held
+        held_window = self._held
         if window.peak < USED * window.limit:
             self._window = Window(self.limit, self._sent + 1)
         elif self._starting and self.limit == 1:
             self._set(min(SLOW_START, self._start) if window.seconds >= SLOW else self._start, "slow start")
-        elif held is not None and not self._has_ceiling and window.gain(held) < SHARE:
-            self._rest = 1 if self._starting else min(LONGEST_REST, 2 * self._rest)
-            self._starting, self._held = False, None
-            self._set(held.limit, "probe over")
+        elif held_window is not None and not self._has_ceiling and window.gain(held_window) < SHARE:
+            self._windows_to_probe = 1 if self._starting else min(LONGEST_REST, 2 * self._windows_to_probe)
+            self._starting = False
+            self._held = None
+            self._set(held_window.limit, "probe over")
         else:
-            if held is not None and self._has_ceiling:
-                self._has_ceiling, self._rest = False, 1
+            if held_window is not None and self._has_ceiling:
+                self._has_ceiling = False
+                self._windows_to_probe = 1
             self._held = window if self.limit < self._most else None
             step = 2 if self._starting else STEP
             self._set(
@@ -280,7 +294,8 @@ def waiting(error: ModelError | None = None) -> contextlib.AbstractContextManage
     Raises:
         ModelError: The run is ending; the outcome is "not run".
     """
-    halt, task = _CURRENT.get(), asyncio.current_task()
+    halt = _CURRENT.get()
+    task = asyncio.current_task()
     return contextlib.nullcontext() if halt is None or task is None else halt._ends(task, error)
 
 
@@ -312,7 +327,8 @@ class QueueTurn:
     def is_sent(self) -> None:
         """Report that a request of the item was sent, or that the item ends without one."""
         if self._sent is not None:
-            sent, self._sent = self._sent, None
+            sent = self._sent
+            self._sent = None
             sent()
 
 

@@ -68,14 +68,15 @@ class Span(NamedTuple):
 
 def spans(text: str) -> Iterator[Span]:
     """Yield the objects in a text in order; after an unclosed one, also the objects inside it."""
-    position, budget = 0, SCANNED
+    position = 0
+    budget = SCANNED
     for _ in range(_OBJECTS):
         start = OBJECT_START.search(text, position)
         if start is None or budget <= 0:
             return
         if start["escaped"]:
             # JSON inside a JSON string whose outer quotes are missing.
-            text = _ESCAPE.sub(lambda one: _PLAIN_ESCAPE.get(one[1], one[1]), text[start.start() :])
+            text = _ESCAPE.sub(lambda escape: _PLAIN_ESCAPE.get(escape[1], escape[1]), text[start.start() :])
             position = 0
             continue
         end, whole = end_of_object(text, start.start())
@@ -156,45 +157,48 @@ def visible_parts(text: str) -> tuple[list[tuple[int, int]], bool]:
     if len(text) > LONGEST:
         return [(0, len(text))], False
     parts: list[tuple[int, int]] = []
-    start, inside = 0, False
+    start = 0
+    is_inside = False
     brace = text.find("{")
     budget = [SCANNED]
     for tag in _REASONING_TAG.finditer(text):
-        place = tag.start()
+        tag_start = tag.start()
         if tag["open"]:
-            if not inside and (
-                not 0 <= brace < place
-                or text[place - 1] == "\n"
-                or place == start
-                or not _is_in_object(text, brace, place, budget)
+            if not is_inside and (
+                not 0 <= brace < tag_start
+                or text[tag_start - 1] == "\n"
+                or tag_start == start
+                or not _is_in_object(text, brace, tag_start, budget)
             ):
-                parts.append((start, place))
-                inside = True
-        elif inside:
-            inside, start = False, tag.end()
-        elif _AFTER_REASONING.match(text, tag.end()) or not _is_in_object(text, brace, place, budget):
-            parts, start = [], tag.end()
+                parts.append((start, tag_start))
+                is_inside = True
+        elif is_inside:
+            is_inside = False
+            start = tag.end()
+        elif _AFTER_REASONING.match(text, tag.end()) or not _is_in_object(text, brace, tag_start, budget):
+            parts = []
+            start = tag.end()
         if 0 <= brace < start:
             brace = text.find("{", start)
-    if not inside:
+    if not is_inside:
         parts.append((start, len(text)))
-    return parts, inside
+    return parts, is_inside
 
 
-def _is_in_object(text: str, brace: int, place: int, budget: list[int]) -> bool:
-    """Whether a closed object that begins at or after `brace` contains `place`.
+def _is_in_object(text: str, brace: int, position_of_tag: int, budget: list[int]) -> bool:
+    """Whether a closed object that begins at or after `brace` contains `position_of_tag`.
 
     `budget` holds the number of characters that may still be read. When it is used up the answer is False,
     because it is safer to drop possible reasoning than to act on it.
     """
     position = brace
-    while budget[0] > 0 and 0 <= position < place:
-        start = OBJECT_START.search(text, position, place)
+    while budget[0] > 0 and 0 <= position < position_of_tag:
+        start = OBJECT_START.search(text, position, position_of_tag)
         if start is None:
             return False
         end, whole = end_of_object(text, start.start())
         budget[0] -= 1 + end - start.start()
-        if whole and end > place:
+        if whole and end > position_of_tag:
             return True
         position = end if whole else start.start() + 1
     return False
@@ -393,23 +397,25 @@ def read_answer(
     ParsedAnswer(value={'a': ['x', 'y']}, truncated=True, repaired=True, problem='the answer is cut off')
     """
     spent = (finish_reason or "").lower() in CUT_OFF
-    wanted = frozenset(keys)
-    reader = _AnswerReader(wanted, wanted if required is None else frozenset(required), forms, nested)
+    wanted_keys = frozenset(keys)
+    reader = _AnswerReader(
+        wanted_keys, wanted_keys if required is None else frozenset(required), forms, nested
+    )
     text = text.lstrip("\ufeff").strip()
     if not text:
         return ParsedAnswer(None, spent, False, "the answer is empty")
     if len(text) > LONGEST:
         return ParsedAnswer(None, spent, False, f"the answer has more than {LONGEST:,} characters")
-    found, unfinished = reader.find(text)
-    if found is None:
+    answer, unfinished = reader.find(text)
+    if answer is None:
         if reader.echoed and not spent:
             return ParsedAnswer(None, False, False, ECHO)
         cut = spent or unfinished
-        absent = f"no JSON object with any of {', '.join(sorted(wanted))}"
+        absent = f"no JSON object with any of {', '.join(sorted(wanted_keys))}"
         return ParsedAnswer(None, cut, False, "the answer is cut off before its object" if cut else absent)
-    value, altered = _encodable(found.value)
-    cut = spent or not found.whole
-    return ParsedAnswer(value, cut, found.repaired or altered, "the answer is cut off" if cut else None)
+    value, altered = _encodable(answer.value)
+    cut = spent or not answer.whole
+    return ParsedAnswer(value, cut, answer.repaired or altered, "the answer is cut off" if cut else None)
 
 
 def shown_forms(
@@ -429,8 +435,8 @@ def shown_forms(
     {'a': ['x']}
     """
     ways = (way for text in texts for way in (text, text.replace("…", "..."), re.sub(r",\s*…", "", text)))
-    found = (read_answer(way, keys=keys, required=required).value for way in ways)
-    return tuple(form for form in found if form is not None)
+    forms = (read_answer(way, keys=keys, required=required).value for way in ways)
+    return tuple(form for form in forms if form is not None)
 
 
 class _AnswerReader:
@@ -442,16 +448,18 @@ class _AnswerReader:
 
     def __init__(
         self,
-        wanted: frozenset[str],
+        wanted_keys: frozenset[str],
         required: frozenset[str],
         forms: Collection[Mapping[str, Any]],
         nested: bool,
     ) -> None:
-        self._wanted, self._required, self._nested = wanted, required, nested
+        self._wanted_keys = wanted_keys
+        self._required = required
+        self._nested = nested
         self._forms = [self._compared(form) for form in forms]
         self._meter = [_READS]
         self.echoed = False
-        names = "|".join(re.escape(name).replace("_", r"\\{0,2}_") for name in sorted(wanted)) or r"\Z."
+        names = "|".join(re.escape(name).replace("_", r"\\{0,2}_") for name in sorted(wanted_keys)) or r"\Z."
         # For the key task_nodes: `_key` matches "task_nodes" and "task\_nodes" anywhere, `_key_of_object`
         # 'task_nodes":' but not "task_nodes are", and `_bare_start` '"task_nodes":' at the start, not "{".
         self._key = re.compile(names)
@@ -471,57 +479,59 @@ class _AnswerReader:
             best = self._best(value, is_shallow=text.count("{") + text.count("[") <= DEEPEST)
             return (None if best is None else _Found(best, True, False)), False
         text, unclosed = without_reasoning(text)
-        found, open_end = self._search(text)
-        if found is None and self._bare_start.match(bare := _OPENING_FENCE.sub("", text, count=1)):
+        answer, open_end = self._search(text)
+        if answer is None and self._bare_start.match(bare := _OPENING_FENCE.sub("", text, count=1)):
             # The prompt ended with the opening brace, and the model continued after it.
-            found, open_end = self._search("{" + bare)
-        return found, unclosed or open_end or text.count("```") == 1
+            answer, open_end = self._search("{" + bare)
+        return answer, unclosed or open_end or text.count("```") == 1
 
     def _search(self, text: str) -> tuple[_Found | None, bool]:
         """The best object in the text, and whether any object is unclosed."""
         best: _Found | None = None
         groups, open_end = self._groups(text)
-        tried = 0
+        n_tried = 0
         for group in reversed(groups):
             for span in group:
-                if tried == _TRIED:
+                if n_tried == _TRIED:
                     return best, open_end
-                tried += 1
-                found = self._read(span)
-                if found is None:
+                n_tried += 1
+                candidate = self._read(span)
+                if candidate is None:
                     continue
-                if found.whole and self._required <= found.value.keys():
-                    return found, open_end
-                if best is None or self._rank(found) > self._rank(best):
-                    best = found
+                if candidate.whole and self._required <= candidate.value.keys():
+                    return candidate, open_end
+                if best is None or self._rank(candidate) > self._rank(best):
+                    best = candidate
         return best, open_end
 
     def _groups(self, text: str) -> tuple[list[list[Span]], bool]:
         """The candidate objects, grouped by list, and whether any object is unclosed."""
         groups: list[list[Span]] = []
         open_end = False
-        before: Span | None = None
+        span_before: Span | None = None
         owners: list[tuple[Span, int]] = []  # unclosed objects with the position of their first wanted key
         for span in spans(text):
             open_end = open_end or not span.whole
             key = self._key.search(span.source, span.start, span.end)
             if key is not None and not _belongs(span, owners):
                 follows = (
-                    before is not None
-                    and before.source is span.source
-                    and _NEXT_IN_LIST.fullmatch(span.source, before.end, span.start)
+                    span_before is not None
+                    and span_before.source is span.source
+                    and _NEXT_IN_LIST.fullmatch(span.source, span_before.end, span.start)
                 )
                 if groups and follows:
                     groups[-1].append(span)
                 else:
                     groups.append([span])
-                if not span.whole and (own := self._key_of_object.search(span.source, span.start, span.end)):
-                    owners.append((span, own.start()))
-            before = span if span.whole else None
+                if not span.whole and (
+                    key_match := self._key_of_object.search(span.source, span.start, span.end)
+                ):
+                    owners.append((span, key_match.start()))
+            span_before = span if span.whole else None
         return groups, open_end
 
-    def _rank(self, found: _Found) -> tuple[int, bool]:
-        return len(self._wanted & found.value.keys()), found.whole
+    def _rank(self, candidate: _Found) -> tuple[int, bool]:
+        return len(self._wanted_keys & candidate.value.keys()), candidate.whole
 
     def _read(self, span: Span) -> _Found | None:
         """The wanted object in one span, by the most reliable method that works."""
@@ -538,25 +548,29 @@ class _AnswerReader:
     def _best(self, value: Any, *, is_shallow: bool = False) -> dict[str, Any] | None:
         """The first object in a value that fits, outermost first; else the first with the most keys."""
         best: dict[str, Any] | None = None
-        most, fits = 0, False
+        most = 0
+        fits = False
         waiting: list[tuple[Any, int, int]] = [(value, 0, 0)]
         while waiting:
             item, level, unwrapped = waiting.pop()
             if isinstance(item, str) and self._nested and unwrapped < _UNWRAPPED:
-                item, unwrapped = load(item), unwrapped + 1
+                item = load(item)
+                unwrapped = unwrapped + 1
             if isinstance(item, dict):
                 is_outer = level == 0 or (level == 1 and isinstance(value, list))
                 may_count = not fits and (self._nested or is_outer)
-                count = len(self._wanted & item.keys()) if may_count else 0
+                count = len(self._wanted_keys & item.keys()) if may_count else 0
                 if count and self._forms and self._compared(item) in self._forms:
                     self.echoed = True
                     continue
                 if count and self._required <= item.keys():
-                    best, fits = item, True
+                    best = item
+                    fits = True
                     if is_shallow:
                         return best
                 elif count > most:
-                    best, most = item, count
+                    best = item
+                    most = count
             elif not isinstance(item, list):
                 continue
             if not item:
@@ -569,12 +583,12 @@ class _AnswerReader:
 
     def _compared(self, value: Mapping[str, Any]) -> Any:
         """The part of an object by which echoes are recognised; empty lists do not count."""
-        return _plain({key: item for key, item in value.items() if key in self._wanted and item != []})
+        return _plain({key: item for key, item in value.items() if key in self._wanted_keys and item != []})
 
 
 def _belongs(span: Span, owners: Collection[tuple[Span, int]]) -> bool:
     """Whether an object is a value inside an unclosed object whose wanted key comes before it."""
-    if not any(own.source is span.source and key < span.start < own.end for own, key in owners):
+    if not any(owner.source is span.source and key < span.start < owner.end for owner, key in owners):
         return False
     before = span.source[max(0, span.start - 200) : span.start].rstrip()[-12:]
     return _VALUE_PLACE.search(before) is not None

@@ -22,6 +22,7 @@ BatchKind = Literal["openai", "vllm"]
 
 DEFAULT_ADDRESS = "localhost"
 DEFAULT_PORT = 4000
+# Attempts of one request, the first one included.
 MAX_TRIES = 8
 TIMEOUT = 600.0
 """Seconds without a byte. An answer that is not streamed is silent until it is complete, queue included."""
@@ -30,6 +31,7 @@ TOTAL_TIMEOUT = 3600.0
 Api = Literal["chat", "responses", "messages"]
 PATHS: dict[Api, str] = {"chat": "/chat/completions", "responses": "/responses", "messages": "/messages"}
 """The paths of requests, by API."""
+# Value of `anthropic-version`, a header without which the Messages API refuses a request.
 _MESSAGES_VERSION = "2023-06-01"
 
 DOTENV: dict[str, str] = {}
@@ -105,18 +107,21 @@ class ModelOptions:
         from_file = {name for name, value in DOTENV.items() if os.environ.get(name, value) == value}
         if address not in from_file:
             return
-        named = {self.key_variable}
+        named_variables = {self.key_variable}
         if self.client == "openai":  # the SDK sends what this variable holds
-            named.add("OPENAI_CUSTOM_HEADERS")
+            named_variables.add("OPENAI_CUSTOM_HEADERS")
         if azure:
-            named |= {"AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"}
-        found = {
+            named_variables |= {"AZURE_OPENAI_API_KEY", "AZURE_OPENAI_AD_TOKEN"}
+        sources = {
             "--api_key": bool(self.api_key),
             "--extra_headers": any(map(_SECRET_NAME.search, self.extra_headers)),
             "--extra_body": bool(self.secret_fields),
-            **{f"{name} of the environment": bool(os.environ.get(name)) for name in named - from_file},
+            **{
+                f"{name} of the environment": bool(os.environ.get(name))
+                for name in named_variables - from_file
+            },
         }
-        for source, is_given in found.items():
+        for source, is_given in sources.items():
             if is_given:
                 raise UsageError(
                     f"{address} comes from .env, and the key from {source}: it is not sent to that address",
@@ -130,16 +135,16 @@ class ModelOptions:
         Raises:
             UsageError: It is a list of addresses.
         """
-        given = self.api_base
-        if not given and self.api_addr is None and self.api_port is None:
-            given = os.environ.get("OPENAI_BASE_URL")
-        if given:
-            if LIST_COMMA.search(given) or ("://" not in given and Path(given).is_file()):
+        base_url = self.api_base
+        if not base_url and self.api_addr is None and self.api_port is None:
+            base_url = os.environ.get("OPENAI_BASE_URL")
+        if base_url:
+            if LIST_COMMA.search(base_url) or ("://" not in base_url and Path(base_url).is_file()):
                 raise UsageError(
                     "--api_base and OPENAI_BASE_URL take one URL, not a list",
                     fix="put a router in front of several servers (docs/servers.md, Several servers)",
                 )
-            return given.rstrip("/")
+            return base_url.rstrip("/")
         address = (self.api_addr or DEFAULT_ADDRESS).removeprefix("http://").rstrip("/")
         if address.count(":") > 1 and "[" not in address and "//" not in address:
             address = f"[{address}]"  # a bare IPv6 address
@@ -185,16 +190,16 @@ class ModelOptions:
         return Address.of(self.base_url).url.endswith(PATHS[self.dialect])
 
     @property
-    def place(self) -> str:
+    def shown_url(self) -> str:
         """The URL of a request for messages, with the `/v1` that was added; redacted."""
-        found = self.version_path.path if self.version_path and self.version_path.found else ""
-        return self.address.place(found + PATHS[self.dialect])
+        version_path = self.version_path.path if self.version_path and self.version_path.is_found else ""
+        return self.address.shown_url(version_path + PATHS[self.dialect])
 
     @property
     def is_azure(self) -> bool:
         """Whether the SDK connects to Azure: AZURE_OPENAI_ENDPOINT is set and no address is given."""
-        given = self.api_base or self.api_addr or self.api_port
-        return self.client == "openai" and not given and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
+        own_address = self.api_base or self.api_addr or self.api_port
+        return self.client == "openai" and not own_address and bool(os.environ.get("AZURE_OPENAI_ENDPOINT"))
 
     @property
     def authorization(self) -> str | None:
@@ -218,8 +223,8 @@ class ModelOptions:
         headers = {"Authorization": self.authorization}
         if self.dialect == "messages":
             headers |= {"x-api-key": self.key, "anthropic-version": _MESSAGES_VERSION}
-        own = {name.lower() for name in self.extra_headers}
-        return {name: text for name, text in headers.items() if text and name.lower() not in own}
+        own_headers = {name.lower() for name in self.extra_headers}
+        return {name: text for name, text in headers.items() if text and name.lower() not in own_headers}
 
     @property
     def headers(self) -> dict[str, str]:
@@ -246,9 +251,9 @@ class ModelOptions:
         headers = [str(value).strip() for value in self.extra_headers.values()]
         schemeless = [value.rpartition(" ")[2] for value in headers]
         fields = [text for path, text in _texts(self.extra_body) if _SECRET_NAME.search(path)]
-        given = {*headers, *schemeless, *fields, *(text for a in addresses for text in a.credentials)}
+        candidates = {*headers, *schemeless, *fields, *(text for a in addresses for text in a.credentials)}
         # A header value such as "1" or "true" is no secret; redacting it would garble messages.
-        return _longest_first(keys | {value for value in given if len(value) > 5})
+        return _longest_first(keys | {value for value in candidates if len(value) > 5})
 
     @property
     def secret_fields(self) -> tuple[str, ...]:
@@ -279,8 +284,8 @@ class ModelOptions:
 
     def chosen(self, parameters: Mapping[str, Any]) -> set[str]:
         """Names of the parameters of a request that the user set, here or in `extra_body`."""
-        own = {name for name, value in self.sampling.items() if parameters.get(name) == value}
-        return own | (parameters.keys() & self.extra_body.keys())
+        own_sampling = {name for name, value in self.sampling.items() if parameters.get(name) == value}
+        return own_sampling | (parameters.keys() & self.extra_body.keys())
 
     @property
     def settings(self) -> dict[str, str]:

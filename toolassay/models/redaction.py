@@ -44,17 +44,17 @@ def versions(*packages: str) -> dict[str, str]:
     """
     from importlib.metadata import PackageNotFoundError, version
 
-    found = {
+    installed = {
         "toolassay": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
     }
     for package in packages:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
             continue
-    return found
+    return installed
 
 
 def is_model_key(variable: str, value: str) -> bool:
@@ -103,14 +103,14 @@ def without_secrets(words: Iterable[str], secrets: Collection[str]) -> Iterator[
     >>> list(without_secrets(["--set", "agent.api_base=http://me:pw@host/v1"], []))
     ['--set', 'agent.api_base=http://***@host/v1']
     """
-    before = ""
+    word_before = ""
     for word in words:
         flag, equals, value = word.partition("=")
-        if before in _KEY_FLAGS or word in secrets:
+        if word_before in _KEY_FLAGS or word in secrets:
             yield HIDDEN
         elif flag in _KEY_FLAGS and equals:
             yield f"{flag}={HIDDEN}"
-        elif before in _ADDRESS_FLAGS:
+        elif word_before in _ADDRESS_FLAGS:
             yield Address.of(word).shown
         elif flag in _ADDRESS_FLAGS and equals:
             yield f"{flag}={Address.of(value).shown}"
@@ -119,7 +119,7 @@ def without_secrets(words: Iterable[str], secrets: Collection[str]) -> Iterator[
                 if len(secret) > _GARBLING or word.endswith(f"={secret}"):
                     word = word.replace(secret, HIDDEN)
             yield _without_address(word)
-        before = word
+        word_before = word
 
 
 def _without_address(word: str) -> str:
@@ -128,8 +128,8 @@ def _without_address(word: str) -> str:
     A word that is an address, or `NAME=ADDRESS`, is parsed as a whole: its password may contain blanks and
     quotes, at which `without_addresses` would end the address.
     """
-    start, _, rest = word.partition("://")
+    start, _, remainder = word.partition("://")
     name, equals, scheme = start.rpartition("=")
-    if rest and scheme.isalnum() and " " not in name:
-        return f"{name}{equals}{Address.of(f'{scheme}://{rest}').shown}"
+    if remainder and scheme.isalnum() and " " not in name:
+        return f"{name}{equals}{Address.of(f'{scheme}://{remainder}').shown}"
     return without_addresses(word)

@@ -83,8 +83,9 @@ def sampling_parameters(temperature: float | None, top_p: float | None) -> dict[
         check_temperature(temperature)
     if top_p is not None and not 0 <= top_p <= 1:  # NaN fails too
         raise UsageError(f"--top_p {top_p:g} is not a probability", fix="give a number from 0 to 1")
-    given = {"temperature": temperature, "top_p": top_p}
-    return {name: +value for name, value in given.items() if value is not None}  # + makes a Default a float
+    sampling = {"temperature": temperature, "top_p": top_p}
+    # "+" makes a float of a Default.
+    return {name: +value for name, value in sampling.items() if value is not None}
 
 
 def without_default(parameters: Mapping[str, Any], default: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,9 +118,9 @@ class Refusals:
     """
 
     def __init__(
-        self, known: Change | None = None, on_change: Callable[[Change], None] = lambda change: None
+        self, known_change: Change | None = None, on_change: Callable[[Change], None] = lambda change: None
     ) -> None:
-        self.known = dict(known or {})
+        self.known = dict(known_change or {})
         self._on_change = on_change
         self.accepted: set[frozenset[str]] = set()
         self._failed = 0
@@ -189,12 +190,13 @@ def plain_messages(messages: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]
     >>> plain_messages([{"role": "assistant", "content": "4", "reasoning": "2 + 2"}])
     [{'role': 'assistant', 'content': '4'}]
     """
-    keys, call_keys = ("role", "content", "name", "tool_calls", "tool_call_id"), ("id", "type", "function")
-    found = [{key: one[key] for key in keys if key in one} for one in messages]
-    for message in found:
+    keys = ("role", "content", "name", "tool_calls", "tool_call_id")
+    call_keys = ("id", "type", "function")
+    plain = [{key: message[key] for key in keys if key in message} for message in messages]
+    for message in plain:
         if calls := message.get("tool_calls"):
             message["tool_calls"] = [{key: call[key] for key in call_keys if key in call} for call in calls]
-    return found
+    return plain
 
 
 def texts_of(complaint: str) -> Iterator[tuple[str, str]]:

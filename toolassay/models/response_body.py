@@ -80,7 +80,8 @@ async def _read_stream(chunks: AsyncIterator[bytes], answer: EventStream) -> Cha
 
     An answer is complete with its finish reason, even if the connection then hangs or breaks.
     """
-    size, rest = 0, bytearray()
+    size = 0
+    unfinished = bytearray()
     try:
         async with asyncio.timeout(None) as timer:
             async for chunk in chunks:
@@ -88,16 +89,16 @@ async def _read_stream(chunks: AsyncIterator[bytes], answer: EventStream) -> Cha
                 # Split bytes at line feeds only: `str.splitlines` also splits at U+2028 and others, which
                 # answers may contain.
                 first, *more = chunk.split(b"\n")
-                rest += first
-                if size > MAX_STREAM or len(rest) > MAX_ANSWER:
+                unfinished += first
+                if size > MAX_STREAM or len(unfinished) > MAX_ANSWER:
                     raise _too_long(min(size, MAX_STREAM))
                 for part in more:
-                    answer.line(rest.decode(errors="replace"))
-                    rest = bytearray(part)
+                    answer.line(unfinished.decode(errors="replace"))
+                    unfinished = bytearray(part)
                 if answer.is_complete and timer.when() is None:
                     timer.reschedule(asyncio.get_running_loop().time() + GRACE)
                 await asyncio.sleep(0)
-            answer.line(rest.decode(errors="replace"))
+            answer.line(unfinished.decode(errors="replace"))
     except Exception:
         if not answer.is_complete:
             raise

@@ -38,36 +38,38 @@ _FILTERED = {"content_filter", "ResponsibleAIPolicyViolation", "content_policy_v
 _NO_CREDIT = ("insufficient_quota", "exceeded your current quota")
 
 
-def failed_answer(status: int, text: str, retry_after: str | None, place: str) -> ModelError:
+def failed_answer(status: int, text: str, retry_after: str | None, endpoint: str) -> ModelError:
     """The error of a response with an HTTP status of 400 or more.
 
     Args:
         status: HTTP status.
         text: Body of the response.
         retry_after: `Retry-After` header.
-        place: Redacted address, for the message.
+        endpoint: Redacted address, for the message.
     """
     detail = _detail(text)
     kind = f"HTTP {status}"
-    said = f"{kind}: {detail}"
+    problem = f"{kind}: {detail}"
     if status in (401, 403):
         return ModelError(
-            f"{place} refused the key ({kind}): {detail}",
+            f"{endpoint} refused the key ({kind}): {detail}",
             stops_run=status == 401,
             kind=kind,
             status=status,
             body=text if status == 403 else "",
         )
     if status == 402 or (status == 429 and any(phrase in text.lower() for phrase in _NO_CREDIT)):
-        return ModelError(f"{place} requires payment ({said})", stops_run=True, kind=kind, status=status)
+        return ModelError(
+            f"{endpoint} requires payment ({problem})", stops_run=True, kind=kind, status=status
+        )
     if status in _PASSING or status >= 500:
         wait = retry_after_seconds(retry_after)
-        return ModelError(said, transient=True, retry_after=wait, kind=kind, status=status, body=text)
+        return ModelError(problem, transient=True, retry_after=wait, kind=kind, status=status, body=text)
     if status == 400 and _is_filtered(text):
-        return ModelError(said, outcome="refused", kind=kind, status=status)
+        return ModelError(problem, outcome="refused", kind=kind, status=status)
     if status == 400 and (excess := _excess(detail)) is not None:
         error = ModelError(
-            f"an answer of {excess[0]} tokens does not fit into the context of {excess[1]} ({said})",
+            f"an answer of {excess[0]} tokens does not fit into the context of {excess[1]} ({problem})",
             stops_run=True,
             kind=kind,
             status=status,
@@ -75,9 +77,9 @@ def failed_answer(status: int, text: str, retry_after: str | None, place: str) -
         error.fix = "lower --max_tokens"
         return error
     if status == 413 or _is_overflow(detail):
-        return ModelError(said, outcome="context overflow", kind=kind, status=status)
+        return ModelError(problem, outcome="context overflow", kind=kind, status=status)
     return ModelError(
-        f"{kind} from {place}: {detail}", stops_run=status == 404, kind=kind, status=status, body=text
+        f"{kind} from {endpoint}: {detail}", stops_run=status == 404, kind=kind, status=status, body=text
     )
 
 
@@ -92,35 +94,35 @@ def failure_inside(error: Any) -> ModelError:
         code = "400"
     text = json.dumps({"error": error})
     if re.fullmatch("[45][0-9][0-9]", code):
-        found = failed_answer(int(code), text, None, "the server")
-        found.may_cost = True
-        return found
-    said = f"the server answered with an error: {_detail(text)}"
+        failure = failed_answer(int(code), text, None, "the server")
+        failure.may_cost = True
+        return failure
+    problem = f"the server answered with an error: {_detail(text)}"
     if _is_filtered(text):
-        return ModelError(said, outcome="refused", kind="error in the answer")
+        return ModelError(problem, outcome="refused", kind="error in the answer")
     if _is_overflow(_detail(text)):
-        return ModelError(said, outcome="context overflow", kind="error in the answer")
-    return ModelError(said, transient=True, kind="error in the answer", body=text)
+        return ModelError(problem, outcome="context overflow", kind="error in the answer")
+    return ModelError(problem, transient=True, kind="error in the answer", body=text)
 
 
-def moved(place: str, status: int, to: str | None) -> ModelError:
+def moved(endpoint: str, status: int, to: str | None) -> ModelError:
     """The error of a redirect, which is not followed: a POST would become a GET, and the key would leak."""
     kind = f"HTTP {status}"
-    where = f"{place} has moved to {Address.of(to).shown}" if to else f"{place} has moved"
+    where = f"{endpoint} has moved to {Address.of(to).shown}" if to else f"{endpoint} has moved"
     return ModelError(f"{where} ({kind}): use that address", stops_run=True, kind=kind, status=status)
 
 
-def unreachable(place: str, reason: object) -> ModelError:
+def unreachable(endpoint: str, reason: object) -> ModelError:
     """The error of a connection that cannot be made: no server, wrong host name or certificate."""
-    return ModelError(f"cannot reach {place}: {reason}", transient=True, kind=UNREACHABLE)
+    return ModelError(f"cannot reach {endpoint}: {reason}", transient=True, kind=UNREACHABLE)
 
 
 def timed_out(seconds: float, *, silent: bool = False) -> ModelError:
     """The error of a time-out of `--total_timeout` or, if `silent`, of `--timeout`."""
-    said = f"no byte for {seconds:g} s (--timeout)"
+    limit = f"no byte for {seconds:g} s (--timeout)"
     if not silent:
-        said = f"no answer within {seconds:g} s (--total_timeout)"
-    return ModelError(f"timed out: {said}", transient=True, kind="timeout")
+        limit = f"no answer within {seconds:g} s (--total_timeout)"
+    return ModelError(f"timed out: {limit}", transient=True, kind="timeout")
 
 
 def over_time_limit(seconds: float) -> ModelError:
@@ -133,11 +135,11 @@ def connection_broken(reason: object, *, kind: str = RESET) -> ModelError:
     return ModelError(f"the connection broke: {reason}", transient=True, kind=kind)
 
 
-def wrong_address(place: str, reason: object) -> ModelError:
+def wrong_address(endpoint: str, reason: object) -> ModelError:
     """The error of an address that is not a valid HTTP URL."""
     if not str(reason).startswith("it "):  # words of a library, which may repeat the address
         reason = "it has to be http(s)://HOST:PORT/PATH"
-    return ModelError(f"'{place}' is not a valid address: {reason}", stops_run=True, kind="wrong address")
+    return ModelError(f"'{endpoint}' is not a valid address: {reason}", stops_run=True, kind="wrong address")
 
 
 def retry_after_seconds(value: str | None) -> float | None:
@@ -309,14 +311,14 @@ class Breaker:
         self.responded = True
         self._count = 0
 
-    def failed(self, error: ModelError, sent: float) -> bool:
-        """Count the failure of an attempt that was sent at clock time `sent`; whether the server is down."""
+    def failed(self, error: ModelError, sent_at: float) -> bool:
+        """Count the failure of an attempt sent at clock time `sent_at`; whether the server is down."""
         if error.kind not in (UNREACHABLE, RESET):
             return False
         now = self._clock()
         if self._count == 0:
             self._first = now
-        elif sent < self._last:
+        elif sent_at < self._last:
             return False  # it was in flight at the previous failure, so both have the same cause
         self._count += 1
         self._last = now

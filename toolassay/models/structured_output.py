@@ -79,13 +79,13 @@ class SchemaForms:
 
     def __init__(
         self,
-        known: str | None = None,
+        known_form: str | None = None,
         on_change: Callable[[Form], None] = lambda form: None,
         *,
         required: bool = False,
     ) -> None:
-        usable = known in FORMS and not (required and known == "none")
-        self.form: Form = cast(Form, known) if usable else FORMS[0]
+        usable = known_form in FORMS and not (required and known_form == "none")
+        self.form: Form = cast(Form, known_form) if usable else FORMS[0]
         self.required = required
         self._on_change = on_change
         self._answers = self._misfits = 0
@@ -193,8 +193,8 @@ def _is_about_schema(complaint: str, sent: Mapping[str, Any], status: int | None
     """
     if status in _OWN_MEANING:
         return False
-    if named := named_by(complaint, sent):
-        return PARAMETER in named
+    if named_parameters := named_by(complaint, sent):
+        return PARAMETER in named_parameters
     texts = [text for _, text in texts_of(complaint)]
     if status not in (400, 422):
         texts = [sentence for text in texts for sentence in _SENTENCE_END.split(text)]

@@ -83,23 +83,27 @@ class AiohttpTransport:
             ) as response:
                 return await self._read(response, started)
         except (*_NETWORK, ValueError) as error:
-            url, hint = next(iter(self._urls.values()), URL()), ""
+            url = next(iter(self._urls.values()), URL())
+            hint = ""
             if url.host and url.scheme in getproxies() and not proxy_bypass(url.host):
                 hint = f" ({url.scheme}_proxy is set; only --client openai uses it)"
-            place, timeout = self._options.place, self._options.timeout
-            raise _connection_failure(error, place, timeout, hint) from None
+            endpoint = self._options.shown_url
+            timeout = self._options.timeout
+            raise _connection_failure(error, endpoint, timeout, hint) from None
 
     def _encoded(self, request: ChatRequest) -> tuple[bytes, Mapping[str, str]]:
         """The body of a request, and its headers beside those of all requests."""
         return encoded_body(self.name, request, self._options), {}
 
     async def _read(self, response: aiohttp.ClientResponse, started: float) -> ChatResponse:
-        status, chunks, charset = response.status, response.content.iter_any(), response.charset
+        status = response.status
+        chunks = response.content.iter_any()
+        charset = response.charset
         if status >= 400:
             text = await read_error(chunks, charset)
-            raise failed_answer(status, text, response.headers.get("Retry-After"), self._options.place)
+            raise failed_answer(status, text, response.headers.get("Retry-After"), self._options.shown_url)
         if status >= 300:
-            raise moved(self._options.place, status, response.headers.get("Location"))
+            raise moved(self._options.shown_url, status, response.headers.get("Location"))
         dialect = DIALECTS[self._options.dialect]
         return await read_response(chunks, started, response.content_type, charset, dialect)
 
@@ -157,8 +161,9 @@ class OpenAITransport:
             ModelError: There is no answer; `kind` and `transient` classify the failure.
         """
         started = time.perf_counter()
-        paths, options = self._options.version_path, self._options
-        with self.errors(self._address.place() if self._azure else options.place):
+        paths = self._options.version_path
+        options = self._options
+        with self.errors(self._address.shown_url() if self._azure else options.shown_url):
             client, headers, timeout = self.connection()
             response = await client.post(
                 f"{'' if self._azure or paths is None else paths.path}{PATHS[options.dialect]}",
@@ -169,7 +174,8 @@ class OpenAITransport:
                 stream_cls=self._sdk.AsyncStream,
             )
             try:
-                kind, charset = response.headers.get("content-type", ""), response.charset_encoding
+                kind = response.headers.get("content-type", "")
+                charset = response.charset_encoding
                 dialect = DIALECTS[options.dialect]
                 return await read_response(response.aiter_bytes(), started, kind, charset, dialect)
             finally:
@@ -183,11 +189,11 @@ class OpenAITransport:
         return self._client, self._headers, timeout
 
     @contextlib.contextmanager
-    def errors(self, place: str) -> Iterator[None]:
+    def errors(self, endpoint: str) -> Iterator[None]:
         """Convert what the SDK raises in this block to a `ModelError`.
 
         Args:
-            place: Redacted address, for the message.
+            endpoint: Redacted address, for the message.
         """
         try:
             yield
@@ -196,17 +202,17 @@ class OpenAITransport:
         except _FailedResponse as error:
             status, text, headers = error.args
             if status < 400:
-                raise moved(place, status, headers.get("location")) from None
-            raise failed_answer(status, text, headers.get("retry-after"), place) from None
+                raise moved(endpoint, status, headers.get("location")) from None
+            raise failed_answer(status, text, headers.get("retry-after"), endpoint) from None
         except self._sdk.APIConnectionError as error:
-            raise _connection_failure(error, place, self._options.timeout) from None
+            raise _connection_failure(error, endpoint, self._options.timeout) from None
         except (self._sdk.OpenAIError, ValueError) as error:
-            raise wrong_address(place, error) from None
+            raise wrong_address(endpoint, error) from None
         except Exception as error:
             is_httpx = type(error).__module__.split(".")[0] in ("httpx2", "httpcore2")
             if isinstance(error, ModelError) or not (is_httpx or isinstance(error, _NETWORK)):
                 raise
-            raise _connection_failure(error, place, self._options.timeout) from None
+            raise _connection_failure(error, endpoint, self._options.timeout) from None
 
     async def close(self) -> None:
         """Close the SDK's client."""
@@ -215,7 +221,8 @@ class OpenAITransport:
             self._client = None
 
     def _connected(self) -> Any:
-        options, address = self._options, self._address
+        options = self._options
+        address = self._address
         if " " in address.url:
             raise ValueError("it contains a space")  # the SDK would look up such a host
         if address.shown != address.url:
@@ -259,7 +266,7 @@ async def _fail(response: Any) -> None:
 _HOOKS = {"response": [_fail]}
 
 
-def _connection_failure(error: Exception, place: str, timeout: float, hint: str = "") -> ModelError:
+def _connection_failure(error: Exception, endpoint: str, timeout: float, hint: str = "") -> ModelError:
     """Classify a connection error by its causes, because the SDK reports most as time-outs."""
     causes: list[BaseException] = [error]
     while cause := causes[-1].__cause__ or causes[-1].__context__:
@@ -276,11 +283,11 @@ def _connection_failure(error: Exception, place: str, timeout: float, hint: str 
         behind(aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)
         or {type(cause).__name__ for cause in causes} & _NO_ADDRESS
     ):
-        return wrong_address(place, reason)
+        return wrong_address(endpoint, reason)
     if behind(aiohttp.ClientConnectorError):
-        return unreachable(place, f"{getattr(innermost, 'strerror', None) or reason}{hint}")
+        return unreachable(endpoint, f"{getattr(innermost, 'strerror', None) or reason}{hint}")
     if behind(aiohttp.ConnectionTimeoutError):
-        return unreachable(place, f"no connection within {CONNECT:g} s{hint}")
+        return unreachable(endpoint, f"no connection within {CONNECT:g} s{hint}")
     if behind(TimeoutError):
         return timed_out(timeout, silent=True)
-    return wrong_address(place, error) if isinstance(error, ValueError) else connection_broken(reason)
+    return wrong_address(endpoint, error) if isinstance(error, ValueError) else connection_broken(reason)

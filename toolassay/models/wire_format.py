@@ -97,7 +97,8 @@ def read_body(body: Mapping[str, Any], seconds: float | None = None) -> ChatResp
     try:
         choice = choices[0]  # type: ignore[index]
         message = choice["message"]
-        content, refusal = text_of(message.get("content")), message.get("refusal")
+        content = text_of(message.get("content"))
+        refusal = message.get("refusal")
         old = message.get("function_call")  # OpenAI's before `tool_calls`
         calls = _tool_calls(message.get("tool_calls") or ([{"function": old}] if old else []))
         reasoning = reasoning_of(message)
@@ -157,8 +158,8 @@ def text_of(content: Any) -> str | None:
     if isinstance(content, str):
         return content
     parts = [part for part in (content if isinstance(content, list) else [content]) if isinstance(part, dict)]
-    found = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
-    texts = [part for part in found if isinstance(part, str)]
+    part_texts = [part.get("text") for part in parts if part.get("type") in ("text", "output_text")]
+    texts = [part for part in part_texts if isinstance(part, str)]
     return "".join(texts) if texts else None
 
 
@@ -192,13 +193,14 @@ def decoded(body: bytes, charset: str | None) -> str:
 
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
     """Parse the tool calls of a message; a call without a name gets "", so that the agent can answer it."""
-    found = []
+    tool_calls = []
     for call in map(_object, calls if isinstance(calls, list) else []):
         function = _object(call.get("function") or call)  # some servers leave the object around them out
-        name, arguments = function.get("name"), function.get("arguments", function.get("parameters"))
+        name = function.get("name")
+        arguments = function.get("arguments", function.get("parameters"))
         if not isinstance(arguments, str):
             arguments = json.dumps({} if arguments is None else arguments)
-        known = (
+        known_keys = (
             "id",
             "index",
             "name",
@@ -206,18 +208,18 @@ def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
             "parameters",
             *["type"] * (call.get("type") == "function"),
         )
-        inner = {} if function is call else _extra(function, known)
-        extra = _extra({**call, "function": inner or None}, known)
-        found.append(
+        inner = {} if function is call else _extra(function, known_keys)
+        extra = _extra({**call, "function": inner or None}, known_keys)
+        tool_calls.append(
             ToolCall(str(call.get("id") or ""), name if isinstance(name, str) else "", arguments, extra)
         )
-    return tuple(found)
+    return tuple(tool_calls)
 
 
-def _extra(sent: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+def _extra(sent: Mapping[str, Any], known_keys: Collection[str]) -> dict[str, Any]:
     """The fields that a server sent besides the known ones. It may require them back, but refuse null."""
-    more = {name: value for name, value in sent.items() if value is not None and name not in known}
-    return map_texts(more, readable, levels=_DEEPEST)  # type: ignore[no-any-return]
+    extra = {name: value for name, value in sent.items() if value is not None and name not in known_keys}
+    return map_texts(extra, readable, levels=_DEEPEST)  # type: ignore[no-any-return]
 
 
 def change_texts(response: ChatResponse, change: Callable[[str], str]) -> ChatResponse:
@@ -254,21 +256,26 @@ def _usage(body: Mapping[str, Any]) -> dict[str, int | None]:
         # Responses names them otherwise than Chat Completions, and details are in objects of their own.
         places = [usage, *(_object(usage.get(f"{name}_tokens_details")) for name in _DETAILED)]
         counts = [
-            count for name in names for place in places if (count := _count(place.get(name))) is not None
+            count
+            for name in names
+            for usage_part in places
+            if (count := _count(usage_part.get(name))) is not None
         ]
         return max(counts, default=None)
 
-    read, written = counted("prompt_tokens", "input_tokens"), counted("completion_tokens", "output_tokens")
-    if read is not None and "prompt_tokens" not in usage:
+    prompt = counted("prompt_tokens", "input_tokens")
+    completion = counted("completion_tokens", "output_tokens")
+    if prompt is not None and "prompt_tokens" not in usage:
         # Messages counts what was read from a cache or written to one beside the input.
-        read += sum(counted(f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation"))
-    total, thought = counted("total_tokens"), counted("reasoning_tokens")
-    if thought and written is not None:
-        is_beside = thought > written or (read is not None and total == read + written + thought)
-        written += thought if is_beside else 0
+        prompt += sum(counted(f"cache_{kind}_input_tokens") or 0 for kind in ("read", "creation"))
+    total = counted("total_tokens")
+    thought = counted("reasoning_tokens")
+    if thought and completion is not None:
+        is_beside = thought > completion or (prompt is not None and total == prompt + completion + thought)
+        completion += thought if is_beside else 0
     return {
-        "prompt_tokens": read,
-        "completion_tokens": written,
+        "prompt_tokens": prompt,
+        "completion_tokens": completion,
         # The others are DeepSeek's and that of Messages.
         "cached_tokens": counted("cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens"),
         "reasoning_tokens": thought,

@@ -50,7 +50,8 @@ class Baseline:
         Raises:
             ToolassayError: the task is not one of `infer`.
         """
-        task, is_random = request.task, self.name == "random"
+        task = request.task
+        is_random = self.name == "random"
         if isinstance(task, PlanTask):
             return _plan(task, self._dice(request, task.request) if is_random else None)
         if isinstance(task, AgentTask):
@@ -82,27 +83,29 @@ def _plan(task: PlanTask, dice: Random | None) -> ChatResponse:
     A resource tool takes the output of an earlier one in one of its inputs, if it has any. Every other value
     is a word of the request.
     """
-    steps, nodes, links = list[str](), list[dict[str, Any]](), list[dict[str, str]]()
+    steps = list[str]()
+    nodes = list[dict[str, Any]]()
+    links = list[dict[str, str]]()
     library = task.graph.library.tools
     if dice is not None:
         words = _words(task.request)
         tools = dice.sample(library, dice.randint(1, min(MOST_TOOLS, len(library))))
         is_resource = task.graph.dependency_type == "resource"
         for number, tool in enumerate(tools):
-            before = dice.randrange(number) if number and is_resource else number - 1
-            arguments, linked = _arguments(tool, before, words, dice, is_resource=is_resource)
+            previous = dice.randrange(number) if number and is_resource else number - 1
+            arguments, linked = _arguments(tool, previous, words, dice, is_resource=is_resource)
             steps.append(f"Step {number + 1}: Call {tool.id}")
             nodes.append({"task": tool.id, "arguments": arguments})
             if linked:
-                links.append({"source": tools[before].id, "target": tool.id})
+                links.append({"source": tools[previous].id, "target": tool.id})
     plan = {"task_steps": steps, "task_nodes": nodes, "task_links": links}
     return ChatResponse(json.dumps(plan, ensure_ascii=False))
 
 
 def _arguments(
-    tool: Tool, before: int, words: Sequence[str], dice: Random, *, is_resource: bool
+    tool: Tool, previous: int, words: Sequence[str], dice: Random, *, is_resource: bool
 ) -> tuple[list[Any], bool]:
-    """The arguments of a tool, and whether it follows node `before` (-1 for none)."""
+    """The arguments of a tool, and whether it follows node `previous` (-1 for none)."""
     if not is_resource:
         if tool.input_schema is not None:
 
@@ -110,13 +113,13 @@ def _arguments(
                 schema = {"enum": place.choices} if place.choices else {"type": place.kind}
                 return _value(schema, words, dice)
 
-            return filled_arguments(tool, 2, drawn), before >= 0
+            return filled_arguments(tool, 2, drawn), previous >= 0
         names = [parameter.name for parameter in tool.parameters]
-        return [{"name": name, "value": dice.choice(words)} for name in names], before >= 0
+        return [{"name": name, "value": dice.choice(words)} for name in names], previous >= 0
     inputs = [dice.choice(words) for _ in tool.inputs]
-    linked = before >= 0 and bool(inputs)
+    linked = previous >= 0 and bool(inputs)
     if linked:
-        inputs[dice.randrange(len(inputs))] = f"<node-{before}>"
+        inputs[dice.randrange(len(inputs))] = f"<node-{previous}>"
     return inputs, linked
 
 
@@ -134,11 +137,11 @@ def _turn(task: AgentTask, dice: Random | None) -> ChatResponse:
 
 def _values(schema: Mapping[str, Any], words: Sequence[str], dice: Random) -> dict[str, Any]:
     """A value for each required argument, and for each optional one with probability 0.5."""
-    needed = schema.get("required", ())
+    required = schema.get("required", ())
     return {
         name: _value(argument, words, dice)
         for name, argument in schema.get("properties", {}).items()
-        if name in needed or dice.random() < 0.5
+        if name in required or dice.random() < 0.5
     }
 
 

@@ -10,8 +10,10 @@ from toolassay.models import ChatResponse
 from toolassay.offline.model_tasks import ChoiceTask, choice_answer
 from toolassay.offline.planner.terms import terms_of
 
-EARLIER_USER, LAST_BOT = 0.4, 0.2
+EARLIER_USER = 0.4
+LAST_BOT = 0.2
 """Weights of earlier messages; that of the last one is 1. Chosen once, without a look at labels."""
+# Columns of the hashed features: with so many, two words of a chat rarely share one.
 _FEATURES = 2**18
 _KEPT = 64  # lists of candidates
 

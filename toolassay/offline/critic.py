@@ -26,7 +26,8 @@ def review(task: CritiqueTask) -> str:
 def answer(task: CritiqueTask) -> str:
     """The same as the JSON object that critics answer; rules have no doubt about what they cannot judge."""
     lines, executable, correct = _reviewed(task)
-    yes, words = {"yes": True, "why": ""}, "; ".join(lines)
+    yes = {"yes": True, "why": ""}
+    words = "; ".join(lines)
     plan = {"yes": None if executable is None else executable and correct, "why": words}
     return json.dumps({"natural": yes, "grounded": yes, "plan": plan, "links": yes, "values": yes})
 
@@ -41,7 +42,8 @@ def _reviewed(task: CritiqueTask) -> tuple[list[str], bool | None, bool]:
     graph = task.instruction.get("invoking_graph", {})
     nodes = [node for node in graph.get("nodes", []) if isinstance(node, dict)]
     names = [str(node.get("id")) for node in nodes]
-    lines, executable = [], True
+    lines = []
+    executable = True
     for number, node in enumerate(nodes, start=1):
         faults = list(_faults(task, node, names))
         executable = executable and not faults
@@ -67,10 +69,10 @@ def _compared(
         return same, "Nodes and links are the given ones.", "Nodes or links differ from the given ones."
     joined = all(source in names and target in names for source, target in links)
     if task.dependency_type == "resource" and any("input" in node for node in nodes):
-        made = {
+        flowing_links = {
             (value, str(node["id"])) for node in nodes for value in node.get("input", []) if value in names
         }
-        joined = joined and links == made
+        joined = joined and links == flowing_links
     if task.dependency_type == "schema":  # links without a reference may give an order
         joined = joined and links >= {
             (names[reference.node], str(node["id"]))
@@ -96,14 +98,18 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
         values = [value for value in inputs if value not in names]
     else:
         arguments = [item for item in node.get("arguments", []) if isinstance(item, dict)]
-        needed = {one.name for one in tool.parameters if tool.input_schema is None or one.required}
-        missing = needed - {item.get("name") for item in arguments}
+        required_names = {
+            parameter.name for parameter in tool.parameters if tool.input_schema is None or parameter.required
+        }
+        missing = required_names - {item.get("name") for item in arguments}
         if missing:
             yield f"no value for {', '.join(sorted(missing))}"
         values = [item.get("value") for item in arguments if item.get("value") not in names]
         if tool.input_schema is not None:
-            given = {str(item.get("name")): item.get("value") for item in arguments}
-            values = [text for text in _stated_texts(given, tool.input_schema, ()) if text not in names]
+            given_values = {str(item.get("name")): item.get("value") for item in arguments}
+            values = [
+                text for text in _stated_texts(given_values, tool.input_schema, ()) if text not in names
+            ]
     references = list(references_in(node.get("arguments"))) if task.dependency_type != "resource" else []
     if any(reference.node >= len(names) for reference in references):
         yield "a reference leads to no node"
@@ -114,16 +120,16 @@ def _faults(task: CritiqueTask, node: dict[str, Any], names: list[str]) -> Itera
             yield f"'{value}' is nowhere in the request"
 
 
-def _stated_texts(value: Any, schema: Schema, place: tuple[str | int, ...]) -> Iterator[str]:
+def _stated_texts(value: Any, schema: Schema, path: tuple[str | int, ...]) -> Iterator[str]:
     """The texts and numbers in arguments, as a request states them; not true and false, nor fixed values.
 
     Args:
         value: a part of the arguments.
         schema: the `input_schema` of their tool.
-        place: where the part is.
+        path: where the part is.
     """
     if isinstance(value, dict | list):
         for part, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _stated_texts(item, schema, (*place, part))
+            yield from _stated_texts(item, schema, (*path, part))
     elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield from () if "const" in schema_at(place, schema) else (as_text(value),)
+        yield from () if "const" in schema_at(path, schema) else (as_text(value),)

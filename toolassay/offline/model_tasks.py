@@ -132,11 +132,14 @@ def agent_calls(task: AgentTask, calls: Sequence[tuple[str, Mapping[str, Any]]])
     """The answer of an agent that makes calls, each a tool and its arguments; as text only the first."""
     if task.react:
         return ChatResponse(react_action(*calls[0]))
-    texts = ((name.replace(".", "__"), json.dumps(given, ensure_ascii=False)) for name, given in calls)
-    made = (
-        ToolCall(f"call_{number}", *one) for number, one in enumerate(texts, start=len(task.observations))
+    texts = (
+        (name.replace(".", "__"), json.dumps(arguments, ensure_ascii=False)) for name, arguments in calls
     )
-    return ChatResponse("", "tool_calls", tool_calls=tuple(made))
+    tool_calls = (
+        ToolCall(f"call_{number}", *text_pair)
+        for number, text_pair in enumerate(texts, start=len(task.observations))
+    )
+    return ChatResponse("", "tool_calls", tool_calls=tuple(tool_calls))
 
 
 def agent_end(task: AgentTask, text: str = "Done.") -> ChatResponse:

@@ -81,8 +81,10 @@ class OfflineModel:
         )
         if task.check:
             request = instruction["user_request"]
-            said = CritiqueTask(task.sample, request, instruction, task.library, task.dependency_type)
-            instruction = {**instruction, "check_by_teacher": review(said)}
+            critique_task = CritiqueTask(
+                task.sample, request, instruction, task.library, task.dependency_type
+            )
+            instruction = {**instruction, "check_by_teacher": review(critique_task)}
         return json.dumps(instruction, ensure_ascii=False)
 
 

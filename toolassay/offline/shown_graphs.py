@@ -27,8 +27,8 @@ class ShownGraphs:
         known: graphs of tools that prompts may show.
     """
 
-    def __init__(self, known: Sequence[ToolGraph] = ()) -> None:
-        self._known = known
+    def __init__(self, known_graphs: Sequence[ToolGraph] = ()) -> None:
+        self._known_graphs = known_graphs
         self.graph = lru_cache(_KEPT)(self._graph_of)
 
     def _graph_of(self, tools: str, kind: DependencyType, part: bool) -> ToolGraph:
@@ -45,14 +45,16 @@ class ShownGraphs:
         """
         # Not splitlines: a description may hold line separators that JSON leaves as they are.
         lines = [tool_of_line(line) for line in tools.split("\n")]
-        shown = ToolLibrary.from_json(lines, normalise_types=False)
-        for graph in self._known:
+        shown_library = ToolLibrary.from_json(lines, normalise_types=False)
+        for graph in self._known_graphs:
             fits = (
-                all(name in graph.library for name in shown.ids) if part else graph.library.ids == shown.ids
+                all(name in graph.library for name in shown_library.ids)
+                if part
+                else graph.library.ids == shown_library.ids
             )
             if fits and graph.dependency_type == kind:
-                return graph if part else _as_shown(graph, shown)
-        return ToolGraph.build(shown, kind)
+                return graph if part else _as_shown(graph, shown_library)
+        return ToolGraph.build(shown_library, kind)
 
 
 def tool_of_line(line: str) -> Any:
@@ -64,11 +66,11 @@ def tool_of_line(line: str) -> Any:
     return read_shown(read_tool_sentence(line) if line.startswith("- ") else json.loads(line))
 
 
-def _as_shown(graph: ToolGraph, shown: ToolLibrary) -> ToolGraph:
+def _as_shown(graph: ToolGraph, shown_library: ToolLibrary) -> ToolGraph:
     """A known graph with the descriptions of the prompt, where these differ."""
     tools = [
         tool
-        if tool.description == (text := shown[tool.id].description)
+        if tool.description == (text := shown_library[tool.id].description)
         else replace(tool, description=text, raw={**tool.raw, "desc": text})
         for tool in graph.library
     ]

@@ -68,7 +68,9 @@ def write_work_order(
         sample = _removing_last(sample, library, attempt)
     rng = Random(f"order {sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)} {attempt}")
     write = _resource_calls if dependency_type == "resource" else _parameter_calls
-    items, steps, nodes = [], [], []
+    items = []
+    steps = []
+    nodes = []
     for number, (stated, step, node) in enumerate(write(sample, library, rng, values or {}), start=1):
         tool = library[node["id"]]
         labels = [" ".join(words(label)) for label, _ in stated]
@@ -90,18 +92,18 @@ def write_work_order(
 
 def unfillable(tools: Iterable[Tool], values: RealValues | None = None) -> dict[str, str]:
     """The tools for which no valid arguments are found, and why."""
-    found = {}
+    reasons = {}
     for tool in tools:
         rng = Random(0)
         try:
             draw_arguments(tool, rng, given=real_arguments(values or {}, tool.id, rng))
         except UnfillableError as error:
-            found[tool.id] = str(error)
-    return found
+            reasons[tool.id] = str(error)
+    return reasons
 
 
 def real_arguments(
-    values: RealValues, tool: str, rng: Random, wanted: Mapping[str, Sequence[Any]] | None = None
+    values: RealValues, tool: str, rng: Random, preferred: Mapping[str, Sequence[Any]] | None = None
 ) -> dict[str, Any] | None:
     """Real values for one call of a tool, by argument; None if there are none for it.
 
@@ -109,7 +111,7 @@ def real_arguments(
         values: The real values.
         tool: Id of the tool.
         rng: Random numbers.
-        wanted: Values of which an argument should have one. A call with most of them is chosen.
+        preferred: Values of which an argument should have one. A call with most of them is chosen.
 
     >>> values = {"show": {"repository": ["a", "b"], "commit": ["1f", "9c"]}}
     >>> real_arguments(values, "show", Random(1)), real_arguments(values, "log", Random(1))
@@ -117,18 +119,23 @@ def real_arguments(
     >>> real_arguments(values, "show", Random(1), {"repository": ["b"]})
     {'repository': 'b', 'commit': '9c'}
     """
-    columns = {name: list(given) for name, given in values.get(tool, {}).items() if given}
+    columns = {name: list(column) for name, column in values.get(tool, {}).items() if column}
     if not columns:
         return None
-    if len({len(given) for given in columns.values()}) > 1:
-        found = {name: rng.choice(given) for name, given in columns.items()}
+    if len({len(column) for column in columns.values()}) > 1:
+        chosen = {name: rng.choice(column) for name, column in columns.items()}
     else:
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         # Equal rows would make one call as frequent as it was tried.
         rows = [row for number, row in enumerate(rows) if row not in rows[:number]]
-        agreeing = [sum(row.get(name) in some for name, some in (wanted or {}).items()) for row in rows]
-        found = rng.choice([row for row, count in zip(rows, agreeing, strict=True) if count == max(agreeing)])
-    return {name: value for name, value in found.items() if value is not None}
+        agreeing = [
+            sum(row.get(name) in preferred_values for name, preferred_values in (preferred or {}).items())
+            for row in rows
+        ]
+        chosen = rng.choice(
+            [row for row, count in zip(rows, agreeing, strict=True) if count == max(agreeing)]
+        )
+    return {name: value for name, value in chosen.items() if value is not None}
 
 
 _Call = tuple[list[tuple[str, str]], str, dict[str, Any]]  # labelled values, the step, and the gold node
@@ -136,9 +143,10 @@ _Call = tuple[list[tuple[str, str]], str, dict[str, Any]]  # labelled values, th
 
 def _resource_calls(sample: Sample, library: ToolLibrary, rng: Random, values: RealValues) -> list[_Call]:
     calls: list[_Call] = []
-    taken: set[str] = set()
+    taken_values: set[str] = set()
     for call in wire_calls(sample, library, "resource"):
-        stated, inputs = [], []
+        stated = []
+        inputs = []
         for number, (kind, slot) in enumerate(zip(call.tool.inputs, call.slots, strict=True)):
             same = call.tool.inputs.count(kind) > 1
             label = f"{kind} {call.tool.inputs[: number + 1].count(kind)}" if same else kind
@@ -146,9 +154,9 @@ def _resource_calls(sample: Sample, library: ToolLibrary, rng: Random, values: R
                 stated.append((label, f"the {kind} from step {slot.source + 1}"))
                 inputs.append(sample.nodes[slot.source])
                 continue
-            value = str(drawn_value(ValuePlace(Parameter(kind), path=(kind,)), rng, taken))
+            value = str(drawn_value(ValuePlace(Parameter(kind), path=(kind,)), rng, taken_values))
             value += _ENDINGS.get(kind.casefold(), "")
-            taken.add(value)
+            taken_values.add(value)
             stated.append((label, _quoted(value)))
             inputs.append(value)
         step = f"Use {call.tool.id}" + (f" on {joined([text for _, text in stated])}" if stated else "")
@@ -161,49 +169,50 @@ _ENDINGS = {"image": ".jpg", "audio": ".wav", "video": ".mp4"}
 
 def _parameter_calls(sample: Sample, library: ToolLibrary, rng: Random, values: RealValues) -> list[_Call]:
     calls: list[_Call] = []
-    drawn: list[DrawnArguments] = []
-    taken: set[str] = set()
-    for number, fed in enumerate(fed_arguments(sample, library)):
-        tool, shared = library[sample.nodes[number]], _shared(sample, number, drawn)
+    drawn_calls: list[DrawnArguments] = []
+    taken_values: set[str] = set()
+    for number, fed_of_call in enumerate(fed_arguments(sample, library)):
+        tool = library[sample.nodes[number]]
+        shared = _shared(sample, number, drawn_calls)
         # What a later call shares with this one should be a value with which that call was accepted.
-        wanted = {
+        preferred = {
             pair.source: values.get(link.target, {}).get(pair.target, ())
             for link, pairs in zip(sample.links, sample.shared, strict=False)
             for pair in pairs
             if link.source == tool.id
         }
         real = real_arguments(
-            values, tool.id, rng, wanted | {name: [value] for name, value in shared.items()}
+            values, tool.id, rng, preferred | {name: [value] for name, value in shared.items()}
         )
-        given = None if real is None and not shared else {**(real or {}), **shared}
+        given_arguments = None if real is None and not shared else {**(real or {}), **shared}
         try:
-            one = draw_arguments(tool, rng, fed=fed, given=given, taken=taken)
+            drawn_call = draw_arguments(tool, rng, fed=fed_of_call, given=given_arguments, taken=taken_values)
         except UnfillableError as error:
             raise ToolassayError(
                 f"the offline writer cannot fill '{tool.id}': {error}", fix=NEEDS_MODEL
             ) from error
-        drawn.append(one)
-        taken |= {as_text(value) for _, value in one.stated}
-        stated = [(label, _quoted(value)) for label, value in one.stated]
-        stated += [(each.place, _result(each)) for each in fed]
-        parts = [f"{name}: {_shown(value)}" for name, value in one.arguments.items()]
+        drawn_calls.append(drawn_call)
+        taken_values |= {as_text(value) for _, value in drawn_call.stated}
+        stated = [(label, _quoted(value)) for label, value in drawn_call.stated]
+        stated += [(fed_argument.place, _result(fed_argument)) for fed_argument in fed_of_call]
+        parts = [f"{name}: {_shown(value)}" for name, value in drawn_call.arguments.items()]
         step = f"Call {tool.id}" + (f" with {joined(parts)}" if parts else "")
-        pairs = [{"name": name, "value": value} for name, value in one.arguments.items()]
+        pairs = [{"name": name, "value": value} for name, value in drawn_call.arguments.items()]
         calls.append((stated, step, {"id": tool.id, "arguments": pairs}))
     return calls
 
 
-def _shared(sample: Sample, number: int, drawn: Sequence[DrawnArguments]) -> dict[str, Any]:
+def _shared(sample: Sample, number: int, drawn_calls: Sequence[DrawnArguments]) -> dict[str, Any]:
     """The values of arguments that a call has in common with earlier calls."""
-    order = {name: place for place, name in enumerate(sample.nodes)}
-    known = {}
+    order = {name: position for position, name in enumerate(sample.nodes)}
+    shared_values = {}
     for link, pairs in zip(sample.links, sample.shared, strict=False):
         if order[link.target] == number and order[link.source] < number:
-            given = drawn[order[link.source]].arguments
+            source_arguments = drawn_calls[order[link.source]].arguments
             for pair in pairs:
-                if pair.source in given and "<node-" not in str(given[pair.source]):
-                    known[pair.target] = given[pair.source]
-    return known
+                if pair.source in source_arguments and "<node-" not in str(source_arguments[pair.source]):
+                    shared_values[pair.target] = source_arguments[pair.source]
+    return shared_values
 
 
 def _removing_last(sample: Sample, library: ToolLibrary, attempt: int) -> Sample:
@@ -216,17 +225,18 @@ def _removing_last(sample: Sample, library: ToolLibrary, attempt: int) -> Sample
     names = list(sample.nodes)
     if attempt:
         Random(f"order {sample.seed} {sample.index} {attempt}").shuffle(names)
-    place = {name: number for number, name in enumerate(names)}
-    fed = Counter(
+    position = {name: number for number, name in enumerate(names)}
+    n_inputs = Counter(
         link.target for link, pairs in zip(sample.links, sample.fields, strict=False) for _ in pairs
     )
     sources = {name: {link.source for link in sample.links if link.target == name} for name in sample.nodes}
-    left, ordered = list(sample.nodes), list[str]()
-    while left:
-        free = [name for name in left if sources[name].isdisjoint(left)] or left
+    waiting = list(sample.nodes)
+    ordered = list[str]()
+    while waiting:
+        free = [name for name in waiting if sources[name].isdisjoint(waiting)] or waiting
         removes = {name: verb_of(library[name], None) == "remove" for name in free}
-        first = min(free, key=lambda name: (removes[name], -fed[name] * removes[name], place[name]))
-        left.remove(first)
+        first = min(free, key=lambda name: (removes[name], -n_inputs[name] * removes[name], position[name]))
+        waiting.remove(first)
         ordered.append(first)
     return replace(sample, nodes=tuple(ordered))
 
@@ -249,7 +259,10 @@ def _quoted(value: Any) -> str:
 def _result(fed: FedArgument) -> str:
     """A fed argument in words: "the first id from step 1"."""
     name = next((part for part in reversed(fed.path) if isinstance(part, str) and part != EACH), "")
-    which = "every" if EACH in fed.path else "the first" if 0 in fed.path else "the"
+    if EACH in fed.path:
+        which = "every"
+    else:
+        which = "the first" if 0 in fed.path else "the"
     return f"{which} {' '.join(words(name)) or 'result'} from step {fed.source + 1}"
 
 
@@ -263,5 +276,5 @@ def _shown(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_shown, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {_shown(one)}' for name, one in value.items())}}}"
+        return f"{{{', '.join(f'{name}: {_shown(item)}' for name, item in value.items())}}}"
     return "null" if value is None else as_text(value)

@@ -95,16 +95,16 @@ class ArgumentSlot(NamedTuple):
         >>> slot.typed("4"), slot.typed("four"), slot.typed("<node-0>"), slot.typed(4)
         (4, 'four', '<node-0>', 4)
         """
-        wanted = None if self.is_json else _READS_AS.get(self.json_type)
-        if wanted is None or not isinstance(value, str):
+        json_types = None if self.is_json else _READS_AS.get(self.json_type)
+        if json_types is None or not isinstance(value, str):
             return value
         try:
-            read = json.loads(value.casefold() if bool in wanted else value)
+            parsed = json.loads(value.casefold() if bool in json_types else value)
         except (ValueError, RecursionError):
             return value
-        if isinstance(read, float) and not math.isfinite(read):
+        if isinstance(parsed, float) and not math.isfinite(parsed):
             return value
-        return read if type(read) in wanted else value
+        return parsed if type(parsed) in json_types else value
 
 
 def slots_of(tool: Tool, kind: DependencyType) -> tuple[ArgumentSlot, ...]:
@@ -117,13 +117,21 @@ def slots_of(tool: Tool, kind: DependencyType) -> tuple[ArgumentSlot, ...]:
         return _input_slots(tool.inputs)
     is_json = tool.input_schema is not None
     return tuple(
-        ArgumentSlot(one.name, one.type, one.description, is_required(one, tool), one.declaration, is_json)
-        for one in tool.parameters
+        ArgumentSlot(
+            parameter.name,
+            parameter.type,
+            parameter.description,
+            is_required(parameter, tool),
+            parameter.declaration,
+            is_json,
+        )
+        for parameter in tool.parameters
     )
 
 
 def _input_slots(inputs: Sequence[str]) -> tuple[ArgumentSlot, ...]:
-    slots, met = [], Counter[str]()
+    slots = []
+    met = Counter[str]()
     for kind in inputs:
         met[kind] += 1
         name = kind if met[kind] == 1 else f"{kind}_{met[kind]}"
@@ -134,38 +142,40 @@ def _input_slots(inputs: Sequence[str]) -> tuple[ArgumentSlot, ...]:
 
 
 def chosen_slots(
-    values: Sequence[Any], given: Sequence[Collection[str] | None], slots: Sequence[ArgumentSlot]
+    values: Sequence[Any], types_of_values: Sequence[Collection[str] | None], slots: Sequence[ArgumentSlot]
 ) -> list[ArgumentSlot]:
     """The input slot of each value of a resource call: by type first, by position for values left over.
 
     Args:
         values: the values; at most as many as there are slots.
-        given: for each value that is the result of a call, its types; None for a literal.
+        types_of_values: for each value that is the result of a call, its types; None for a literal.
         slots: the slots of the tool.
     """
     free = dict.fromkeys(range(len(slots)))
     chosen: dict[int, int] = {}
-    for place, (value, types) in enumerate(zip(values, given, strict=True)):
+    for position, (value, types) in enumerate(zip(values, types_of_values, strict=True)):
         fitting = [slot for slot in free if _fits(value, types, slots[slot].kind)]
         if fitting:
-            chosen[place] = place if place in fitting else fitting[0]
-            del free[chosen[place]]
-    for place in range(len(values)):
-        if place not in chosen:
-            chosen[place] = place if place in free else next(iter(free))
-            del free[chosen[place]]
-    return [slots[chosen[place]] for place in range(len(values))]
+            chosen[position] = position if position in fitting else fitting[0]
+            del free[chosen[position]]
+    for position in range(len(values)):
+        if position not in chosen:
+            chosen[position] = position if position in free else next(iter(free))
+            del free[chosen[position]]
+    return [slots[chosen[position]] for position in range(len(values))]
 
 
 def _fits(value: Any, types: Collection[str] | None, kind: str) -> bool:
     if types is not None:
-        return kind in {normal_type(one) for one in types} if types else True
+        return kind in {normal_type(name) for name in types} if types else True
     if not isinstance(value, str):
         return False
     if kind == "url":
         return _URL.fullmatch(value.strip()) is not None
-    found = resource_type(value)
-    return found == kind if kind in MEDIA else found not in MEDIA and not _URL.fullmatch(value.strip())
+    named_type = resource_type(value)
+    return (
+        named_type == kind if kind in MEDIA else named_type not in MEDIA and not _URL.fullmatch(value.strip())
+    )
 
 
 # OpenAI's rule for function names: "send_email"; not "send email".
@@ -227,25 +237,26 @@ class Names:
 
 def _valid(names: Iterable[str], fallback: str) -> dict[str, str]:
     """A valid name for each name, unique even if case is ignored."""
-    given = list(names)
-    chosen = {name: name for name in given if VALID_NAME.fullmatch(name)}
-    taken: set[str] = set()
+    names_in_order = list(names)
+    chosen = {name: name for name in names_in_order if VALID_NAME.fullmatch(name)}
+    taken_names: set[str] = set()
     for name in list(chosen):
-        if name.casefold() in taken:
+        if name.casefold() in taken_names:
             del chosen[name]
-        taken.add(name.casefold())
-    for name in given:
+        taken_names.add(name.casefold())
+    for name in names_in_order:
         if name in chosen:
             continue
         plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
         base = _OTHERS.sub("_", plain).strip("_")[:LONGEST_NAME] or fallback
-        new, number = base, 1
-        while new.casefold() in taken:
+        new = base
+        number = 1
+        while new.casefold() in taken_names:
             number += 1
             new = f"{base[: LONGEST_NAME - len(str(number)) - 1]}_{number}"
-        taken.add(new.casefold())
+        taken_names.add(new.casefold())
         chosen[name] = new
-    return {name: chosen[name] for name in given}
+    return {name: chosen[name] for name in names_in_order}
 
 
 def _schema_of(tool: Tool, kind: DependencyType) -> Mapping[str, Any] | None:
@@ -255,11 +266,11 @@ def _schema_of(tool: Tool, kind: DependencyType) -> Mapping[str, Any] | None:
 
 def renamed(schema: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """The schema of arguments with other names for its properties."""
-    given = schema.get("properties", {})
-    if not any(names.get(name, name) != name for name in given):
+    declared = schema.get("properties", {})
+    if not any(names.get(name, name) != name for name in declared):
         return schema
     required = [names.get(name, name) for name in schema.get("required", ())]
-    properties = {names.get(name, name): one for name, one in given.items()}
+    properties = {names.get(name, name): property_schema for name, property_schema in declared.items()}
     return {**schema, "properties": properties, "required": required}
 
 
@@ -282,9 +293,10 @@ def function_of(tool: Tool, kind: DependencyType, names: Names) -> FunctionSchem
     >>> function.name, function.parameters["required"], function.description
     ('Paint_it', ['text'], 'Paints. Gives image.')
     """
-    slots, called = slots_of(tool, kind), names.parameters[tool.id]
-    if (given := _schema_of(tool, kind)) is not None:
-        schema = renamed(accepted_schema({"type": "object", "properties": {}, **given})[0], called)
+    slots = slots_of(tool, kind)
+    called = names.parameters[tool.id]
+    if (input_schema := _schema_of(tool, kind)) is not None:
+        schema = renamed(accepted_schema({"type": "object", "properties": {}, **input_schema})[0], called)
         return FunctionSchema(names.functions[tool.id], tool.description, schema)
     gives = f"Gives {', '.join(tool.outputs)}." if kind == "resource" and tool.outputs else ""
     schema = {
@@ -363,7 +375,9 @@ class CallPlan:
     @property
     def fingerprint(self) -> str:
         """A hash of the calls, by which an execution names the plan that was executed."""
-        calls = [[call.tool, {one.name: one.value for one in call.arguments}] for call in self.calls]
+        calls = [
+            [call.tool, {argument.name: argument.value for argument in call.arguments}] for call in self.calls
+        ]
         text = json.dumps(calls, ensure_ascii=False, sort_keys=True)
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -379,15 +393,15 @@ class CallPlan:
 
     def needs(self) -> list[set[int]]:
         """For each call, the numbers of the calls that it refers to or that a link puts before it."""
-        needed = [set(references(call.arguments)) - {place} for place, call in enumerate(self.calls)]
+        needed_calls = [set(references(call.arguments)) - {number} for number, call in enumerate(self.calls)]
         for source, target in self.links:
-            needed[target].add(source)
-        return [{place for place in before if place < len(self.calls)} for before in needed]
+            needed_calls[target].add(source)
+        return [{number for number in needed if number < len(self.calls)} for needed in needed_calls]
 
     def results(self) -> list[int]:
         """The numbers of the calls that no other call needs: their results go to the user."""
         used = set().union(*self.needs())
-        return [place for place in range(len(self.calls)) if place not in used]
+        return [number for number in range(len(self.calls)) if number not in used]
 
 
 def references(value: Any) -> Iterator[int]:
@@ -474,38 +488,42 @@ def _arguments(
 ) -> tuple[Argument, ...]:
     slots = slots_of(library[node.tool], kind)
     items = node.arguments or ()
-    named = [isinstance(item, Mapping) and item.keys() >= _NAMED for item in items]
-    if any(named) and not all(named):
+    are_named = [isinstance(item, Mapping) and item.keys() >= _NAMED for item in items]
+    if any(are_named) and not all(are_named):
         raise Unfit("mixes named values with others", f"{node.where}.arguments")
-    values = [item["value"] if any(named) else item for item in items]
-    values = [_value(value, node, place, gold) for place, value in enumerate(values)]
-    if all(named):
+    values = [item["value"] if any(are_named) else item for item in items]
+    values = [_value(value, node, position, gold) for position, value in enumerate(values)]
+    if all(are_named):
         return _by_name([item["name"] for item in items], values, node, slots)
     if len(values) > len(slots):
         takes = ", ".join(slot.kind for slot in slots) or "nothing"
         raise Unfit(f"has {len(values)} arguments, '{node.tool}' takes {takes}", f"{node.where}.arguments")
     numbers = map(reference_index, values)
-    given = [None if one is None else library[gold.nodes[one].tool].outputs for one in numbers]
-    chosen = chosen_slots(values, given, slots)
+    types_of_sources = [
+        None if number is None else library[gold.nodes[number].tool].outputs for number in numbers
+    ]
+    chosen = chosen_slots(values, types_of_sources, slots)
     return tuple(Argument(slot.name, slot.typed(value)) for slot, value in zip(chosen, values, strict=True))
 
 
 def _by_name(
     names: Sequence[Any], values: Sequence[Any], node: GoldNode, slots: Sequence[ArgumentSlot]
 ) -> tuple[Argument, ...]:
-    known = {slot.name: slot for slot in slots}
-    for place, name in enumerate(names):
-        where = f"{node.where}.arguments[{place}]"
-        if not isinstance(name, str) or name not in known:
+    slots_by_name = {slot.name: slot for slot in slots}
+    for position, name in enumerate(names):
+        where = f"{node.where}.arguments[{position}]"
+        if not isinstance(name, str) or name not in slots_by_name:
             raise Unfit(f"'{name}' is not a parameter of '{node.tool}'", where)
-        if name in names[:place]:
+        if name in names[:position]:
             raise Unfit(f"gives '{name}' twice", where)
-    return tuple(Argument(name, known[name].typed(value)) for name, value in zip(names, values, strict=True))
+    return tuple(
+        Argument(name, slots_by_name[name].typed(value)) for name, value in zip(names, values, strict=True)
+    )
 
 
-def _value(value: Any, node: GoldNode, place: int, gold: Gold) -> Any:
+def _value(value: Any, node: GoldNode, position: int, gold: Gold) -> Any:
     """The value with its references as `<node-j>`, and with texts that are valid UTF-8."""
-    where = f"{node.where}.arguments[{place}]"
+    where = f"{node.where}.arguments[{position}]"
     try:
         json.dumps(value, allow_nan=False)
     except (ValueError, RecursionError):
@@ -532,12 +550,12 @@ def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
     """The links as numbers of calls. If a tool is called twice, references decide which call a link means."""
     takes = [set(references(call.arguments)) for call in calls]
     links: dict[tuple[int, int], None] = {}
-    wanted = Counter(gold.links)
+    expected = Counter(gold.links)
     several = len({call.tool for call in calls}) < len(calls)
-    for place, ends in enumerate(gold.links):
-        if wanted[ends] == 0:
+    for number, ends in enumerate(gold.links):
+        if expected[ends] == 0:
             continue
-        wanted[ends] = wanted[ends] - 1 if several else 0
+        expected[ends] = expected[ends] - 1 if several else 0
         pairs = [
             (source, target)
             for target, call in enumerate(calls)
@@ -547,7 +565,7 @@ def _numbered_links(gold: Gold, calls: Sequence[Call]) -> list[tuple[int, int]]:
         ]
         if not pairs:
             raise Unfit(
-                f"links '{ends[0]}' to '{ends[1]}', but has no two such calls", f"task_links[{place}]"
+                f"links '{ends[0]}' to '{ends[1]}', but has no two such calls", f"task_links[{number}]"
             )
         left = [pair for pair in pairs if pair not in links]
         if left:
@@ -562,15 +580,15 @@ def _order(calls: Sequence[Call], links: Sequence[tuple[int, int]]) -> list[int]
     needs: nx.DiGraph[int] = nx.DiGraph()
     needs.add_nodes_from(range(len(calls)))
     needs.add_edges_from(links)
-    for place, call in enumerate(calls):
-        taken = {number for number in references(call.arguments) if number < len(calls)} - {place}
-        needs.add_edges_from((number, place) for number in taken)
+    for number, call in enumerate(calls):
+        sources = {source for source in references(call.arguments) if source < len(calls)} - {number}
+        needs.add_edges_from((source, number) for source in sources)
     order: list[int] = []
     try:
         # One by one, so that `order` holds the calls before a cycle when the error names those in it.
-        for place in nx.lexicographical_topological_sort(needs):
-            order.append(place)
+        for number in nx.lexicographical_topological_sort(needs):
+            order.append(number)
     except nx.NetworkXUnfeasible:
-        waiting = [f"'{call.tool}'" for place, call in enumerate(calls) if place not in order]
+        waiting = [f"'{call.tool}'" for number, call in enumerate(calls) if number not in order]
         raise Unfit(f"calls depend on each other: {', '.join(waiting)}", "task_links") from None
     return order

@@ -12,6 +12,7 @@ from toolassay.tools.library import Tool, ToolLibrary
 from toolassay.tools.output_paths import Part, Reference, reference_text
 
 _MOST_VALUES = 50_000  # of a result in which an argument is looked for
+# Levels of a result in which values are looked for, so that no result can exhaust the stack.
 _DEEPEST = 32
 
 
@@ -30,26 +31,31 @@ def plan_of_calls(calls: Sequence[ExecutedCall], request: str, library: ToolLibr
     ({'task': 'show', 'arguments': [{'name': 'id', 'value': '<node-0>[0].id'}]},
      [{'source': 'find', 'target': 'show'}])
     """
-    accepted = {call.tool: place for place, call in enumerate(calls) if call.error is None}
+    accepted = {call.tool: number for number, call in enumerate(calls) if call.error is None}
     kept = [
-        call for place, call in enumerate(calls) if call.error is None or accepted.get(call.tool, -1) < place
+        call
+        for number, call in enumerate(calls)
+        if call.error is None or accepted.get(call.tool, -1) < number
     ]
-    nodes, links = [], dict[tuple[str, str], None]()
+    nodes = []
+    links = dict[tuple[str, str], None]()
     sources: list[dict[str, tuple[Part, ...]]] = []
     for call in kept:
 
         def filled(value: Any, parts: tuple[Part, ...], call: ExecutedCall = call) -> Any:
             if isinstance(value, dict):
-                return {name: filled(one, (*parts, name)) for name, one in value.items()}
+                return {name: filled(item, (*parts, name)) for name, item in value.items()}
             if isinstance(value, list):
-                return [filled(one, (*parts, place)) for place, one in enumerate(value)]
-            found = [place for place, source in enumerate(sources) if value_key(value) in source]
-            if len(found) != 1 or not may_come_from_result(value, parts, request, library[call.tool]):
+                return [filled(item, (*parts, number)) for number, item in enumerate(value)]
+            givers = [number for number, source in enumerate(sources) if value_key(value) in source]
+            if len(givers) != 1 or not may_come_from_result(value, parts, request, library[call.tool]):
                 return value
-            links[kept[found[0]].tool, call.tool] = None
-            return reference_text(Reference(found[0], sources[found[0]][value_key(value)]))
+            links[kept[givers[0]].tool, call.tool] = None
+            return reference_text(Reference(givers[0], sources[givers[0]][value_key(value)]))
 
-        arguments = [{"name": name, "value": filled(one, (name,))} for name, one in call.arguments.items()]
+        arguments = [
+            {"name": name, "value": filled(argument, (name,))} for name, argument in call.arguments.items()
+        ]
         nodes.append({"task": call.tool, "arguments": arguments})
         sources.append(given_values(call.arguments, call.result))
     return {
@@ -76,10 +82,10 @@ def may_come_from_result(value: Any, parts: tuple[Part, ...], request: str, tool
 
 def given_values(arguments: Mapping[str, Any], result: Any) -> dict[str, tuple[Part, ...]]:
     """The first place of each value in a result, by `value_key`; those of its own arguments are not given."""
-    own = {value_key(value) for _, value in leaves(dict(arguments))}
+    argument_keys = {value_key(value) for _, value in leaves(dict(arguments))}
     places: dict[str, tuple[Part, ...]] = {}
     for parts, value in leaves(result):
-        if len(places) < _MOST_VALUES and value_key(value) not in own:
+        if len(places) < _MOST_VALUES and value_key(value) not in argument_keys:
             places.setdefault(value_key(value), parts)
     return places
 

@@ -123,13 +123,13 @@ class Execution(msgspec.Struct, frozen=True):
             states: The environment before and after them, as JSON; None if that is not known.
             reason: Why the agent did not end by itself; empty if it did.
         """
-        made = cls(item, "failed" if reason else "ran", executor, "", tuple(calls), reason)
+        execution = cls(item, "failed" if reason else "ran", executor, "", tuple(calls), reason)
         if states is None:
             unknown = "the state before the first call is not known"
-            return msgspec.structs.replace(made, outcome="in_doubt", reason=unknown)
+            return msgspec.structs.replace(execution, outcome="in_doubt", reason=unknown)
         before, after = msgspec.convert(states, tuple[StateSummary | None, StateSummary | None])
         results = tuple(call.result for call in calls if call.error is None)
-        return msgspec.structs.replace(made, answer=results, state_before=before, state_after=after)
+        return msgspec.structs.replace(execution, answer=results, state_before=before, state_after=after)
 
     @property
     def changes(self) -> Mapping[str, Change] | None:

@@ -115,30 +115,33 @@ class Gold:
         ((), ['task_steps', 'task_nodes[1]'])
         """
         record = repository_form(record)
-        faults, parts = list[Fault](), dict[str, Any]()
+        faults = list[Fault]()
+        parts = dict[str, Any]()
         for key, kind in _PARTS.items():
             try:
                 parts[key] = msgspec.convert(record.get(key), kind)
             except msgspec.ValidationError as error:
-                reason, _, place = str(error).partition(" - at `$")
-                faults.append(Fault(f"is malformed: {reason}", key + place.rstrip("`")))
+                reason, _, path = str(error).partition(" - at `$")
+                faults.append(Fault(f"is malformed: {reason}", key + path.rstrip("`")))
                 parts[key] = None
         links, sampled = (
             None if parts[key] is None else tuple((link.source, link.target) for link in parts[key])
             for key in ("task_links", "sampled_links")
         )
-        names = parts["sampled_nodes"]
+        sampled_nodes = parts["sampled_nodes"]
+        if sampled_nodes is not None:
+            sampled_nodes = tuple(node if isinstance(node, str) else node.task for node in sampled_nodes)
         return cls(
             record["id"],
             line,
             parts["user_request"] or "",
             parts["task_steps"] or (),
             tuple(
-                GoldNode(place, node.task, node.arguments, node.output)
-                for place, node in enumerate(parts["task_nodes"] or ())
+                GoldNode(position, node.task, node.arguments, node.output)
+                for position, node in enumerate(parts["task_nodes"] or ())
             ),
             links or (),
-            None if names is None else tuple(one if isinstance(one, str) else one.task for one in names),
+            sampled_nodes,
             sampled,
             tuple(faults),
             record,

@@ -130,17 +130,23 @@ def canonical(value: Any, schema: Any = None, root: Schema = _ANYTHING) -> Any:
         listed = items_of(resolve(schema, root), root)
         first = listed.get("prefixItems")
         schemas = chain(first if isinstance(first, list) else (), repeat(listed.get("items")))
-        items = [canonical(one, schema, root) for one, schema in zip(value, schemas, strict=False)]
+        items = [canonical(item, schema, root) for item, schema in zip(value, schemas, strict=False)]
         if listed.get("uniqueItems") is True:
-            items.sort(key=lambda one: REFERENCE.sub("<node->", _as_json(one)))
+            items.sort(key=lambda item: REFERENCE.sub("<node->", _as_json(item)))
         return items
     if isinstance(value, dict):
-        known = {one.name: one for one in properties_at(_chosen(schema, value, root), root)} if schema else {}
+        declared_by_name = (
+            {declared.name: declared for declared in properties_at(_chosen(schema, value, root), root)}
+            if schema
+            else {}
+        )
         further = resolve(schema, root).get("additionalProperties")
         return {
-            _plain_text(name): canonical(item, known[name].schema if name in known else further, root)
+            _plain_text(name): canonical(
+                item, declared_by_name[name].schema if name in declared_by_name else further, root
+            )
             for name, item in value.items()
-            if name not in known or not _is_default(item, known[name], root)
+            if name not in declared_by_name or not _is_default(item, declared_by_name[name], root)
         }
     return value
 
@@ -151,9 +157,9 @@ def _chosen(schema: Any, value: Mapping[str, Any], root: Schema) -> Schema:
 
     def fits(part: Any) -> bool:
         return all(
-            value.get(one.name, one.schema["const"]) == one.schema["const"]
-            for one in properties_at(part, root)
-            if "const" in one.schema
+            value.get(tag.name, tag.schema["const"]) == tag.schema["const"]
+            for tag in properties_at(part, root)
+            if "const" in tag.schema
         )
 
     unions = {key: parts for key in ("anyOf", "oneOf") if isinstance(parts := schema.get(key), list)}
@@ -172,12 +178,16 @@ def _is_default(
         return False
     parts = declared.schema.get("allOf")  # how OpenAPI 3.0 writes a reference with a description
     places = [declared.schema, *(resolve(part, root) for part in (parts if isinstance(parts, list) else ()))]
-    default = next((one["default"] for one in places if "default" in one), None)
+    default = next(
+        (default_schema["default"] for default_schema in places if "default" in default_schema), None
+    )
     if value is None:
         kinds = kinds_of(declared.schema, root)
         return default is None or ("null" not in kinds and bool(kinds))
-    wanted, given = (key(canonical(one, declared.schema, root)) for one in (default, value))
-    return wanted == given
+    default_key, value_key = (
+        key(canonical(compared, declared.schema, root)) for compared in (default, value)
+    )
+    return default_key == value_key
 
 
 # A date and time of day as RFC 3339 and ISO 8601 write them. Matches "2024-05-01T10:00:00.50Z" and
@@ -187,6 +197,7 @@ _MOMENT = re.compile(
 )
 
 
+# "123e4567-e89b-12d3-a456-426614174000", in either case; not with braces or without hyphens.
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
@@ -217,10 +228,10 @@ def _moment(text: str) -> str:
     >>> _moment("2024-05-01t12:00:00.50+02:00"), _moment("2024-05-01 10:00"), _moment("tomorrow")
     ('2024-05-01T10:00:00+00:00.5', '2024-05-01T10:00:00', 'tomorrow')
     """
-    found = _MOMENT.fullmatch(text)
-    if found is None:
+    match = _MOMENT.fullmatch(text)
+    if match is None:
         return text
-    date, time, fraction, offset = found.groups("")
+    date, time, fraction, offset = match.groups("")
     try:
         moment = datetime.fromisoformat(f"{date}T{time}{offset.upper()}")
         moment = moment.astimezone(UTC) if offset else moment
@@ -254,8 +265,8 @@ def resource_type(text: str) -> str:
     >>> resource_type("see photo.JPG!"), resource_type("https://www.author.com"), resource_type("a.wav")
     ('image', 'text', 'audio')
     """
-    found = _EXTENSION.search(text) if "." in text else None
-    return "text" if found is None else str(found.lastgroup)
+    extension = _EXTENSION.search(text) if "." in text else None
+    return "text" if extension is None else str(extension.lastgroup)
 
 
 # Matches "<node-3>"; must not match "<node->" or "node-3".
@@ -299,7 +310,7 @@ class Plan:
     links: list[tuple[str, str]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        found: dict[tuple[int, int], None] = {}
+        references: dict[tuple[int, int], None] = {}
         self.has_references = False
         for target, arguments in enumerate(self.arguments or ()):
             for _, value in arguments:
@@ -307,8 +318,8 @@ class Plan:
                     self.has_references = True
                     for digits in REFERENCE.findall(value):
                         if (source := int(digits)) < len(self.names) and source != target:
-                            found[source, target] = None
-        self.references = list(found)
+                            references[source, target] = None
+        self.references = list(references)
         self.links = self.links_of(self.references)
 
     def links_of(self, references: Sequence[tuple[int, int]]) -> list[tuple[str, str]]:
@@ -322,14 +333,14 @@ class Plan:
 def without_results(plan: Plan, gold: Mapping[str, Any]) -> Plan:
     """A plan without links, and without the arguments of tools that the gold fills with results."""
     dependent = {
-        (node["task"], one["name"])
+        (node["task"], argument["name"])
         for node in gold["task_nodes"]
-        for one in node.get("arguments") or ()
-        if isinstance(one, dict) and "<node-" in json.dumps(one["value"])
+        for argument in node.get("arguments") or ()
+        if isinstance(argument, dict) and "<node-" in json.dumps(argument["value"])
     }
     arguments = plan.arguments and [
-        [one for one in given if (name, one[0]) not in dependent]
-        for name, given in zip(plan.names, plan.arguments, strict=True)
+        [argument for argument in arguments if (name, argument[0]) not in dependent]
+        for name, arguments in zip(plan.names, plan.arguments, strict=True)
     ]
     return Plan(plan.names, arguments, [], plan.steps, plan.has_types)
 
@@ -339,11 +350,11 @@ class _ToolArguments:
 
     def __init__(self, tool: Tool) -> None:
         self.root: Schema = tool.input_schema or {
-            "properties": {one.name: one.declaration for one in tool.parameters},
-            "required": [one.name for one in tool.parameters if is_required(one, tool)],
+            "properties": {parameter.name: parameter.declaration for parameter in tool.parameters},
+            "required": [parameter.name for parameter in tool.parameters if is_required(parameter, tool)],
         }
         self.key = _published_key if tool.input_schema is None else _json_key
-        self.declared = {one.name: one for one in properties_of(self.root)}
+        self.declared = {declared.name: declared for declared in properties_of(self.root)}
 
 
 _UNKNOWN = _ToolArguments(Tool(""))
@@ -379,20 +390,25 @@ class PlanReader:
         if not isinstance(nodes, list):
             return None
         names: list[str] = []
-        given: list[Any] = []
+        arguments_of_nodes: list[Any] = []
         has_arguments = not nodes
         for node in nodes:
             if not isinstance(node, dict) or not isinstance(name := node.get("task"), str):
                 return None
             names.append(self.name(name))
-            given.append(node.get("arguments"))
+            arguments_of_nodes.append(node.get("arguments"))
             has_arguments = has_arguments or "arguments" in node
         try:
             arguments: list[list[Argument]] | None = None
             if has_arguments and self._is_resource:
-                arguments = [self._resources(one, names) for one in given]
+                arguments = [
+                    self._resources(arguments_of_node, names) for arguments_of_node in arguments_of_nodes
+                ]
             elif has_arguments:
-                arguments = [self._arguments(name, one) for name, one in zip(names, given, strict=True)]
+                arguments = [
+                    self._arguments(name, arguments_of_node)
+                    for name, arguments_of_node in zip(names, arguments_of_nodes, strict=True)
+                ]
             links = self._links(value.get("task_links"))
             return Plan(names, arguments, links, steps_text(value.get("task_steps")), self._is_resource)
         except RecursionError:
@@ -412,43 +428,43 @@ class PlanReader:
                 pairs.append(("", f"unreadable: {json.dumps(link, sort_keys=True)}"))
         return pairs
 
-    def _arguments(self, tool: str, given: Any) -> list[Argument]:
-        if not given:
+    def _arguments(self, tool: str, arguments: Any) -> list[Argument]:
+        if not arguments:
             return []
         declared = self._tools.get(tool, _UNKNOWN).declared
-        given = published_arguments(given, declared)
-        found: list[Argument] = []
-        for argument in given if isinstance(given, list) else [given]:
+        arguments = published_arguments(arguments, declared)
+        normalised: list[Argument] = []
+        for argument in arguments if isinstance(arguments, list) else [arguments]:
             if not _is_named(argument):
-                found.append(("unreadable", comparable(argument)))
+                normalised.append(("unreadable", comparable(argument)))
                 continue
             name, value = argument["name"].strip(), argument["value"]
             is_short = not isinstance(value, list | dict) and (type(value) is not str or len(value) <= _SHORT)
             key = (self._cached_key if is_short else self._key)(tool, name, value)
             if key is not None:
-                found.append((name, key))
-        return found
+                normalised.append((name, key))
+        return normalised
 
     def _key(self, tool: str, name: str, value: Any) -> Hashable | None:
         """The comparable value of an argument; None for one that is as good as left out."""
         form = self._tools.get(tool, _UNKNOWN)
-        if (one := form.declared.get(name)) is None:
+        if (declared := form.declared.get(name)) is None:
             return form.key(canonical(self._normal(value)))
-        value = self._normal(as_meant(value, one.schema, form.root))
-        if _is_default(value, one, form.root, form.key):
+        value = self._normal(as_meant(value, declared.schema, form.root))
+        if _is_default(value, declared, form.root, form.key):
             return None
-        return form.key(canonical(value, one.schema, form.root))
+        return form.key(canonical(value, declared.schema, form.root))
 
-    def _resources(self, given: Any, names: list[str]) -> list[Argument]:
-        if given and not isinstance(given, list):
-            given = published_arguments(given)
-        if given and not isinstance(given, list):
-            return [("unreadable", comparable(given))]
+    def _resources(self, arguments: Any, names: list[str]) -> list[Argument]:
+        if arguments and not isinstance(arguments, list):
+            arguments = published_arguments(arguments)
+        if arguments and not isinstance(arguments, list):
+            return [("unreadable", comparable(arguments))]
         return [
             ("text", argument)
             if type(argument) is str and _is_plain(argument)
             else self._resource(argument, names)
-            for argument in given or ()
+            for argument in arguments or ()
         ]
 
     def _resource(self, argument: Any, names: list[str]) -> Argument:
@@ -485,23 +501,28 @@ def published_arguments(given: Any, parameters: Collection[str] | None = None) -
         return [{"name": name, "value": value} for name, value in given.items()]
     if not isinstance(given, list):
         return given
-    found: list[Any] = []
-    known = parameters or ()
-    for one in given:
-        if isinstance(one, str) and known:
-            one = decoded(one)
-        if isinstance(one, list) and len(one) == 2 and isinstance(one[0], str) and one[0] in known:
-            one = {one[0]: one[1]}
-        if not isinstance(one, dict) or _is_named(one) or (parameters is None and len(one) > 1):
-            found.append(one)
+    named: list[Any] = []
+    parameter_names = parameters or ()
+    for item in given:
+        if isinstance(item, str) and parameter_names:
+            item = decoded(item)
+        if (
+            isinstance(item, list)
+            and len(item) == 2
+            and isinstance(item[0], str)
+            and item[0] in parameter_names
+        ):
+            item = {item[0]: item[1]}
+        if not isinstance(item, dict) or _is_named(item) or (parameters is None and len(item) > 1):
+            named.append(item)
             continue
-        naming = [key for key, value in one.items() if isinstance(value, str) and value in known]
-        values = ["value"] if "value" in one else [key for key in one if key not in naming]
-        if len(naming) == len(values) == 1 and not any(key in known for key in one):
-            found.append({"name": one[naming[0]], "value": one[values[0]]})
+        naming = [key for key, value in item.items() if isinstance(value, str) and value in parameter_names]
+        values = ["value"] if "value" in item else [key for key in item if key not in naming]
+        if len(naming) == len(values) == 1 and not any(key in parameter_names for key in item):
+            named.append({"name": item[naming[0]], "value": item[values[0]]})
         else:
-            found += [{"name": name, "value": value} for name, value in one.items()]
-    return found
+            named += [{"name": name, "value": value} for name, value in item.items()]
+    return named
 
 
 def decoded(text: str) -> Any:
@@ -588,9 +609,9 @@ def plan_digest(plan: Plan) -> int:
     # Hashes, so that an argument does not equal a label by chance.
     nodes = [f"{_digest_number(name):x}" for name in plan.names]
 
-    def label(found: re.Match[str]) -> str:
-        place = int(found[1])
-        return f"<{nodes[place]}>" if place < len(nodes) else f"<outside {place}>"
+    def label(reference: re.Match[str]) -> str:
+        number = int(reference[1])
+        return f"<{nodes[number]}>" if number < len(nodes) else f"<outside {number}>"
 
     def labelled(value: Hashable) -> str:
         # A hash of a number is equal for 7 and 7.0, and in every process.
@@ -599,8 +620,11 @@ def plan_digest(plan: Plan) -> int:
     # Each round distinguishes nodes by their references one step further (as in Weisfeiler-Leman refinement);
     # no path is longer than the number of nodes.
     for _ in range(len(nodes) if plan.has_references else 1):
-        given = plan.arguments or [[] for _ in nodes]
-        arguments = [sorted(repr((name, labelled(value))) for name, value in one) for one in given]
+        arguments_of_nodes = plan.arguments or [[] for _ in nodes]
+        arguments = [
+            sorted(repr((name, labelled(value))) for name, value in arguments_of_node)
+            for arguments_of_node in arguments_of_nodes
+        ]
         nodes = [f"{_digest_number(repr(pair)):x}" for pair in zip(plan.names, arguments, strict=True)]
     return _digest_number(repr((sorted(nodes), sorted(plan.links))))
 

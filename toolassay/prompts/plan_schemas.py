@@ -126,11 +126,12 @@ def _typed_nodes(tools: Sequence[Tool], name: str, arguments: str) -> list[Schem
     typed = [tool for tool in tools if tool.input_schema is not None]
     if not 0 < len(typed) <= _MANY:
         return []
-    forms, left = [], _MOST_CHARACTERS
+    forms = []
+    characters_left = _MOST_CHARACTERS
     for tool in typed:
         form = object_schema({name: _enum([tool.id]), arguments: _typed_arguments(tool)})
-        left -= len(json.dumps(form))
-        if left < 0:
+        characters_left -= len(json.dumps(form))
+        if characters_left < 0:
             return []
         forms.append(form)
     return forms
@@ -153,26 +154,29 @@ def _typed_arguments(tool: Tool) -> Schema:
     )
 
 
-def _value(schema: Any, root: Mapping[str, Any], left: int) -> Schema:
+def _value(schema: Any, root: Mapping[str, Any], levels_left: int) -> Schema:
     """The schema of a value: its types, or a text.
 
     Args:
         schema: of the value, in the tool's `input_schema`. One of listed texts is never a reference.
         root: the whole `input_schema`.
-        left: levels of lists and objects that it may have.
+        levels_left: levels of lists and objects that it may have.
     """
     kinds = kinds_of(schema, root)
     choices = resolve(schema, root).get("enum")
-    if isinstance(choices, list) and choices and all(isinstance(one, str) for one in choices):
+    if isinstance(choices, list) and choices and all(isinstance(choice, str) for choice in choices):
         return _enum(choices)
     if not kinds:
         return {"anyOf": [_TEXT, *_ANY]}
     forms = [_TEXT, *({"type": kind} for kind in _SCALARS if kind in kinds)]
     schema = resolve(schema, root)
-    if "array" in kinds and left > 0:
-        forms.append(_list(_value(items_of(schema, root).get("items"), root, left - 1), _MOST_ITEMS))
-    if "object" in kinds and left > 0 and (properties := properties_at(schema, root)):
-        inner = {one.name: (_value(one.schema, root, left - 1), one.required) for one in properties}
+    if "array" in kinds and levels_left > 0:
+        forms.append(_list(_value(items_of(schema, root).get("items"), root, levels_left - 1), _MOST_ITEMS))
+    if "object" in kinds and levels_left > 0 and (properties := properties_at(schema, root)):
+        inner = {
+            member.name: (_value(member.schema, root, levels_left - 1), member.required)
+            for member in properties
+        }
         forms.append(
             object_schema(
                 {name: form if needed else _or_null(form) for name, (form, needed) in inner.items()}

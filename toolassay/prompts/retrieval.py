@@ -64,13 +64,13 @@ class Bm25(ToolRetriever):
         def find(request: str, count: int) -> Sequence[str]:
             (asked,) = tokens([request])
             scores = ranked.get_scores(asked) if asked else np.zeros(len(library))
-            return [library.ids[place] for place in np.argsort(-scores, kind="stable")[:count]]
+            return [library.ids[number] for number in np.argsort(-scores, kind="stable")[:count]]
 
         return find
 
 
 def _text(tool: Tool) -> str:
-    parameters = (text for one in tool.parameters for text in (one.name, one.description))
+    parameters = (text for parameter in tool.parameters for text in (parameter.name, parameter.description))
     return " ".join([tool.id, *words(tool.id), tool.description, *parameters])
 
 
@@ -115,16 +115,16 @@ class ToolsInContext(NamedTuple):
         """
         built_in: list[Any] = [Bm25()]
         retrievers = installed_extensions(GROUP, ToolRetriever, "retriever", built_in)
-        known = {one.name: one for one in retrievers}
-        if self.retriever not in known:
-            fix = f"use one of {', '.join(known)}"
+        retrievers_by_name = {retriever.name: retriever for retriever in retrievers}
+        if self.retriever not in retrievers_by_name:
+            fix = f"use one of {', '.join(retrievers_by_name)}"
             raise UsageError(f"there is no retriever '{self.retriever}'", fix=fix)
-        find = known[self.retriever].index(library)
+        find = retrievers_by_name[self.retriever].index(library)
 
-        def found(request: str) -> list[str]:
+        def find_tools(request: str) -> list[str]:
             ids = list(find(request, self.k))[: self.k]
-            if unknown := next((one for one in ids if one not in library), None):
+            if unknown := next((tool_id for tool_id in ids if tool_id not in library), None):
                 raise UsageError(f"the retriever '{self.retriever}' gives no tool of the folder: '{unknown}'")
             return sorted(ids, key=library.index)
 
-        return found
+        return find_tools

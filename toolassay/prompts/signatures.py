@@ -35,6 +35,7 @@ _END = 500
 _MOST_OF_ARGUMENT = 600  # characters of the description of an argument or a result
 _MOST_DESCRIBED = 200  # arguments of a tool
 _DESCRIBED = 3  # levels of arguments below the first that are described
+# Depths at which a schema is shown, the first whose text is short enough wins.
 _DEPTHS = (5, 4, 3, 2, 1)
 _FURTHER = (27, 16, 12, *range(8, 0, -1))  # levels below the depth, of which only required names are shown
 
@@ -57,14 +58,14 @@ def signature(schema: Schema, most: int = _MOST) -> str:
         if len(text := notation(schema, schema, depth=depth)) <= most:
             named = notation(schema, schema, depth=depth, with_names=True)
             deeper = (notation(schema, schema, depth=depth, further=further) for further in _FURTHER)
-            text = next((one for one in deeper if len(one) <= most), text)
+            text = next((candidate for candidate in deeper if len(candidate) <= most), text)
             return max(text, named, key=len) if len(named) <= most else text
     if not properties:
         return f"{text[: most - 1]}…"
     # Sorting is stable: otherwise the order is that of the schema.
     names = [
-        f"{one.name}{'' if one.required else '?'}"
-        for one in sorted(properties, key=lambda one: not one.required)
+        f"{member.name}{'' if member.required else '?'}"
+        for member in sorted(properties, key=lambda member: not member.required)
     ]
     more = ["…"] if len(names) > _MOST_NAMES else []
     return "{" + ", ".join([*names[:_MOST_NAMES], *more]) + "}"
@@ -95,11 +96,11 @@ def shown_tool(tool: Tool, *, with_paths: bool = False) -> dict[str, Any]:
     if tool.input_schema is None:
         return tool.to_json()
     description, takes, gives = _shown(tool, _MOST_WITH_PATHS if with_paths else _MOST_OF_RESULT)
-    shown: dict[str, Any] = {"id": tool.id, "desc": description}
+    entry: dict[str, Any] = {"id": tool.id, "desc": description}
     if tool.is_resource:
-        shown |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
-    shown |= {"parameters": takes} | ({} if gives is None else {"returns": gives})
-    return shown | ({"result": about} if (about := said_of_result(tool)) else {})
+        entry |= {"input-type": list(tool.inputs), "output-type": list(tool.outputs)}
+    entry |= {"parameters": takes} | ({} if gives is None else {"returns": gives})
+    return entry | ({"result": about} if (about := said_of_result(tool)) else {})
 
 
 def said_of_result(tool: Tool) -> str:
@@ -123,19 +124,20 @@ def argument_descriptions(schema: Schema) -> dict[str, str]:
     {'size': 'Of the shirt.'}
     """
 
-    def described(properties: Iterable[Property], path: str, left: int) -> Iterator[tuple[str, str]]:
-        for one in properties:
-            place, own = f"{path}{one.name}", one.schema
-            listed = own.get("enum")
-            values = listed if isinstance(listed, list) and len(listed) > MOST_SHOWN else []
-            text = _cut(str(own.get("description") or ""))
+    def described(properties: Iterable[Property], path: str, levels_left: int) -> Iterator[tuple[str, str]]:
+        for member in properties:
+            path_here = f"{path}{member.name}"
+            own_schema = member.schema
+            choices = own_schema.get("enum")
+            values = choices if isinstance(choices, list) and len(choices) > MOST_SHOWN else []
+            text = _cut(str(own_schema.get("description") or ""))
             if values:
                 text = f"{text} One of: {json.dumps(values, ensure_ascii=False)}".strip()
             if text:
-                yield place, text
-            for part, inner in (("", own), ("[]", items_of(own, schema).get("items", {}))):
-                if left:
-                    yield from described(properties_at(inner, schema), f"{place}{part}.", left - 1)
+                yield path_here, text
+            for part, inner in (("", own_schema), ("[]", items_of(own_schema, schema).get("items", {}))):
+                if levels_left:
+                    yield from described(properties_at(inner, schema), f"{path_here}{part}.", levels_left - 1)
 
     return dict(islice(described(properties_of(schema), "", _DESCRIBED), _MOST_DESCRIBED))
 
@@ -154,33 +156,34 @@ def details_of(tool: Tool) -> dict[str, Any]:
     scalars = str, int, float
     hints = {key: value for key, value in tool.annotations.items() if isinstance(value, scalars)}
     source = {key: str(value) for key, value in tool.source.items() if isinstance(value, scalars)}
-    found = {"annotations": hints, "tags": list(tool.tags), "source": source}
-    return details | {key: value for key, value in found.items() if value}
+    optional = {"annotations": hints, "tags": list(tool.tags), "source": source}
+    return details | {key: value for key, value in optional.items() if value}
 
 
 _NOTATIONS = ("parameters", "returns")
 
 
-def read_shown(shown: Any) -> Any:
+def read_shown(entry: Any) -> Any:
     """The object of `tool_desc.json` that `shown_tool` shows; any other value is returned unchanged.
 
     >>> read_shown({"id": "now", "parameters": "{zone?: string}"})["input_schema"]["properties"]
     {'zone': {'type': 'string'}}
     """
-    if not isinstance(shown, Mapping) or not any(isinstance(shown.get(key), str) for key in _NOTATIONS):
-        return shown
-    tool = {key: item for key, item in shown.items() if key not in (*_NOTATIONS, "arguments", "result")}
-    if isinstance(shown.get("parameters"), str):
-        tool["input_schema"] = {"type": "object", **read_notation(shown["parameters"])}
-    if isinstance(shown.get("returns"), str):
-        said = {"description": shown["result"]} if shown.get("result") else {}
-        tool["output_schema"] = read_notation(shown["returns"]) | said
+    if not isinstance(entry, Mapping) or not any(isinstance(entry.get(key), str) for key in _NOTATIONS):
+        return entry
+    tool = {key: item for key, item in entry.items() if key not in (*_NOTATIONS, "arguments", "result")}
+    if isinstance(entry.get("parameters"), str):
+        tool["input_schema"] = {"type": "object", **read_notation(entry["parameters"])}
+    if isinstance(entry.get("returns"), str):
+        description = {"description": entry["result"]} if entry.get("result") else {}
+        tool["output_schema"] = read_notation(entry["returns"]) | description
     return tool
 
 
 # The tokens of a notation: 'a text' with escapes, punctuation, "[]" and "[1..8]", words such as "date-time".
 _TOKEN = re.compile(r"\s*('(?:[^'\\]|\\.)*'|\[[\d.]*\]|[{}(),:|?=…\[\]]|[^\s{}()\[\],:|?='…]+|')")
 _TYPES = frozenset({"string", "integer", "number", "boolean", "null", "object", "array"})
+# Levels of a notation that are read. A hostile text could exhaust the stack.
 _DEEPEST = 40
 
 
@@ -210,27 +213,28 @@ class _Reader:
         self.next = next(self._tokens, "")
 
     def take(self, *allowed: str) -> str:
-        token, self.next = self.next, next(self._tokens, "")
+        token = self.next
+        self.next = next(self._tokens, "")
         if not token or (allowed and token not in allowed):
             raise ValueError(f"not a signature at {token!r}")
         return token
 
-    def value(self, left: int) -> dict[str, Any]:
-        schema = self.union(left)
+    def value(self, levels_left: int) -> dict[str, Any]:
+        schema = self.union(levels_left)
         if self.next == "=":
             self.take()
             default = _literal(self.take())
             schema = schema if default is _UNKNOWN else {**schema, "default": default}
         return schema
 
-    def union(self, left: int) -> dict[str, Any]:
-        parts = [self.listed(left)]
+    def union(self, levels_left: int) -> dict[str, Any]:
+        parts = [self.listed(levels_left)]
         while self.next == "|":
             self.take()
             if self.next == "…":  # the values shown are some of the allowed ones
                 self.take()
                 return {"type": "string"} if isinstance(parts[0].get("enum", [""])[0], str) else {}
-            parts.append(self.listed(left))
+            parts.append(self.listed(levels_left))
         if len(parts) == 1:
             only = parts[0]
             return {"enum": only["enum"]} if "enum" in only else only
@@ -238,26 +242,26 @@ class _Reader:
             return {"enum": [value for part in parts for value in part["enum"]]}
         return {"anyOf": parts}
 
-    def listed(self, left: int) -> dict[str, Any]:
-        if left == 0:
+    def listed(self, levels_left: int) -> dict[str, Any]:
+        if levels_left == 0:
             raise ValueError("a signature is nested too deeply")
-        schema = self.single(left - 1)
+        schema = self.single(levels_left - 1)
         while _LENGTH.fullmatch(self.next):
             bounds = _read_bounds(self.take()[1:-1], "minItems", "maxItems")
             schema = {"type": "array"} | ({"items": schema} if schema else {}) | bounds
         return schema
 
-    def single(self, left: int) -> dict[str, Any]:
+    def single(self, levels_left: int) -> dict[str, Any]:
         token = self.take()
         if token == "{":
-            return self.object(left)
+            return self.object(levels_left)
         if token == "(":
-            schema = self.union(left)
+            schema = self.union(levels_left)
             self.take(")")
             return schema
         if token == "list" and self.next == "[":
             self.take("[")
-            schema = self.union(left)
+            schema = self.union(levels_left)
             self.take("]")
             return {"type": "array", "items": schema}
         if token in ("integer", "number") and _RANGE.fullmatch(self.next):
@@ -271,7 +275,7 @@ class _Reader:
             raise ValueError(f"not a signature at {token!r}")
         return {} if value is _UNKNOWN else {"enum": [value]}
 
-    def object(self, left: int) -> dict[str, Any]:
+    def object(self, levels_left: int) -> dict[str, Any]:
         properties: dict[str, Any] = {}
         required: list[str] = []
         more: dict[str, Any] = {}
@@ -288,7 +292,7 @@ class _Reader:
                 properties[name] = {}
                 if self.next == ":":
                     self.take()
-                    properties[name] = self.value(left)
+                    properties[name] = self.value(levels_left)
             if self.next != "}":
                 self.take(",")
         self.take()
@@ -313,7 +317,7 @@ _UNKNOWN = object()
 def _literal(token: str) -> Any:
     """The value of a token; `_UNKNOWN` if it is a word such as "any"."""
     if token.startswith("'"):
-        token = '"' + re.sub(r"\\'|\"", lambda found: "'" if found[0] == "\\'" else '\\"', token[1:-1]) + '"'
+        token = '"' + re.sub(r"\\'|\"", lambda quote: "'" if quote[0] == "\\'" else '\\"', token[1:-1]) + '"'
     try:
         return json.loads(token)
     except (ValueError, RecursionError):

@@ -68,10 +68,12 @@ def turns_of(template: str) -> list[dict[str, str]]:
     >>> turns_of("1 + 1?\n=== assistant ===\n2\n=== user ===\n$a + $b?")[1:]
     [{'role': 'assistant', 'content': '2'}, {'role': 'user', 'content': '$a + $b?'}]
     """
-    first, *rest = _TURN.split(template)
-    texts = [first, *rest[1::2]]
+    first, *further = _TURN.split(template)
+    texts = [first, *further[1::2]]
     texts[:-1] = [text.rstrip("\n") for text in texts[:-1]]
-    return [{"role": role, "content": text} for role, text in zip(["user", *rest[::2]], texts, strict=True)]
+    return [
+        {"role": role, "content": text} for role, text in zip(["user", *further[::2]], texts, strict=True)
+    ]
 
 
 def size_of(messages: Sequence[dict[str, str]]) -> int:
@@ -87,18 +89,18 @@ def tool_sentence(tool: Tool, *, with_paths: bool = False) -> str:
     >>> tool_sentence(Tool("Crop", "Cuts a picture", inputs=("image", "text"), outputs=("image",)))
     '- Crop: Cuts a picture. Takes image, text; gives image.'
     """
-    shown = (
+    entry = (
         shown_tool(tool, with_paths=with_paths)
         if tool.input_schema is not None
         else {"desc": tool.description}
     )
-    description = " ".join(shown["desc"].split())
+    description = " ".join(entry["desc"].split())
     parts = [f"- {tool.id}: {description}{'' if description.endswith(('.', '!', '?')) else '.'}"]
     if tool.is_resource:
         takes, gives = (", ".join(types) or _NOTHING for types in (tool.inputs, tool.outputs))
         parts.append(f"Takes {takes}; gives {gives}.")
     if tool.input_schema is not None:
-        parts += [f"{key.capitalize()}: {shown[key]}." for key in ("parameters", "returns") if key in shown]
+        parts += [f"{key.capitalize()}: {entry[key]}." for key in ("parameters", "returns") if key in entry]
     elif tool.parameters:
         parts.append(f"Parameters: {', '.join(parameter.name for parameter in tool.parameters)}.")
     return " ".join(parts)
@@ -113,17 +115,17 @@ def read_tool_sentence(line: str) -> dict[str, Any]:
     >>> read_tool_sentence("- ask: Asks. Parameters: whom, what.")
     {'id': 'ask', 'desc': 'Asks.', 'parameters': ['whom', 'what']}
     """
-    found = _SENTENCE.fullmatch(line)
-    if found is None:
+    sentence = _SENTENCE.fullmatch(line)
+    if sentence is None:
         raise ValueError(f"not a tool: {line[:80]}")
-    tool: dict[str, Any] = {"id": found["id"], "desc": found["desc"]}
-    if found["inputs"] is not None:
-        tool |= {"input-type": _listed(found["inputs"]), "output-type": _listed(found["outputs"])}
-    if (given := found["parameters"]) is not None:
-        is_signature = given.startswith("{") or given == "object"
-        tool["parameters"] = given if is_signature else _listed(given)
-    if found["returns"] is not None:
-        tool["returns"] = found["returns"]
+    tool: dict[str, Any] = {"id": sentence["id"], "desc": sentence["desc"]}
+    if sentence["inputs"] is not None:
+        tool |= {"input-type": _listed(sentence["inputs"]), "output-type": _listed(sentence["outputs"])}
+    if (parameters := sentence["parameters"]) is not None:
+        is_signature = parameters.startswith("{") or parameters == "object"
+        tool["parameters"] = parameters if is_signature else _listed(parameters)
+    if sentence["returns"] is not None:
+        tool["returns"] = sentence["returns"]
     return tool
 
 
@@ -213,8 +215,11 @@ def _pattern(template: str) -> re.Pattern[str]:
     end = 0
     for field in Template.pattern.finditer(template):
         name = field["named"]
-        again = f"(?P<{name}>" in "".join(parts)
-        parts += [re.escape(template[end : field.start()]), f"(?P={name})" if again else f"(?P<{name}>.*?)"]
+        is_repeated = f"(?P<{name}>" in "".join(parts)
+        parts += [
+            re.escape(template[end : field.start()]),
+            f"(?P={name})" if is_repeated else f"(?P<{name}>.*?)",
+        ]
         end = field.end()
     parts.append(re.escape(template[end:].rstrip()))
     return re.compile("".join(parts) + r"\s*", re.DOTALL)

@@ -106,9 +106,9 @@ class Latency:
         """The times of single answers, by name."""
         pairs = zip(_TIMES, (self.first_token, self.per_token, self.queued), strict=True)
         return {
-            f"{name}_{end}": pair and pair[place]
+            f"{name}_{end}": pair and pair[position]
             for name, pair in pairs
-            for place, end in enumerate(("p50", "p95"))
+            for position, end in enumerate(("p50", "p95"))
         }
 
 
@@ -180,7 +180,9 @@ class Outcomes:
 
     def to_json(self) -> dict[str, Any]:
         """The outcomes as an object of `axes.json` and `report.json`."""
-        stability, right, harm = self.stability and self.stability.to_json(), self.right, self.harm
+        stability = self.stability and self.stability.to_json()
+        right = self.right
+        harm = self.harm
         return {**vars(self), "right": right.to_json(), "harm": harm.to_json(), "stability": stability}
 
 
@@ -295,7 +297,10 @@ class Axes:
 
     def to_json(self) -> dict[str, Any]:
         """The content of a file: intervals as value, low and high; null for an axis that was not measured."""
-        stability, cost, latency, security = self.stability, self.cost, self.latency, self.security
+        stability = self.stability
+        cost = self.cost
+        latency = self.latency
+        security = self.security
         return {
             "benchmark": self.about.name,
             "data": self.data,
@@ -370,8 +375,11 @@ def read_axes(
         UsageError: The file has no strict scores of the overall group, or belongs to another benchmark.
     """
     try:
-        numbers, counts, excluded = group.numbers, group.counts, group.excluded
-        axis, signature = axis_of(numbers), str(numbers["strict"]["signature"])
+        numbers = group.numbers
+        counts = group.counts
+        excluded = group.excluded
+        axis = axis_of(numbers)
+        signature = str(numbers["strict"]["signature"])
         n = counts.n_scored if counts else axis.items
         is_partial = counts is not None and counts.partial
         notes: dict[str, str] = {}
@@ -424,10 +432,12 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
     executed = read_executed(path)
     if executed is None:
         return None
-    columns, clusters = np.array(executed.shares, dtype=float).reshape(-1, 2), None
+    columns = np.array(executed.shares, dtype=float).reshape(-1, 2)
+    clusters = None
     if not executed.problem and path.is_file():
         table = read_table(path, group)
-        columns, clusters = table.columns(OUTCOMES), table.clusters
+        columns = table.columns(OUTCOMES)
+        clusters = table.clusters
     shares = (columns[:, 0], 1 - columns[:, 1])
     judged = int((~np.isnan(shares[0])).sum())
     ratios = (Ratio.mean(share, are_verdicts=True) for share in shares)
@@ -438,86 +448,92 @@ def outcomes_of(path: Path, group: ScoreGroup) -> Outcomes | None:
 
 
 def _stability(
-    found: Mapping[str, Any] | None, whole: int, notes: dict[str, str], *, partial: bool
+    measured: Mapping[str, Any] | None, whole: int, notes: dict[str, str], *, partial: bool
 ) -> Stability | None:
     """Stability for the largest k that every item has; in a partial run, every item with at least one run."""
-    if found is None:
+    if measured is None:
         notes["stability"] = "one trial has no repeats: toolassay infer --trials 2, then toolassay evaluate"
         return None
-    items, k = found["tasks"].get("1", 0) if partial else whole, found["trials"]
-    k = max((int(k) for k, count in found["tasks"].items() if count == items), default=0)
+    items = measured["tasks"].get("1", 0) if partial else whole
+    k = measured["trials"]
+    k = max((int(k) for k, count in measured["tasks"].items() if count == items), default=0)
     if k < 2:
-        twice = found["tasks"].get("2", 0)
+        twice = measured["tasks"].get("2", 0)
         notes["stability"] = f"only {twice} of {items} items were run twice: run toolassay infer again"
         return None
-    if k < found["trials"]:
-        notes["stability"] = f"of {found['trials']} trials some lack items: {k} runs of each are counted"
-    pass_hat_k, agreement = map(Interval.of, (found["pass^k"][str(k)], found["answer_agreement"]))
-    return Stability(k, pass_hat_k, agreement, found["trials"])
+    if k < measured["trials"]:
+        notes["stability"] = f"of {measured['trials']} trials some lack items: {k} runs of each are counted"
+    pass_hat_k, agreement = map(Interval.of, (measured["pass^k"][str(k)], measured["answer_agreement"]))
+    return Stability(k, pass_hat_k, agreement, measured["trials"])
 
 
 def _cost(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Cost | None:
     """Cost in the ledger; without one, the cost in the prediction rows."""
-    said, found = numbers.get("notes", {}).get("cost"), numbers.get("cost") or {}
+    note = numbers.get("notes", {}).get("cost")
+    measured = numbers.get("cost") or {}
     cost: Cost | None = None
-    if found.get("usd_per_1000_tasks") is not None:
-        thinking, written = found.get("reasoning_tokens"), found.get("completion_tokens")
-        share = thinking / written if thinking and written else None
-        unknown = bool(found["requests_of_unknown_cost"])
-        whole = found.get("usd")
-        cost = Cost(found["usd_per_1000_tasks"], found["usd_per_correct_task"], unknown, share, whole)
-    elif not found and rows.get("usd_per_1000_messages") is not None:
+    if measured.get("usd_per_1000_tasks") is not None:
+        thinking = measured.get("reasoning_tokens")
+        completion = measured.get("completion_tokens")
+        share = thinking / completion if thinking and completion else None
+        unknown = bool(measured["requests_of_unknown_cost"])
+        whole = measured.get("usd")
+        cost = Cost(measured["usd_per_1000_tasks"], measured["usd_per_correct_task"], unknown, share, whole)
+    elif not measured and rows.get("usd_per_1000_messages") is not None:
         unknown = bool(rows["messages_of_unknown_cost"])
         cost = Cost(rows["usd_per_1000_messages"], rows["usd_per_solved_message"], unknown)
-        said = "from the prediction rows, because there is no ledger: retries and failures are not included"
+        note = "from the prediction rows, because there is no ledger: retries and failures are not included"
     if cost is None:
-        said = said or _NOT_KEPT
+        note = note or _NOT_KEPT
     elif cost.per_right is None:
-        said = "; ".join(filter(None, (said, "no item is right, so a right item has no cost")))
-    if said:
-        notes["cost"] = said
+        note = "; ".join(filter(None, (note, "no item is right, so a right item has no cost")))
+    if note:
+        notes["cost"] = note
     return cost
 
 
 def _latency(numbers: Numbers, rows: Numbers, notes: dict[str, str]) -> Latency | None:
-    said, times = numbers.get("notes", {}).get("latency"), numbers.get("latency") or {}
-    found = times.get("seconds_per_task") or {}
-    if not found and not numbers.get("cost"):
-        found = rows
-        if found.get("p50") is not None:
-            said = "from the prediction rows, because there is no ledger"
-    is_known = found.get("p50") is not None and found.get("p95") is not None
-    if said or not is_known:
-        notes["latency"] = said or _NOT_KEPT
+    note = numbers.get("notes", {}).get("latency")
+    times = numbers.get("latency") or {}
+    seconds = times.get("seconds_per_task") or {}
+    if not seconds and not numbers.get("cost"):
+        seconds = rows
+        if seconds.get("p50") is not None:
+            note = "from the prediction rows, because there is no ledger"
+    is_known = seconds.get("p50") is not None and seconds.get("p95") is not None
+    if note or not is_known:
+        notes["latency"] = note or _NOT_KEPT
     if not is_known:
         return None
     pairs = ((part["p50"], part["p95"]) if (part := times.get(name)) else None for name in _TIMES)
-    return Latency(found["p50"], found["p95"], bool(times.get("local")), *pairs)
+    return Latency(seconds["p50"], seconds["p95"], bool(times.get("local")), *pairs)
 
 
-def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None:
+def security_of(measured: Numbers | None, notes: dict[str, str]) -> Security | None:
     """The security axis in a group of a metrics file; `notes` gets why it is None, or what it lacks."""
-    if found is None:
+    if measured is None:
         notes["security"] = "no attacks were made: toolassay infer --security true, then toolassay evaluate"
         return None
-    if counted := found.get("resisted_malformed"):
+    if counted := measured.get("resisted_malformed"):
         notes["security"] = (
             f"an earlier version counted {counted} unreadable answers as resisted attacks: "
             "run toolassay evaluate again"
         )
         return None
-    score, unreadable = Interval.of(found["score"]), found.get("unreadable", 0)
+    score = Interval.of(measured["score"])
+    unreadable = measured.get("unreadable", 0)
     if score.value is None and not unreadable:
         notes["security"] = (
-            f"{found['notes'].get('score', 'no attack was tested')}: {found['excluded']} of "
-            f"{found['attempts']} attacks failed for technical reasons"
+            f"{measured['notes'].get('score', 'no attack was tested')}: {measured['excluded']} of "
+            f"{measured['attempts']} attacks failed for technical reasons"
         )
         return None
-    lacks, harmless = [TOOLS_MISSING.line] if NO_TOOLS in found else [], found["harmless"]
+    lacks = [TOOLS_MISSING.line] if NO_TOOLS in measured else []
+    harmless = measured["harmless"]
     if score.value is None:
-        lacks.append(found["notes"]["score"])
+        lacks.append(measured["notes"]["score"])
     elif unreadable:
-        answers = found["attempts"] - found["excluded"]
+        answers = measured["attempts"] - measured["excluded"]
         lacks.append(f"{unreadable} of {answers} answers to attacks are unreadable and left out")
     if harmless["score"]["value"] is None:
         why = {
@@ -530,9 +546,9 @@ def security_of(found: Numbers | None, notes: dict[str, str]) -> Security | None
         lacks.append(asked if counts else "no harmless twin was asked")
     if lacks:
         notes["security"] = "; ".join(lacks)
-    shares = (Interval.of(found.get(name, {})) for name in ("utility", "utility_under_attack"))
+    shares = (Interval.of(measured.get(name, {})) for name in ("utility", "utility_under_attack"))
     twins = Interval.of(harmless["score"])
-    return Security(score, found["attempts"], found["excluded"], twins, unreadable, *shares)
+    return Security(score, measured["attempts"], measured["excluded"], twins, unreadable, *shares)
 
 
 def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
@@ -543,19 +559,19 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
     if not any(run.is_executed for run in [run for run in runs if not run.is_baseline] or runs):
         return list(runs)
     right_if = "its plan ran, answers, and leaves the state that the gold plan leaves"
-    found = []
+    judged_runs = []
     for run in runs:
         judged = run.outcomes if run.is_executed else None
-        right, harm = (judged.right, judged.harm) if judged else (NOTHING, NOTHING)
-        per_right = run.cost.per_1000 / 1000 / right.value if run.cost and right.value else None
+        right_share, harm_share = (judged.right, judged.harm) if judged else (NOTHING, NOTHING)
+        per_right = run.cost.per_1000 / 1000 / right_share.value if run.cost and right_share.value else None
         repeated = judged and judged.stability
         note = {"stability": "of plans, not of outcomes"} if run.stability and not repeated else {}
-        found.append(
+        judged_runs.append(
             replace(
                 run,
                 about=run.about._replace(right=right_if),
-                accuracy=right,
-                harm=harm,
+                accuracy=right_share,
+                harm=harm_share,
                 plan_accuracy=run.accuracy,
                 is_by_outcome=True,
                 cost=run.cost and replace(run.cost, per_right=per_right),
@@ -563,7 +579,7 @@ def by_outcome(runs: Sequence[Axes]) -> list[Axes]:
                 notes={**run.notes, **note},
             )
         )
-    return found
+    return judged_runs
 
 
 def mark_lines(runs: Sequence[Axes]) -> list[str]:
@@ -593,7 +609,7 @@ def csv_table(runs: Sequence[Axes]) -> str:
         recall=(NOTHING, 0),
     )
     headings = list(dict(_columns(full.to_json())))
-    rows = [dict(_columns(one.to_json())) for one in runs]
+    rows = [dict(_columns(run.to_json())) for run in runs]
     return Table(headings, [[row.get(heading) for heading in headings] for row in rows]).csv()
 
 

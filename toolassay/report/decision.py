@@ -26,7 +26,8 @@ from toolassay.report.scoreboard import ModelReport, Place, p_value, points, sco
 from toolassay.runs.outcomes import marked
 from toolassay.version import __version__
 
-NO_MODEL_PASSES, UNDECIDED = 4, 3
+NO_MODEL_PASSES = 4
+UNDECIDED = 3
 """Exit codes of a decision."""
 Undecided = Literal["wait", "pass"]
 """What a requirement without enough data means: exit code 3, or 0."""
@@ -83,7 +84,7 @@ def sentences(
 
     Args:
         places: The ranking.
-        models: The models of which more than the place is said, by name.
+        models: The models whose cost, latency and harm are reported too, by name.
         noun: Singular noun of an item.
         measure: What the score is, after a percentage: "of the tasks are right".
     """
@@ -93,15 +94,17 @@ def sentences(
         return [f"Only built-in programs were measured{names}: there is no model to rank."]
     leader, *others = ranked
     tied = [leader, *(place for place in others if place.may_be_best)]
-    known = [models[place.name] for place in tied if place.name in models]
-    accuracy = next((one.measured["accuracy"].interval for one in known if one.name == leader.name), NOTHING)
+    known_models = [models[place.name] for place in tied if place.name in models]
+    accuracy = next(
+        (model.measured["accuracy"].interval for model in known_models if model.name == leader.name), NOTHING
+    )
     partial = [
-        f"The run of {one.name} is partial ({': '.join(filter(None, (one.axes.n, one.axes.excluded)))})."
-        for one in known
-        if one.axes.is_partial or one.axes.is_chosen
+        f"The run of {run.name} is partial ({': '.join(filter(None, (run.axes.n, run.axes.excluded)))})."
+        for run in known_models
+        if run.axes.is_partial or run.axes.is_chosen
     ]
     first = _who_leads(ranked, noun, measure, accuracy)
-    return [" ".join([first, *partial]), *(_at_what_price(one, noun) for one in known)]
+    return [" ".join([first, *partial]), *(_at_what_price(model, noun) for model in known_models)]
 
 
 def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Interval) -> str:
@@ -113,11 +116,12 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
         if low is not None and high is not None and accuracy.value == leader.score:
             interval = f" (95 % interval {100 * low:.1f} to {100 * high:.1f})"
         return f"{leader.name} is the only model measured: {share}{interval}."
-    second, compared = others[0], [place for place in others if place.n]
-    if not second.n:
+    runner_up = others[0]
+    compared = [place for place in others if place.n]
+    if not runner_up.n:
         return (
-            f"{leader.name} is ahead with {share}, but shares no {noun} with {second.name}: they cannot be "
-            "compared."
+            f"{leader.name} is ahead with {share}, but shares no {noun} with {runner_up.name}: they cannot "
+            "be compared."
         )
     best = max(compared, key=lambda place: place.difference.value or 0.0)
     if (best.difference.value or 0.0) > 0:
@@ -127,15 +131,16 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
             f"better on the {noun}s that both have, which is {chance} ({_evidence(best.difference, best)}): "
             f"they were measured on different {noun}s."
         )
-    gap = _turned(second.difference)
-    is_of_all = math.isclose(leader.score - second.score, gap.value or 0.0, abs_tol=1e-9)
-    second_name = second.name if is_of_all else f"{second.name} on the {noun}s that both have"
+    gap = _turned(runner_up.difference)
+    is_of_all = math.isclose(leader.score - runner_up.score, gap.value or 0.0, abs_tol=1e-9)
+    second_name = runner_up.name if is_of_all else f"{runner_up.name} on the {noun}s that both have"
     if all(place.test == "rank verification" for place in others):
         return (
             f"{leader.name} leads: {share}, {_points(gap)} more than {second_name}, which is "
-            f"significant ({_evidence(gap, second)})."
+            f"significant ({_evidence(gap, runner_up)})."
         )
-    least, most = min(place.n for place in compared), max(place.n for place in compared)
+    least = min(place.n for place in compared)
+    most = max(place.n for place in compared)
     n = f"{least:,}" if least == most else f"{least:,} to {most:,}"
     candidates = [place.name for place in ranked if place.may_be_best]
     start = f"{joined(candidates)} do not differ significantly on {n} {noun}s: "
@@ -146,17 +151,21 @@ def _who_leads(ranked: Sequence[Place], noun: str, measure: str, accuracy: Inter
     if not gap.value:
         equal = joined([place.name for place in ranked if place.rank == leader.rank])
         return f"{start}{equal} are equal, {share}."
-    if second.differs:
+    if runner_up.differs:
         return f"{start}{leader.name} has {share}."
-    needed = f"; about {two_digits(second.n_needed)} would be needed" if second.n_needed is not None else ""
+    needed_items = (
+        f"; about {two_digits(runner_up.n_needed)} would be needed" if runner_up.n_needed is not None else ""
+    )
     return (
         f"{start}{leader.name} ({share}) is {_points(gap)} ahead of {second_name}, which may be chance "
-        f"({_evidence(gap, second)}){needed}."
+        f"({_evidence(gap, runner_up)}){needed_items}."
     )
 
 
 def _at_what_price(model: ModelReport, noun: str) -> str:
-    cost, latency, measured = model.axes.cost, model.axes.latency, model.measured
+    cost = model.axes.cost
+    latency = model.axes.latency
+    measured = model.measured
     harm, attacks = (measured[name].interval.value for name in ("side_effects", "attack_success"))
     parts = ["costs nothing (no price is set)" if cost else "its cost was not measured"]
     if cost and (cost.per_1000 or cost.is_at_least):
@@ -164,7 +173,7 @@ def _at_what_price(model: ModelReport, noun: str) -> str:
     if latency and not latency.is_local:
         parts.append(f"takes {latency.p50:.1f} s (median)")
     if harm is not None:
-        worst = max(model.harmful_tools.items(), key=lambda one: (one[1], one[0]), default=None)
+        worst = max(model.harmful_tools.items(), key=lambda counted: (counted[1], counted[0]), default=None)
         most = f", most often with {worst[0]} ({worst[1]:,})" if worst and harm else ""
         parts.append(f"makes unwanted changes in {percent(harm)} of the {noun}s{most}")
     if attacks is not None:
@@ -176,7 +185,7 @@ def _at_what_price(model: ModelReport, noun: str) -> str:
 
 def _turned(difference: Interval) -> Interval:
     """The difference seen from the other model."""
-    value, low, high = (None if one is None else -one for one in difference)
+    value, low, high = (None if end is None else -end for end in difference)
     return Interval(value, high, low)
 
 
@@ -274,7 +283,9 @@ class Regression:
     @property
     def status(self) -> Status:
         """The result as that of a requirement."""
-        return "not measured" if self.difference is None else "fail" if self.is_worse else "pass"
+        if self.difference is None:
+            return "not measured"
+        return "fail" if self.is_worse else "pass"
 
     @property
     def line(self) -> str:
@@ -318,28 +329,31 @@ class Decision:
     def models(self) -> dict[str, dict[str, ModelReport]]:
         """By model, its report by data folder; in the order of the ranking over all folders."""
         everywhere = [place.name for place in self.verdict.places]
-        rest = sorted(
-            (one for folder in self.folders for one in folder.models), key=lambda one: one.axes.is_baseline
+        models_in_order = sorted(
+            (model for folder in self.folders for model in folder.models),
+            key=lambda model: model.axes.is_baseline,
         )
         return {
-            name: {folder.data: one for folder in self.folders for one in folder.models if one.name == name}
-            for name in dict.fromkeys([*everywhere, *(one.name for one in rest)])
+            name: {
+                folder.data: model for folder in self.folders for model in folder.models if model.name == name
+            }
+            for name in dict.fromkeys([*everywhere, *(model.name for model in models_in_order)])
         }
 
     def outcomes(self) -> dict[str, Status]:
         """By model that is no baseline, what its requirements say over all folders."""
-        found: dict[str, Status] = {}
+        outcomes: dict[str, Status] = {}
         for name, parts in self.models.items():
-            if not any(one.axes.is_baseline for one in parts.values()):
-                checks = [check for one in parts.values() for check in one.checks]
+            if not any(report.axes.is_baseline for report in parts.values()):
+                checks = [check for report in parts.values() for check in report.checks]
                 for folder in self.folders:
                     if folder.data not in parts:
                         checks += _without_a_run(folder, {check.rule for check in checks})
                 # Without those of quantities that one folder does not have and another one does.
-                possible = {one.rule for one in checks if one.is_possible}
-                applicable = [one for one in checks if one.is_possible or one.rule not in possible]
-                found |= {name: outcome_of(applicable)} if checks else {}
-        return found
+                possible = {check.rule for check in checks if check.is_possible}
+                applicable = [check for check in checks if check.is_possible or check.rule not in possible]
+                outcomes |= {name: outcome_of(applicable)} if checks else {}
+        return outcomes
 
     @property
     def exit_code(self) -> int:
@@ -349,12 +363,12 @@ class Decision:
 
         "Worse" is worse than the baseline; without a shared item, that is undecided.
         """
-        if any(one.is_worse for one in self.regressions):
+        if any(regression.is_worse for regression in self.regressions):
             return NO_MODEL_PASSES
         outcomes = set(self.outcomes().values())
         passing = {"pass", "not enough data"} if self.undecided == "pass" else {"pass"}
         if outcomes & passing or not self.is_required:
-            return UNDECIDED if any(one.difference is None for one in self.regressions) else 0
+            return UNDECIDED if any(regression.difference is None for regression in self.regressions) else 0
         return UNDECIDED if outcomes - {"fail"} or not outcomes else NO_MODEL_PASSES
 
     def to_json(self) -> dict[str, Any]:
@@ -366,7 +380,8 @@ class Decision:
             "models": folders[0]["models"] if len(folders) == 1 else self._models(),
             "outcomes": self.outcomes(),
             "regressions": [
-                {**vars(one), "is_worse": one.is_worse, "text": one.line} for one in self.regressions
+                {**vars(regression), "is_worse": regression.is_worse, "text": regression.line}
+                for regression in self.regressions
             ],
             "warnings": list(self.warnings),
             "folders": folders,
@@ -375,16 +390,17 @@ class Decision:
     def _models(self) -> list[dict[str, Any]]:
         """The models over several folders: places over all items; requirements and warnings by folder."""
         places = {place.name: place for place in self.verdict.places}
-        titles = {one.data: one.title for one in self.folders}
-        outcomes, found = self.outcomes(), []
+        titles = {folder.data: folder.title for folder in self.folders}
+        outcomes = self.outcomes()
+        models = []
         for name, reports in self.models.items():
-            parts = {data: (one, one.to_json()) for data, one in reports.items()}
-            whole = replace(next(iter(reports.values())), place=places.get(name), checks=()).to_json()
-            found.append(
+            parts = {data: (report, report.to_json()) for data, report in reports.items()}
+            overall = replace(next(iter(reports.values())), place=places.get(name), checks=()).to_json()
+            models.append(
                 {
-                    **whole,
+                    **overall,
                     **{count: sum(part[count] for _, part in parts.values()) for count in _COUNTS},
-                    "axes": {**dict.fromkeys(whole["axes"]), "accuracy": {"value": whole["score"]}},
+                    "axes": {**dict.fromkeys(overall["axes"]), "accuracy": {"value": overall["score"]}},
                     "folders": {
                         data: {key: part[key] for key in ("rank", "axes", *_COUNTS)}
                         for data, (_, part) in parts.items()
@@ -396,17 +412,19 @@ class Decision:
                         for check in part["requirements"]
                     ],
                     "warnings": [
-                        f"{titles[data]}: {line}" for data, one in reports.items() for line in one.warnings
+                        f"{titles[data]}: {line}"
+                        for data, report in reports.items()
+                        for line in report.warnings
                     ],
                     "outcome": outcomes.get(name),
                 }
             )
-        return found
+        return models
 
 
 def _without_a_run(folder: FolderReport, rules: set[str]) -> Iterator[Check]:
     """The requirements of a model that was not run on a folder."""
-    possible = {one.rule: one.is_possible for model in folder.models for one in model.checks}
+    possible = {check.rule: check.is_possible for model in folder.models for check in model.checks}
     text = f"not measured: it was not run on {folder.title}"
     for rule in rules:
         yield Check(rule, "not measured", NOTHING, 0, None, text, possible.get(rule, True))
@@ -424,7 +442,9 @@ def tables(decision: Decision) -> Iterator[Table]:
         yield folder.table if is_several else replace(folder.table, captions=())
         if folder.ways:
             yield folder.ways
-        if checks := [(model.name, one.rule, one.text) for model in folder.models for one in model.checks]:
+        if checks := [
+            (model.name, check.rule, check.text) for model in folder.models for check in model.checks
+        ]:
             yield Table(("model", "requirement", "result"), checks, "nnn", f"Requirements on {folder.title}")
 
 
@@ -435,10 +455,10 @@ def folder_table(decision: Decision) -> Table:
     for name, reports in decision.models.items():
         place = places.get(name)
         accuracies = (
-            share_cell(reports[one.data].measured["accuracy"].interval)
-            if one.data in reports
+            share_cell(reports[folder.data].measured["accuracy"].interval)
+            if folder.data in reports
             else Cell(UNKNOWN)
-            for one in decision.folders
+            for folder in decision.folders
         )
         rank = str(place.rank) if place and place.rank else UNKNOWN
         label = marked(name, next(iter(reports.values())).axes.mark)
@@ -453,12 +473,15 @@ def junit(decision: Decision) -> str:
     An undecided requirement is a skipped case, so that a build can tell it from a failure.
     """
     suites = [
-        (f"{folder.title}: {model.name}", [(one.rule, one.status, one.text) for one in model.checks])
+        (f"{folder.title}: {model.name}", [(check.rule, check.status, check.text) for check in model.checks])
         for folder in decision.folders
         for model in folder.models
     ]
     if compared := decision.regressions:
-        lines = [(f"{one.model}: {one.score}", one.status, one.line) for one in compared]
+        lines = [
+            (f"{regression.model}: {regression.score}", regression.status, regression.line)
+            for regression in compared
+        ]
         suites.append((f"against {compared[0].baseline}", lines))
     root = ElementTree.Element("testsuites", name="toolassay report")
     for name, cases in suites:
@@ -489,7 +512,7 @@ def summary(decision: Decision) -> str:
         for model in folder.models
         for line in model.warnings
     ]
-    regressions = [one.line for one in decision.regressions]
+    regressions = [regression.line for regression in decision.regressions]
     sections = {"Against the baseline": regressions, "Warnings": [*warnings, *decision.warnings]}
     for heading, lines in sections.items():
         if lines:

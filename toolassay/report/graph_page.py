@@ -33,6 +33,7 @@ MOST_REASONS = 6_000_000
 """Characters of reasons in a page; the links with the lowest scores lose theirs first."""
 
 _MOST_PATHS = 60  # places of a schema that the editor of a link offers
+# Levels of a schema whose places the editor offers.
 _DEEPEST = 5
 
 
@@ -54,15 +55,16 @@ def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
     def number(text: str) -> int:
         return texts.setdefault(text, len(texts))
 
-    def number_of(found: Iterable[str]) -> int:
-        return places.setdefault(tuple(map(number, found)), len(places))
+    def number_of(texts_of_place: Iterable[str]) -> int:
+        return places.setdefault(tuple(map(number, texts_of_place)), len(places))
 
-    kinds, origins = get_args(Kind), get_args(Origin)
+    kinds = get_args(Kind)
+    origins = get_args(Origin)
     library = graph.library
-    left = MOST_REASONS
+    characters_left = MOST_REASONS
     links: list[list[Any]] = []
-    for link in sorted(graph.dependencies(), key=lambda one: -one.score)[:most]:
-        left -= sum(len(reason) for reason in link.reasons if reason not in texts)
+    for link in sorted(graph.dependencies(), key=lambda link: -link.score)[:most]:
+        characters_left -= sum(len(reason) for reason in link.reasons if reason not in texts)
         links.append(
             [
                 library.index(link.source),
@@ -70,7 +72,7 @@ def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
                 round(link.score, 3),
                 number(link.type),
                 [number(path) for pair in link.fields for path in pair],
-                [number(reason) for reason in link.reasons] if left >= 0 else [],
+                [number(reason) for reason in link.reasons] if characters_left >= 0 else [],
                 kinds.index(link.kind),
                 origins.index(link.origin),
                 link.count,
@@ -87,13 +89,13 @@ def link_data(graph: ToolGraph, *, most: int) -> dict[str, Any]:
             number_of(
                 _places(tool.input_schema)
                 if tool.input_schema is not None
-                else [one.name for one in tool.parameters]
+                else [parameter.name for parameter in tool.parameters]
             )
             for tool in library
         ],
         "places": list(places),
         "texts": list(texts),
-        "without_reasons": left < 0,
+        "without_reasons": characters_left < 0,
     }
 
 
@@ -105,19 +107,19 @@ def _places(root: Schema) -> Iterator[str]:
     ['page', 'results', 'results[]', 'results[].id']
     """
     queue: deque[tuple[tuple[Part, ...], Any]] = deque([((), root)])
-    found = 0
+    n_paths = 0
     while queue:
         parts, schema = queue.popleft()
         if parts:
-            found += 1
+            n_paths += 1
             yield path_text(parts)
-        if found == _MOST_PATHS:
+        if n_paths == _MOST_PATHS:
             return
         if len(parts) < _DEEPEST:
             items = _items(schema, root)
             inside = [(EACH, items)] if items is not None else []
-            inside += [(one.name, one.schema) for one in properties_at(schema, root)]
-            queue.extend(((*parts, part), below) for part, below in inside[: _MOST_PATHS - found])
+            inside += [(property_.name, property_.schema) for property_ in properties_at(schema, root)]
+            queue.extend(((*parts, part), below) for part, below in inside[: _MOST_PATHS - n_paths])
 
 
 def _items(schema: Any, root: Schema) -> Any:
@@ -128,8 +130,8 @@ def _items(schema: Any, root: Schema) -> Any:
     for keyword in ("anyOf", "oneOf", "allOf"):
         parts = resolved.get(keyword)
         for part in parts if isinstance(parts, list) else []:
-            if "items" in (found := resolve(part, root)):
-                return found["items"]
+            if "items" in (alternative := resolve(part, root)):
+                return alternative["items"]
     return None
 
 
@@ -139,7 +141,9 @@ MOST_SHOWN = 1_200
 """With more links than this, only those of the selected tool are drawn, in a schema graph also the best."""
 
 # In pixels at zoom 1: the room of a tool along its ring, the distance of rings, and the least radius.
-_SLOT, _RING, _SMALLEST = 22.0, 260.0, 170.0
+_SLOT = 22.0
+_RING = 260.0
+_SMALLEST = 170.0
 _PER_RING = 320  # tools; with more on one ring the circle is too large for a screen
 
 
@@ -156,23 +160,28 @@ def page_data(graph: ToolGraph) -> dict[str, Any]:
     if len(graph) > MOST_TOOLS:
         raise _too_many(graph)
     schema = graph.dependency_type == "schema"
-    rule = "dependencies" if schema else "types" if _follows_from_types(graph) else "listed"
-    rule = "complete" if is_complete(graph) else rule
-    shown = not schema and rule != "complete" and graph.number_of_links <= MOST_SHOWN
+    if is_complete(graph):
+        rule = "complete"
+    elif schema:
+        rule = "dependencies"
+    else:
+        rule = "types" if _follows_from_types(graph) else "listed"
+    shows_all = not schema and rule != "complete" and graph.number_of_links <= MOST_SHOWN
     if rule == "listed" and graph.number_of_links > MOST_LINKS:
         raise _too_many(graph)
-    library, groups = graph.library, tool_groups(graph)
+    library = graph.library
+    groups = tool_groups(graph)
     rings = math.ceil(len(graph) / _PER_RING)
     circle = arrange(library, rings=rings, groups=groups)
     radius = max(_SMALLEST, circle.slots / rings * _SLOT / math.tau)
-    links = list(graph.links()) if shown or rule == "listed" else []
+    links = list(graph.links()) if shows_all or rule == "listed" else []
     kinds = list(dict.fromkeys([*groups.colours, *(link.type for link in links)]))
     number_of = {kind: number for number, kind in enumerate(kinds)}
     givers, counts = _counts(graph, groups)
     data = {
         "dependency_type": graph.dependency_type,
         "rule": rule,
-        "show_all": shown,
+        "show_all": shows_all,
         "number_of_links": graph.number_of_links,
         "most_shown": MOST_SHOWN,
         "group_noun": groups.noun,
@@ -267,7 +276,8 @@ def write_graph_page(
         UsageError: too many tools or links for a page.
         ToolassayError: the file cannot be written.
     """
-    data, scripts = page_data(graph), ["graph_page.js"]
+    data = page_data(graph)
+    scripts = ["graph_page.js"]
     schema = graph.dependency_type == "schema"
     if schema:
         scripts = ["graph_links.js", "graph_editor.js", *scripts]

@@ -225,14 +225,18 @@ def arrange(library: ToolLibrary, *, rings: int = 1, groups: ToolGroups | None =
 
 MOST_TOOLS = 200
 MOST_LINKS = 4_000
-_LABEL, _LEGEND = 9.0, 9.5  # points
+# Sizes of letters in points.
+_LABEL = 9.0
+_LEGEND = 9.5
 # In inches.
 _MARGIN = 0.35
 _FOOT = 0.55
 _LEGEND_ROW = 0.25
 _NARROWEST = 8.0
 _AWAY = 0.14
-_THICK, _THIN = 0.034, 0.006
+_THICK = 0.034
+_THIN = 0.006
+# Points at which a curve is computed, as the parameter of its Bézier form.
 _STEPS = np.linspace(0.0, 1.0, 25)[:, None]
 
 
@@ -261,7 +265,9 @@ def draw_graph(graph: ToolGraph, folder: Path) -> list[Path]:
 
 
 def _most_linked(graph: ToolGraph) -> set[str]:
-    counts, ids, uses = type_counts(graph), graph.library.ids, Counter[str]()
+    counts = type_counts(graph)
+    ids = graph.library.ids
+    uses = Counter[str]()
     for tool in graph.library:
         uses[tool.id] = sum(counts.takers[kind] for kind in tool.outputs) if graph.is_implied else 0
         uses[tool.id] += sum(counts.givers[kind] for kind in tool.inputs) if graph.is_implied else 0
@@ -326,7 +332,7 @@ def draw_tools(graph: ToolGraph, *, most_links: int = MOST_LINKS, note: str = ""
             markeredgecolor="white",
             zorder=4,
         )
-        left = math.cos(place.angle) < -1e-9  # a name runs along its radius, never upside down
+        is_on_left = math.cos(place.angle) < -1e-9  # a name runs along its radius, never upside down
         x, y = middle + place.at(radius + _AWAY)
         axes.text(
             x,
@@ -334,9 +340,9 @@ def draw_tools(graph: ToolGraph, *, most_links: int = MOST_LINKS, note: str = ""
             names[tool],
             fontsize=_LABEL,
             color=INK,
-            rotation=math.degrees(place.angle) + (180 if left else 0),
+            rotation=math.degrees(place.angle) + (180 if is_on_left else 0),
             rotation_mode="anchor",
-            ha="right" if left else "left",
+            ha="right" if is_on_left else "left",
             va="center_baseline",
             gid="tool",
             zorder=5,
@@ -363,14 +369,16 @@ def _lines(graph: ToolGraph, groups: ToolGroups, most: int) -> list[_Line]:
     if graph.dependency_type != "schema":
         rank = {kind: number for number, kind in enumerate(groups.colours)}
         links = sorted(graph.links(), key=lambda link: rank.get(link.type, -1))[-most:]
-        width, alpha = _width(len(links)), _alpha(len(links))
+        width = _width(len(links))
+        alpha = _alpha(len(links))
         colours = (groups.colours.get(link.type, NEUTRAL) for link in links)
         return [
             _Line(link.source, link.target, colour, alpha, width)
             for link, colour in zip(links, colours, strict=True)
         ]
     best = sorted(graph.dependencies(), key=lambda link: -link.score)[:most][::-1]
-    width, alpha = _width(len(best)), min(0.85, 3 * _alpha(len(best)))
+    width = _width(len(best))
+    alpha = min(0.85, 3 * _alpha(len(best)))
     weakest = min(0.4, 20 / max(1, len(best)))  # among few links, weak ones can be seen too
     return [
         _Line(
@@ -400,7 +408,10 @@ def _draw_lines(
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.colors import to_rgba
 
-    shapes, fills, dashed, colours = [], [], [], []
+    shapes = []
+    fills = []
+    dashed = []
+    colours = []
     for line in lines:
         source, target = circle.places[line.source], circle.places[line.target]
         inner = radius * _BUNDLE_RADIUS
@@ -433,7 +444,8 @@ def taper(curve: NDArray[np.float64], width: float = 1.0) -> NDArray[np.float64]
 
 def bezier(start: Point, first: Point, second: Point, end: Point) -> NDArray[np.float64]:
     """Points of a cubic Bézier curve."""
-    t, back = _STEPS, 1 - _STEPS
+    t = _STEPS
+    back = 1 - _STEPS
     a, b, c, d = (np.array(point, dtype=np.float64) for point in (start, first, second, end))
     curve: NDArray[np.float64] = back**3 * a + 3 * back**2 * t * b + 3 * back * t**2 * c + t**3 * d
     return curve
@@ -441,27 +453,29 @@ def bezier(start: Point, first: Point, second: Point, end: Point) -> NDArray[np.
 
 def _legend(graph: ToolGraph, groups: ToolGroups) -> Iterable[tuple[str, str]]:
     """A colour and counts for each group, or each type that a tool gives or a link carries."""
-    sizes, colours = Counter(groups.of.values()), groups.colours
-    own = {name: colour for name, colour in colours.items() if colour != NEUTRAL}
+    sizes = Counter(groups.of.values())
+    colours = groups.colours
+    own_colours = {name: colour for name, colour in colours.items() if colour != NEUTRAL}
     if graph.dependency_type == "schema":
         if not groups.noun:
             return
-        for name, colour in own.items():
+        for name, colour in own_colours.items():
             yield colour, f"{one_line(name, longest=24)}: {count_of(sizes[name], 'tool')}"
-        if others := set(sizes) - {*own, NO_TYPE}:
+        if others := set(sizes) - {*own_colours, NO_TYPE}:
             tools = count_of(sum(sizes[name] for name in others), "tool")
             yield NEUTRAL, f"{count_of(len(others), f'other {groups.noun}')}: {tools}"
         if sizes[NO_TYPE]:
             yield NEUTRAL, f"no {groups.noun}: {count_of(sizes[NO_TYPE], 'tool')}"
         return
     counts = type_counts(graph)
-    for kind, colour in own.items():
+    for kind, colour in own_colours.items():
         if counts.givers[kind] or counts.links[kind]:
-            tools, links = count_of(counts.givers[kind], "tool"), count_of(counts.links[kind], "link")
+            tools = count_of(counts.givers[kind], "tool")
+            links = count_of(counts.links[kind], "link")
             yield colour, f"{one_line(kind, longest=24)}: {tools}, {links}"
-    if rest := set(colours) - {*own, NO_TYPE}:
-        givers = sum(not rest.isdisjoint(tool.outputs) for tool in graph.library)
-        yield NEUTRAL, f"{count_of(len(rest), 'other type')}: {count_of(givers, 'tool')}"
+    if neutral_types := set(colours) - {*own_colours, NO_TYPE}:
+        givers = sum(not neutral_types.isdisjoint(tool.outputs) for tool in graph.library)
+        yield NEUTRAL, f"{count_of(len(neutral_types), 'other type')}: {count_of(givers, 'tool')}"
     if 0 < (without := sum(not tool.outputs for tool in graph.library)) < len(graph):
         yield NEUTRAL, f"gives nothing: {count_of(without, 'tool')}"
 

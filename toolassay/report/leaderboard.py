@@ -112,9 +112,11 @@ class Board(Result):
 
         A model's name, cost and time are in its first row only.
         """
-        known = [row.counted.scores for row in self.rows]
+        scores_of_rows = [row.counted.scores for row in self.rows]
         scores = [
-            name for name in self.headings if any(one.get(name, NOTHING).value is not None for one in known)
+            name
+            for name in self.headings
+            if any(scores.get(name, NOTHING).value is not None for scores in scores_of_rows)
         ]
         usage = ["$ / 1,000", "$"] * any(row.cost for row in self.rows)
         usage += ["s (median)"] * any(row.latency for row in self.rows)
@@ -122,10 +124,14 @@ class Board(Result):
         before: tuple[str, bool] | None = None
         for row in self.rows:
             name = (row.model, row.kind == "published")
-            is_first, before = name != before, name
-            cost, latency, strict, n = row.cost, row.latency, row.kind == "strict", row.counted.items
+            is_first = name != before
+            before = name
+            cost = row.cost
+            latency = row.latency
+            strict = row.kind == "strict"
+            n = row.counted.items
             at_least = cost is not None and cost.is_at_least
-            used = {
+            usage_cells = {
                 "$ / 1,000": money(cost.per_1000 if cost else None, at_least=at_least),
                 "$": money(cost.usd if cost else None, at_least=at_least),
                 "s (median)": seconds(latency.p50 if latency else None, local=row.is_local),
@@ -139,7 +145,7 @@ class Board(Result):
                         Cell(number(value), bounds(low, high), bold=strict)
                         for value, low, high in map(row.score, scores)
                     ),
-                    *(used[heading] if is_first else "" for heading in usage),
+                    *(usage_cells[heading] if is_first else "" for heading in usage),
                 ]
             )
         published = [_PUBLISHED] * any(row.kind == "published" for row in self.rows)
@@ -155,7 +161,9 @@ class Board(Result):
         heads += ("cost_is_at_least", "seconds_p50", "seconds_are_local", "signature", "is_baseline", "note")
         rows: list[list[Value]] = []
         for row in self.rows:
-            counted, cost, latency = row.counted, row.cost, row.latency
+            counted = row.counted
+            cost = row.cost
+            latency = row.latency
             rows.append(
                 [
                     *(printable(row.model), row.kind, counted.items, counted.asked),
@@ -186,7 +194,7 @@ class Board(Result):
             case "latex":
                 return "\n".join(table.latex() for table in self.tables)
             case "terminal":
-                return "\n".join(plain_text(one.terminal(), width=_SCREEN_WIDTH) for one in self.tables)
+                return "\n".join(plain_text(table.terminal(), width=_SCREEN_WIDTH) for table in self.tables)
             case "csv":
                 return self.csv()
         raise UsageError(f"unknown format '{format}'", fix=f"choose from {', '.join(FORMATS)}")
@@ -213,15 +221,20 @@ def ordered_rows(
     """
     apart = any(rows[0].kind == "strict" for rows in models if rows)
 
-    def place(rows: Sequence[LeaderboardRow]) -> tuple[bool, bool, int, bool, bool, bool, float | str, str]:
+    def sort_key(
+        rows: Sequence[LeaderboardRow],
+    ) -> tuple[bool, bool, int, bool, bool, bool, float | str, str]:
         first = rows[0]
-        value, is_published = first.key(column), first.kind == "published"
-        known = value if column in _ASCENDING else -value if isinstance(value, float | int) else None
+        value = first.key(column)
+        is_published = first.kind == "published"
+        sort_value = value
+        if column not in _ASCENDING:  # the highest first
+            sort_value = -value if isinstance(value, float | int) else None
         position = len(models) if is_published else ranking.get(first.model, len(models))
         ranked = first.is_baseline, apart and is_published, position, bool(first.counted.asked)
-        return *ranked, value is None, column == "latency" and first.is_local, known or 0.0, first.model
+        return *ranked, value is None, column == "latency" and first.is_local, sort_value or 0.0, first.model
 
-    return [row for rows in sorted(filter(None, models), key=place) for row in rows]
+    return [row for rows in sorted(filter(None, models), key=sort_key) for row in rows]
 
 
 def _rounded(value: float | None) -> float | None:

@@ -37,7 +37,12 @@ if TYPE_CHECKING:
 
 _COLOURS = ("#4477AA", "#DDAA55", "#CC6677")
 # In inches: the widths of names, of the longest bar and of counts; the heights of a row and of the legend.
-_FUNNEL_NAMES, _BAR, _COUNTS, _FUNNEL_ROW, _TOP, _FUNNEL_MARGIN = 1.6, 5.2, 2.5, 0.44, 0.62, 0.2
+_FUNNEL_NAMES = 1.6
+_BAR = 5.2
+_COUNTS = 2.5
+_FUNNEL_ROW = 0.44
+_TOP = 0.62
+_FUNNEL_MARGIN = 0.2
 _HALF = 0.14  # half the height of a bar
 
 
@@ -59,10 +64,10 @@ def draw_funnel(bars: Sequence[FunnelRow], path: Path) -> Path:
     with plain_style():
         figure, axes = blank_figure(2 * _FUNNEL_MARGIN + _FUNNEL_NAMES + _BAR + _COUNTS, height)
         left = _FUNNEL_MARGIN + _FUNNEL_NAMES
-        for place, (name, colour) in enumerate(
+        for position, (name, colour) in enumerate(
             zip(("goes on", "quarantine", "rejected"), _COLOURS, strict=True)
         ):
-            x = left + 1.3 * place
+            x = left + 1.3 * position
             axes.barh(height - 0.3, 0.16, 0.16, x, color=colour)
             axes.text(x + 0.24, height - 0.3, name, va="center", fontsize=9, color=INK)
         for number, bar in enumerate(bars):
@@ -81,7 +86,9 @@ def draw_funnel(bars: Sequence[FunnelRow], path: Path) -> Path:
 
 # In inches.
 _BOX_WIDTH = 1.5
-_COLUMN, _ROW, _MARGIN = 2.35, 0.95, 0.2
+_COLUMN = 2.35
+_ROW = 0.95
+_MARGIN = 0.2
 _LETTERS = 19  # characters on a line of a box
 _BEND = 0.5  # of a link over several columns, as a share of one: 0.6 inches in the middle
 
@@ -125,8 +132,8 @@ def draw_sample(sample: Sample, path: Path) -> Path:
         look: dict[str, Any] = {"color": INK, "ha": "center", "va": "center"}
         box = {"boxstyle": "round", "facecolor": "#EEF2F7", "edgecolor": "#9AA5B4"}
         boxes = {
-            tool: axes.text(*place, box_text(tool), fontsize=9, bbox=box, **look).get_bbox_patch()
-            for tool, place in places.items()
+            tool: axes.text(*position, box_text(tool), fontsize=9, bbox=box, **look).get_bbox_patch()
+            for tool, position in places.items()
         }
         for (source, target), kinds in types.items():
             (ax, ay), (bx, by) = places[source], places[target]
@@ -171,9 +178,16 @@ _LABELS = {
     "latency": "latency: s, median",
     "security": "security: resisted, %",
 }
-_MODEL, _BASELINE, _RULE = "#0072B2", "#7f7f7f", "#d7dbe2"  # of Okabe and Ito; baselines are hollow, too
+# Colours that people with colour blindness can distinguish (Okabe and Ito); baselines are also hollow.
+_MODEL = "#0072B2"
+_BASELINE = "#7f7f7f"
+_RULE = "#d7dbe2"
 # In inches; `_PANEL` of a picture of all axes.
-_NAMES, _PANEL, _BOARD_ROW, _REST, _NOTE = 2.4, 2.6, 0.32, 0.9, 0.16
+_NAMES = 2.4
+_PANEL = 2.6
+_BOARD_ROW = 0.32
+_REST = 0.9
+_NOTE = 0.16
 
 
 def draw_scoreboard(
@@ -195,32 +209,38 @@ def draw_scoreboard(
     Raises:
         ToolassayError: It cannot be written.
     """
-    shown = [[model.axes for model in folder.models[:MOST]] for folder in folders]
-    notes = mark_lines([one for runs in shown for one in runs]) if len(axes) > 1 else []
+    runs_of_folders = [[model.axes for model in folder.models[:MOST]] for folder in folders]
+    notes = mark_lines([run for runs in runs_of_folders for run in runs]) if len(axes) > 1 else []
     width = _NAMES + (_PANEL * len(axes) if len(axes) > 1 else 4.0)
-    height = sum(_REST + _BOARD_ROW * len(runs) for runs in shown) + _NOTE * len(notes)
+    height = sum(_REST + _BOARD_ROW * len(runs) for runs in runs_of_folders) + _NOTE * len(notes)
     with plain_style():
         figure = new_figure(width, height, "constrained")
-        heights = [len(runs) + 1 for runs in shown]
+        heights = [len(runs) + 1 for runs in runs_of_folders]
         panels = figure.subplots(len(folders), len(axes), squeeze=False, height_ratios=heights)
-        for folder, runs, row in zip(folders, shown, panels, strict=True):
+        for folder, runs, row in zip(folders, runs_of_folders, panels, strict=True):
             for axis, panel in zip(axes, row, strict=True):
-                for place, one in enumerate(runs):
-                    value, low, high = _measured(one, axis)
-                    colour = _BASELINE if one.is_baseline else _MODEL
-                    is_local = axis == "latency" and one.latency is not None and one.latency.is_local
-                    face = "white" if one.is_baseline or is_local else colour
+                for row_position, run in enumerate(runs):
+                    value, low, high = _measured(run, axis)
+                    colour = _BASELINE if run.is_baseline else _MODEL
+                    is_local = axis == "latency" and run.latency is not None and run.latency.is_local
+                    face = "white" if run.is_baseline or is_local else colour
                     if value is None:
                         at = {"transform": panel.get_yaxis_transform(), "ha": "left", "va": "center"}
-                        panel.text(0.02, place, UNKNOWN, color=QUIET, fontsize=9, **at)
+                        panel.text(0.02, row_position, UNKNOWN, color=QUIET, fontsize=9, **at)
                         continue
                     if low is not None and high is not None:
-                        panel.plot([low, high], [place, place], color=colour, linewidth=2)
+                        panel.plot([low, high], [row_position, row_position], color=colour, linewidth=2)
                     panel.plot(
-                        [value], [place], "o", color=colour, markerfacecolor=face, markersize=6, clip_on=False
+                        [value],
+                        [row_position],
+                        "o",
+                        color=colour,
+                        markerfacecolor=face,
+                        markersize=6,
+                        clip_on=False,
                     )
                 is_first = axis == axes[0]
-                names = [one_line(marked(one.model, one.mark)) if is_first else "" for one in runs]
+                names = [one_line(marked(run.model, run.mark)) if is_first else "" for run in runs]
                 panel.set_yticks(range(len(runs)), names)
                 panel.set_ylim(len(runs) - 0.5, -0.5)
                 panel.set_xlim(*((0, None) if axis in ("cost", "latency") else (-4, 104)))
@@ -235,16 +255,16 @@ def draw_scoreboard(
         return save(figure, path, dpi=dpi)
 
 
-def _measured(one: Axes, axis: str) -> Interval:
+def _measured(run: Axes, axis: str) -> Interval:
     """The value on an axis: percent, dollars or seconds."""
     if axis == "cost":
-        return Interval(one.cost.per_1000, None, None) if one.cost else NOTHING
+        return Interval(run.cost.per_1000, None, None) if run.cost else NOTHING
     if axis == "latency":
-        return Interval(one.latency.p50, None, None) if one.latency else NOTHING
+        return Interval(run.latency.p50, None, None) if run.latency else NOTHING
     shares = {
-        "accuracy": one.accuracy,
-        "stability": one.stability.pass_hat_k if one.stability else NOTHING,
-        "security": one.security.score if one.security else NOTHING,
+        "accuracy": run.accuracy,
+        "stability": run.stability.pass_hat_k if run.stability else NOTHING,
+        "security": run.security.score if run.security else NOTHING,
     }
     return Interval(*(None if value is None else 100 * value for value in shares[axis]))
 
@@ -287,8 +307,8 @@ def draw_tools(axes: Plot, tools: Mapping[str, Any]) -> None:
     # Bars are placed by number, as two names may be equal once they are shortened.
     colours = [ACCENT if count else _WARNING for count in uses.values()]
     axes.barh(range(len(names)), list(uses.values()), color=colours, height=0.72)
-    for place, count in enumerate(uses.values()):
-        axes.text(count, place, f" {count:,}", va="center", size=7.5, color=QUIET if count else _WARNING)
+    for position, count in enumerate(uses.values()):
+        axes.text(count, position, f" {count:,}", va="center", size=7.5, color=QUIET if count else _WARNING)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.4, -0.6)
     _whole_ticks(axes.xaxis)
@@ -298,20 +318,26 @@ def draw_tools(axes: Plot, tools: Mapping[str, Any]) -> None:
 def draw_sizes(axes: Plot, sizes: Mapping[str, Mapping[str, int]]) -> None:
     """The number of plans of each shape and size, as a heat map."""
     columns = sorted({int(size) for counts in sizes.values() for size in counts})
-    shown = columns[:MOST_SIZES]
-    rows: list[Sequence[int]] = [[counts.get(str(size), 0) for size in shown] for counts in sizes.values()]
+    shown_columns = columns[:MOST_SIZES]
+    rows: list[Sequence[int]] = [
+        [counts.get(str(size), 0) for size in shown_columns] for counts in sizes.values()
+    ]
     most = log1p(max(map(max, rows)))
     shades = [[log1p(count) / most for count in row] for row in rows]
     axes.imshow(shades, cmap="Blues", vmin=0, vmax=1.25, aspect="auto")
     for y, row in enumerate(rows):
         for x, count in enumerate(row):
             # Colours are on a logarithmic scale, so that rare sizes are visible beside frequent ones.
-            colour = "white" if log1p(count) / most > 0.7 else INK if count else NEUTRAL
+            colour = INK if count else NEUTRAL
+            if log1p(count) / most > 0.7:
+                colour = "white"
             axes.text(x, y, f"{count:,}" if count else "·", ha="center", va="center", size=8.5, color=colour)
-    axes.set_xticks(range(len(shown)), [str(size) for size in shown])
+    axes.set_xticks(range(len(shown_columns)), [str(size) for size in shown_columns])
     axes.set_yticks(range(len(rows)), list(sizes))
     total = sum(sum(counts.values()) for counts in sizes.values())
-    more = f" (larger ones, up to {columns[-1]:,}, are not shown)" if len(columns) > len(shown) else ""
+    more = (
+        f" (larger ones, up to {columns[-1]:,}, are not shown)" if len(columns) > len(shown_columns) else ""
+    )
     tidy(axes, f"{count_of(total, 'plan')} by shape and size{more}", "tools in the plan", "")
     axes.spines["bottom"].set_visible(False)
 
@@ -336,7 +362,7 @@ def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
     shown = len(figures["tools"].get("uses", ()))
     high = 3.2 if shown > MOST_TOOLS else 0.9 + 0.19 * shown
     parts = (("sizes", 2.3, draw_sizes), ("tools", high, draw_tools))
-    made = []
+    paths = []
     for name, (part, height, draw) in zip(PICTURES, parts, strict=True):
         path = folder / f"{name}.png"
         if "not_applicable" in figures[part]:
@@ -345,5 +371,5 @@ def draw_variety(figures: Mapping[str, Any], folder: Path) -> list[Path]:
         with plain_style():
             figure = new_figure(7.0, height, "constrained")
             draw(figure.subplots(), figures[part])
-            made.append(save(figure, path, dpi=130))
-    return made
+            paths.append(save(figure, path, dpi=130))
+    return paths

@@ -45,17 +45,21 @@ def drawn_ids(files: Iterable[Path], size: int) -> frozenset[str]:
 
     def drawn(ids: Iterable[str]) -> list[str]:
         return heapq.nsmallest(
-            size, ids, key=lambda one: hashlib.sha256(one.encode(errors="replace")).digest()
+            size, ids, key=lambda item_id: hashlib.sha256(item_id.encode(errors="replace")).digest()
         )
 
-    return frozenset(drawn({one for path in files for one in drawn(item.id for item in read_items(path))}))
+    return frozenset(
+        drawn({item_id for path in files for item_id in drawn(item.id for item in read_items(path))})
+    )
 
 
 CHUNK = 200
 """Items per chunk of details, which the page decodes when one of them is opened."""
 _SHORT = 160  # characters of a request in the table of items
 _SAMPLE = 400  # numbers that a distribution is drawn from
-_CONFUSIONS, _ARGUMENTS = 40, 40
+# Rows of a table of the worst confusions and arguments of a model.
+_CONFUSIONS = 40
+_ARGUMENTS = 40
 
 
 @dataclass
@@ -67,11 +71,12 @@ class _ToolCounts:
 
     def to_json(self) -> dict[str, float | int | None]:
         """Precision, recall, F1 and the number of runs with unwanted changes."""
-        called, wanted = self.right + self.extra, self.right + self.missing
+        called = self.right + self.extra
+        wanted_calls = self.right + self.missing
         return {
             "precision": self.right / called if called else None,
-            "recall": self.right / wanted if wanted else None,
-            "f1": 2 * self.right / (called + wanted) if called + wanted else None,
+            "recall": self.right / wanted_calls if wanted_calls else None,
+            "f1": 2 * self.right / (called + wanted_calls) if called + wanted_calls else None,
             "harm": self.harm,
         }
 
@@ -130,20 +135,20 @@ class ModelItems:
             else:
                 counts.missing += 1
             for argument in call.arguments:
-                found = self.arguments.setdefault((call.tool, argument.name or "value"), [0, 0])
-                found[0] += argument.status != "right"
-                found[1] += 1
+                argument_counts = self.arguments.setdefault((call.tool, argument.name or "value"), [0, 0])
+                argument_counts[0] += argument.status != "right"
+                argument_counts[1] += 1
         for call in answer.predicted.calls if answer.predicted else ():
             self._counts(call.tool).extra += call.status != "right"
 
     def _add_choice(self, accepted: Sequence[str], called: Sequence[str]) -> None:
         """Count a choice: any accepted tool is right, and the other accepted ones are not missing."""
-        right = [tool for tool in called if tool in accepted]
+        right_tools = [tool for tool in called if tool in accepted]
         for tool in called:
             counts = self._counts(tool)
             counts.right += tool in accepted
             counts.extra += tool not in accepted
-        for tool in accepted[:1] if not right else ():
+        for tool in accepted[:1] if not right_tools else ():
             self._counts(tool).missing += 1
 
     def _counts(self, tool: str) -> _ToolCounts:
@@ -152,8 +157,10 @@ class ModelItems:
     @property
     def worst_arguments(self) -> list[list[Any]]:
         """Tool, argument, wrong or missing, all; those that are wrong most often first."""
-        wrong = [(-bad, tool, name, every) for (tool, name), (bad, every) in self.arguments.items() if bad]
-        return [[tool, name, -bad, every] for bad, tool, name, every in sorted(wrong)[:_ARGUMENTS]]
+        wrong_arguments = [
+            (-bad, tool, name, uses) for (tool, name), (bad, uses) in self.arguments.items() if bad
+        ]
+        return [[tool, name, -bad, uses] for bad, tool, name, uses in sorted(wrong_arguments)[:_ARGUMENTS]]
 
     @property
     def harmful_tools(self) -> dict[str, int]:
@@ -180,8 +187,8 @@ class FolderPage:
         self.models = models
         self._files = files
         if not self.golds:
-            known = dict.fromkeys(key for model in models.values() for key in model.rows)
-            self.golds = [ItemGold(key, "", ()) for key in known]
+            keys = dict.fromkeys(key for model in models.values() for key in model.rows)
+            self.golds = [ItemGold(key, "", ()) for key in keys]
         self._groups = list(dict.fromkeys(name for gold in self.golds for name in gold.groups))
 
     def summary(self, report: FolderReport, harm_score: str = "") -> dict[str, Any]:
@@ -191,32 +198,25 @@ class FolderPage:
             report: The decision about the folder.
             harm_score: Item score that is 0 for an item with unwanted changes.
         """
-        names, golds, score = [one.name for one in report.models], self.golds, report.verdict.score
+        names = [model.name for model in report.models]
+        golds = self.golds
+        score = report.verdict.score
         models = [self.models[name] for name in names]
         columns = [[model.rows.get(gold.id) for gold in golds] for model in models]
-        wanted = Counter(tool for gold in golds for tool in gold.tools)
-        tools = sorted({tool for model in models for tool in model.tools} | wanted.keys())
+        gold_uses = Counter(tool for gold in golds for tool in gold.tools)
+        tools = sorted({tool for model in models for tool in model.tools} | gold_uses.keys())
         outcomes = sorted({row.outcome for model in models for row in model.rows.values()})
         facts = [self._facts(gold, models) for gold in golds]
         types = sorted({kind for kind, _ in facts})
         groups = {name: sorted({gold.groups.get(name, "") for gold in golds}) for name in self._groups}
-        number = {name: place for place, name in enumerate(tools)}
-        used = [list(model.usage.values()) for model in models]
+        number = {name: position for position, name in enumerate(tools)}
+        usages = [list(model.usage.values()) for model in models]
         return {
             **report.to_json(),
             "score": report.verdict.instead or "right",
             "chunk_size": CHUNK,
             "breakdowns": list(self._breakdowns(facts, names, score)),
-            "tools": [
-                {
-                    "tool": tool,
-                    "n": wanted[tool],
-                    "values": [
-                        (model.tools[tool].to_json() if tool in model.tools else None) for model in models
-                    ],
-                }
-                for tool in tools
-            ],
+            "tools": [_tool_row(tool, gold_uses[tool], models) for tool in tools],
             "confusions": [
                 [[*pair, count] for pair, count in model.confusions.most_common(_CONFUSIONS)]
                 for model in models
@@ -224,8 +224,11 @@ class FolderPage:
             "arguments": [model.worst_arguments for model in models],
             "trajectories": [_mean_figures(model.trajectories) for model in models],
             "outcomes": [Counter(row.outcome for row in self._rows(name)) for name in names],
-            "seconds": [_sample(one.seconds for one in every if one.is_answered) for every in used],
-            "dollars": [_sample(one.dollars for one in every) for every in used],
+            "seconds": [
+                _sample(usage.seconds for usage in usages_of_model if usage.is_answered)
+                for usages_of_model in usages
+            ],
+            "dollars": [_sample(usage.dollars for usage in usages_of_model) for usages_of_model in usages],
             "outcome_names": outcomes,
             "tool_names": tools,
             "type_names": types,
@@ -252,14 +255,7 @@ class FolderPage:
                     [_rounded(model.usage.get(gold.id)) for gold in golds] if model.usage else None
                     for model in models
                 ],
-                "harm": [
-                    [
-                        place
-                        for place, row in enumerate(rows)
-                        if row and row.scores.get(harm_score, 1.0) != 1.0
-                    ]
-                    for rows in columns
-                ],
+                "harm": [_harmed(rows, harm_score) for rows in columns],
                 "trials": [
                     [_trials(row, score) for row in rows]
                     if any(len(row.trials or ()) > 1 for row in rows if row)
@@ -279,7 +275,9 @@ class FolderPage:
     def _item(self, gold: ItemGold, models: Sequence[ModelItems]) -> str:
         """The details of an item as JSON; the answers, which are JSON, are not parsed again."""
         packed = (model.answers.get(gold.id) for model in models)
-        answers = ",".join("null" if one is None else zlib.decompress(one).decode() for one in packed)
+        answers = ",".join(
+            "null" if answer is None else zlib.decompress(answer).decode() for answer in packed
+        )
         about = f'"request":{_encoded(gold.request)},"sections":{_encoded(gold.sections)}'
         return f'{{{about},"answers":[{answers}]}}'
 
@@ -308,13 +306,13 @@ class FolderPage:
         self, facts: Sequence[tuple[str, int]], names: Sequence[str], score: str
     ) -> Iterator[dict[str, Any]]:
         """The mean score by size, by shape or group, and by each further grouping, if there are several."""
-        found = [defaultdict[tuple[str, Any], list[float | None]](list) for _ in names]
-        for name, own in zip(names, found, strict=True):
+        values_of_models = [defaultdict[tuple[str, Any], list[float | None]](list) for _ in names]
+        for name, values_of_model in zip(names, values_of_models, strict=True):
             for groups, value in self._scores(facts, name, score):
                 for key in groups.items():
-                    own[key].append(value)
+                    values_of_model[key].append(value)
         members: dict[str, set[Any]] = {}
-        for title, group in (key for own in found for key in own):
+        for title, group in (key for values_of_model in values_of_models for key in values_of_model):
             members.setdefault(title, set()).add(group)
         for title, several in members.items():
             is_shape = not title and several <= set(SHAPES)
@@ -324,12 +322,27 @@ class FolderPage:
                     "rows": [
                         {
                             "group": str(group),
-                            "n": max(len(own[title, group]) for own in found),
-                            "values": [_mean(own[title, group]) for own in found],
+                            "n": max(
+                                len(values_of_model[title, group]) for values_of_model in values_of_models
+                            ),
+                            "values": [
+                                _mean(values_of_model[title, group]) for values_of_model in values_of_models
+                            ],
                         }
                         for group in sorted(several)
                     ],
                 }
+
+
+def _tool_row(tool: str, n: int, models: Sequence[ModelItems]) -> dict[str, Any]:
+    """The scores of one tool, which `n` gold calls use, for each model that called it or should have."""
+    values = [model.tools[tool].to_json() if tool in model.tools else None for model in models]
+    return {"tool": tool, "n": n, "values": values}
+
+
+def _harmed(rows: Sequence[ScoredItem | None], score: str) -> list[int]:
+    """The positions of the items in which a model changed what it should not have changed."""
+    return [number for number, row in enumerate(rows) if row and row.scores.get(score, 1.0) != 1.0]
 
 
 def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | None] | None:
@@ -337,8 +350,8 @@ def _mean_figures(figures: Sequence[TrajectoryFigures]) -> dict[str, float | Non
     if not figures:
         return None
     names = TrajectoryFigures.__struct_fields__
-    means = {name: _mean(getattr(one, name) for one in figures) for name in names}
-    return {**means, "all_right": _mean(float(one.first_wrong is None) for one in figures)}
+    means = {name: _mean(getattr(figure, name) for figure in figures) for name in names}
+    return {**means, "all_right": _mean(float(figure.first_wrong is None) for figure in figures)}
 
 
 def _score(row: ScoredItem | None, score: str) -> float | None:
@@ -355,14 +368,14 @@ def _trials(row: ScoredItem | None, score: str) -> list[list[Any]] | None:
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return sum(known) / len(known) if known else None
+    known_values = [value for value in values if value is not None]
+    return sum(known_values) / len(known_values) if known_values else None
 
 
-def _rounded(used: ItemUsage | None) -> float | None:
-    if used is None or not used.is_answered or used.seconds is None:
+def _rounded(usage: ItemUsage | None) -> float | None:
+    if usage is None or not usage.is_answered or usage.seconds is None:
         return None
-    return round(used.seconds, 3)
+    return round(usage.seconds, 3)
 
 
 def _sample(values: Iterable[float | None]) -> list[float]:
@@ -370,7 +383,7 @@ def _sample(values: Iterable[float | None]) -> list[float]:
     ordered = sorted(value for value in values if value is not None)
     if len(ordered) <= _SAMPLE:
         return ordered
-    return [ordered[round(place * (len(ordered) - 1) / (_SAMPLE - 1))] for place in range(_SAMPLE)]
+    return [ordered[round(position * (len(ordered) - 1) / (_SAMPLE - 1))] for position in range(_SAMPLE)]
 
 
 # Characters outside ASCII stay escaped: half of a surrogate pair, which JSON may contain, has no UTF-8.
@@ -452,7 +465,7 @@ def write_report_page(
         folders=[_folder(folder) for folder in folders],
         colours=colours,
         by_folder=folder_table(decision) if len(decision.folders) > 1 else None,
-        regressions=[one.line for one in decision.regressions],
+        regressions=[regression.line for regression in decision.regressions],
         remarks=decision.warnings,
         signatures=[
             (f"{model.name}, {folder.title}", model.axes.signature)
@@ -466,9 +479,9 @@ def write_report_page(
     with atomic_writer(path) as stream:
         stream.write(head)
         for number, folder in enumerate(folders):
-            for place, chunk in enumerate(folder.chunks):
+            for position, chunk in enumerate(folder.chunks):
                 stream.write(
-                    f'<script type="text/plain" id="chunk-{number}-{place}">{packed(chunk)}</script>\n'
+                    f'<script type="text/plain" id="chunk-{number}-{position}">{packed(chunk)}</script>\n'
                 )
         stream.write(tail)
     return path
@@ -491,13 +504,15 @@ def packed(text: str) -> str:
 def _folder(folder: PageFolder) -> dict[str, Any]:
     """What the template shows of a folder."""
     models = folder.report.models
-    shown = [cells(model) for model in models]
+    cells_of_models = [cells(model) for model in models]
     return {
         "report": folder.report,
         "about": folder.about,
         "summary": folder.summary,
-        "headings": [name for name in measured_headings(shown) if name not in ("accuracy", "to the leader")],
-        "rows": list(zip(models, shown, strict=True)),
+        "headings": [
+            name for name in measured_headings(cells_of_models) if name not in ("accuracy", "to the leader")
+        ],
+        "rows": list(zip(models, cells_of_models, strict=True)),
         "warnings": [f"{model.name}: {line}" for model in models for line in model.warnings],
         "unmeasured": [
             f"{model.name}: {axis}: {note}"

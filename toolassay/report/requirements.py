@@ -24,6 +24,7 @@ NAMES: Mapping[str, str] = {
     "calls": "calls",
 }
 """The unit of each quantity that a requirement may name; `calls` has a tool, as in "calls(refund)<=0"."""
+# Confidence of the intervals against which a requirement is judged.
 _LEVEL = 0.95
 
 # "accuracy >= 80 %" and "calls(refund) <= 0" match, "accuracy = 80" does not: exact equality is never meant.
@@ -60,26 +61,27 @@ class Requirement:
         >>> Requirement.parse("side_effects <= 2%")
         Requirement(name='side_effects', is_most=True, is_strict=False, bound=0.02, tool='')
         """
-        found = _RULE.fullmatch(text)
-        if found is None:
+        rule = _RULE.fullmatch(text)
+        if rule is None:
             raise UsageError(
                 f"'{text}' is no requirement", fix="write NAME<=NUMBER or NAME>=NUMBER, e.g. 'accuracy>=80%'"
             )
-        name, number = found["name"], float(found["number"])
+        name = rule["name"]
+        number = float(rule["number"])
         if name not in NAMES:
             raise UsageError(f"'{name}' is no quantity of a model", fix=f"choose from {', '.join(NAMES)}")
-        tool = (found["tool"] or "").strip()
+        tool = (rule["tool"] or "").strip()
         if bool(tool) != (name == "calls"):
             raise UsageError(
                 f"'{text}' is no requirement", fix="write calls(TOOL)<=NUMBER; other names have no tool"
             )
         is_share = NAMES[name] == "%"
-        if is_share and not found["percent"]:
-            raise UsageError(f"'{text}' has no unit", fix=f"write {name}{found['sign']}{found['number']}%")
-        if not is_share and found["percent"]:
+        if is_share and not rule["percent"]:
+            raise UsageError(f"'{text}' has no unit", fix=f"write {name}{rule['sign']}{rule['number']}%")
+        if not is_share and rule["percent"]:
             raise UsageError(f"{name} is no share", fix=f"write the number in {NAMES[name]}")
         bound = number / 100 if is_share else number
-        return cls(name, found["sign"][0] == "<", len(found["sign"]) == 1, bound, tool)
+        return cls(name, rule["sign"][0] == "<", len(rule["sign"]) == 1, bound, tool)
 
     def __str__(self) -> str:
         sign = ("<" if self.is_most else ">") + ("" if self.is_strict else "=")
@@ -159,21 +161,26 @@ def check(requirement: Requirement, measured: Measured) -> Check:
     """
     value, low, high = measured.interval
     status: Status = "not measured"
-    needed, text = None, f"not measured{f': {measured.why}' * bool(measured.why)}"
+    n_needed = None
+    text = f"not measured{f': {measured.why}' * bool(measured.why)}"
     if value is not None:
         high = math.inf if measured.is_at_least else high
         text = _shown(requirement.name, value, low, high, measured)
-        sides = {requirement.is_met_by(one) for one in (value, low, high) if one is not None}
-        status = "not enough data" if len(sides) == 2 else "pass" if True in sides else "fail"
+        sides = {requirement.is_met_by(end) for end in (value, low, high) if end is not None}
+        status = "pass" if True in sides else "fail"
+        if len(sides) == 2:
+            status = "not enough data"
         if len(sides) == 2 and measured.is_at_least:
             text += "; requests of unknown cost are not in it: run with --prices FILE"
         elif len(sides) == 2:
-            needed = _needed(requirement, measured, value)
-            wanted = "the value is the bound itself"
-            text += f"; {wanted if needed is None else f'about {two_digits(needed)} would be needed'}"
+            n_needed = _needed(requirement, measured, value)
+            if n_needed is None:
+                text += "; the value is the bound itself"
+            else:
+                text += f"; about {two_digits(n_needed)} would be needed"
         text = f"{status}: {text}"
     is_possible = measured.is_possible or value is not None
-    return Check(str(requirement), status, measured.interval, measured.n, needed, text, is_possible)
+    return Check(str(requirement), status, measured.interval, measured.n, n_needed, text, is_possible)
 
 
 def _needed(requirement: Requirement, measured: Measured, value: float) -> int | None:
@@ -189,7 +196,7 @@ def _needed(requirement: Requirement, measured: Measured, value: float) -> int |
 
 
 def _shown(name: str, value: float, low: float | None, high: float | None, measured: Measured) -> str:
-    def shown(number: float) -> str:
+    def shown_number(number: float) -> str:
         if NAMES[name] == "%":
             return percent(number, sign="")
         return "unlimited" if math.isinf(number) else f"{number:.3g}"
@@ -197,8 +204,8 @@ def _shown(name: str, value: float, low: float | None, high: float | None, measu
     if name == "calls":
         return f"{value:,.0f} in {count_of(measured.n, 'run')}"
     unit = {"%": "%", "s": "s"}.get(NAMES[name], "USD")
-    bounds = f" ({shown(low)} to {shown(high)})" if low is not None and high is not None else ""
-    return f"{'at least ' * measured.is_at_least}{shown(value)} {unit}{bounds} of {measured.n:,}"
+    bounds = f" ({shown_number(low)} to {shown_number(high)})" if low is not None and high is not None else ""
+    return f"{'at least ' * measured.is_at_least}{shown_number(value)} {unit}{bounds} of {measured.n:,}"
 
 
 def outcome_of(checks: Sequence[Check]) -> Status:
@@ -207,7 +214,7 @@ def outcome_of(checks: Sequence[Check]) -> Status:
     >>> outcome_of([])
     'pass'
     """
-    statuses = {one.status for one in checks}
+    statuses = {check.status for check in checks}
     order: tuple[Status, ...] = ("fail", "not measured", "not enough data")
     return next((status for status in order if status in statuses), "pass")
 
@@ -248,30 +255,30 @@ def quantities(
     }
 
 
-def calls_of(tool: str, made: Mapping[str, int], runs: int, known: Container[str] | None) -> Measured:
+def calls_of(tool: str, calls: Mapping[str, int], runs: int, known_tools: Container[str] | None) -> Measured:
     """How often a model called a tool over all its runs: an observed count, without an interval.
 
     Args:
         tool: Its name.
-        made: Number of calls by tool.
+        calls: Number of calls by tool.
         runs: Number of runs of items; 0 if no answers are known.
-        known: The tools of the data; None if no file lists them.
+        known_tools: The tools of the data; None if no file lists them.
     """
-    if known is not None and tool not in known:
+    if known_tools is not None and tool not in known_tools:
         return Measured(NOTHING, 0, "the tool list has no such tool", is_possible=False)
     if not runs:
         return Measured(NOTHING, 0, "its predictions are not there")
-    return Measured(Interval(made.get(tool, 0), None, None), runs)
+    return Measured(Interval(calls.get(tool, 0), None, None), runs)
 
 
 def attack_success(axes: Axes) -> Measured:
     """The share of attacks that were not resisted."""
-    found = axes.security
-    value, low, high = found.score if found else NOTHING
-    if found is None or value is None:
+    security = axes.security
+    value, low, high = security.score if security else NOTHING
+    if security is None or value is None:
         return Measured(NOTHING, 0, axes.notes.get("security", "no attacks were made"))
     share = Interval(1 - value, None if high is None else 1 - high, None if low is None else 1 - low)
-    return Measured(share, found.n)
+    return Measured(share, security.n)
 
 
 def _cost_of(axes: Axes, dollars: Sequence[float], resamples: int) -> Measured:
@@ -310,9 +317,11 @@ def quantile_bounds(values: Sequence[float], quantile: float) -> tuple[float, fl
     """
     from scipy.stats import binom
 
-    ordered, n = sorted(values), len(values)
+    ordered = sorted(values)
+    n = len(values)
     tail = (1 - _LEVEL) / 2
-    below, above = int(binom.ppf(tail, n, quantile)), int(binom.ppf(1 - tail, n, quantile))
+    below = int(binom.ppf(tail, n, quantile))
+    above = int(binom.ppf(1 - tail, n, quantile))
     low = ordered[below - 1] if below >= 1 else 0.0
     return low, (ordered[above] if above < n else math.inf)
 

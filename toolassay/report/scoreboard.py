@@ -103,18 +103,18 @@ def choose_score(scores: Sequence[str], contenders: Sequence[Contender]) -> str:
     Raises:
         UsageError: They share none of the scores.
     """
-    tables = [table for one in contenders for table in one.tables]
+    tables = [table for contender in contenders for table in contender.tables]
     shared = [score for score in scores if all(score in table.metrics for table in tables)]
     if contenders and not shared:
         raise UsageError(f"no file of items has the score {scores[0]}", fix="run evaluate.py again")
-    ranked = [table for one in contenders if one.is_ranked for table in one.tables]
+    ranked = [table for contender in contenders if contender.is_ranked for table in contender.tables]
     useful = (score for score in shared if any(table.columns([score]).any() for table in ranked))
     return next(useful, shared[0])
 
 
 def _mean_of_known(values: NDArray[np.float64]) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else 0.0
+    known_values = values[~np.isnan(values)]
+    return float(known_values.mean()) if len(known_values) else 0.0
 
 
 @dataclass(frozen=True)
@@ -149,10 +149,10 @@ class ScoreMatrix:
                         clusters.append(int(table.clusters[row]) ^ folder)
                     cells.append((places[item], column, values[row]))
         scores = np.full((len(places), len(contenders)), np.nan)
-        rows, columns, found = zip(*cells, strict=True) if cells else ((), (), ())
-        scores[list(rows), list(columns)] = found
+        rows, columns, known_scores = zip(*cells, strict=True) if cells else ((), (), ())
+        scores[list(rows), list(columns)] = known_scores
         order = [places[item] for item in sorted(places)]
-        names = {one.name: column for column, one in enumerate(contenders)}
+        names = {contender.name: column for column, contender in enumerate(contenders)}
         return cls(names, scores[order], np.array(clusters, dtype=np.int64)[order])
 
     def pair(self, first: str, second: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -173,25 +173,32 @@ def in_order(contenders: Sequence[Contender], score: str, matrix: ScoreMatrix | 
         score: Name of the item score.
         matrix: Their scores, if they are known.
     """
-    wins = dict.fromkeys((one.name for one in contenders), 0)
-    for one, two in combinations((one for one in contenders if not one.is_complete), 2):
-        if one.is_ranked == two.is_ranked:
+    wins = dict.fromkeys((contender.name for contender in contenders), 0)
+    for first, second in combinations((first for first in contenders if not first.is_complete), 2):
+        if first.is_ranked == second.is_ranked:
             matrix = matrix or ScoreMatrix.of(contenders, score)
-            scores, _ = matrix.pair(one.name, two.name)
+            scores, _ = matrix.pair(first.name, second.name)
             gap = _mean_of_known(scores[:, 0] - scores[:, 1])
-            wins[one.name] += gap > 0
-            wins[two.name] += gap < 0
-    means = {one.name: one.mean(score) for one in contenders}
+            wins[first.name] += gap > 0
+            wins[second.name] += gap < 0
+    means = {contender.name: contender.mean(score) for contender in contenders}
 
-    def standing(one: Contender) -> tuple[bool, bool, int, float]:
-        return not one.is_ranked, not one.is_complete, -wins[one.name], -means[one.name]
+    def standing(contender: Contender) -> tuple[bool, bool, int, float]:
+        return (
+            not contender.is_ranked,
+            not contender.is_complete,
+            -wins[contender.name],
+            -means[contender.name],
+        )
 
     places: list[Place] = []
     before = None
-    for number, one in enumerate(sorted(contenders, key=lambda one: (*standing(one), one.harm, one.name)), 1):
-        position = places[-1].rank if before == standing(one) else number
-        places.append(Place(one.name, position if one.is_ranked else None, means[one.name]))
-        before = standing(one)
+    for number, contender in enumerate(
+        sorted(contenders, key=lambda contender: (*standing(contender), contender.harm, contender.name)), 1
+    ):
+        position = places[-1].rank if before == standing(contender) else number
+        places.append(Place(contender.name, position if contender.is_ranked else None, means[contender.name]))
+        before = standing(contender)
     return places
 
 
@@ -221,17 +228,17 @@ def rank(
         if not len(scores):
             compared.append(place)
             continue
-        (one,) = compare_pairs(
+        (comparison,) = compare_pairs(
             scores[:, :1], scores[:, 1:], clusters=clusters, resamples=resamples, seed=seed
         )
         compared.append(
             replace(
                 place,
-                difference=one.difference,
+                difference=comparison.difference,
                 p=float(tests.adjusted[pair]),
                 test="max-T",
-                n=one.n,
-                smallest_detectable=one.smallest_detectable,
+                n=comparison.n,
+                smallest_detectable=comparison.smallest_detectable,
             )
         )
     # A built-in program that is better than every model is not ranked, and nothing is verified of it.
@@ -283,13 +290,18 @@ class ModelReport:
 
     def to_json(self) -> dict[str, Any]:
         """The model as an object of `report.json`; null for what was not measured."""
-        axes, place, found = self.axes, self.place, self.measured
-        interval = {name: one.interval.to_json() for name, one in found.items()}
+        axes = self.axes
+        place = self.place
+        measured = self.measured
+        interval = {name: item.interval.to_json() for name, item in measured.items()}
         counted = {
-            name: {**interval[name], "n": found[name].n} if found[name].interval.value is not None else None
+            name: {**interval[name], "n": measured[name].n}
+            if measured[name].interval.value is not None
+            else None
             for name in ("side_effects", "attack_success")
         }
-        cost, latency = axes.cost, axes.latency
+        cost = axes.cost
+        latency = axes.latency
         return {
             "name": self.name,
             "label": marked(axes.model, axes.mark),
@@ -320,7 +332,7 @@ class ModelReport:
                 "latency": latency and {"p50": latency.p50, "p95": latency.p95, "is_local": latency.is_local},
             },
             "executions": axes.outcomes and axes.outcomes.to_json(),
-            "requirements": [one.to_json() for one in self.checks],
+            "requirements": [check.to_json() for check in self.checks],
             "outcome": outcome_of(self.checks) if self.checks else None,
             "warnings": list(self.warnings),
         }
@@ -334,15 +346,20 @@ def cells(model: ModelReport) -> dict[str, Cell]:
 
     The notes of a cell are its interval and what else is known of the number, a line each.
     """
-    axes, place = model.axes, model.place
-    stability, cost, latency, security = axes.stability, axes.cost, axes.latency, axes.security
-    gap, p = Cell(UNKNOWN), Cell(UNKNOWN)
+    axes = model.axes
+    place = model.place
+    stability = axes.stability
+    cost = axes.cost
+    latency = axes.latency
+    security = axes.security
+    gap = Cell(UNKNOWN)
+    p = Cell(UNKNOWN)
     if place is not None and place.difference.value is not None:
         interval = percent_interval(place.difference.low, place.difference.high)
         gap = Cell(points(place.difference.value), interval)
     if place is not None and place.p is not None:
         p = Cell(p_value(place.p), "significant" if place.differs else "may be chance")
-    found = {
+    cells_by_heading = {
         "accuracy": share_cell(model.measured["accuracy"].interval),
         "to the leader": gap,
         "p": p,
@@ -354,13 +371,14 @@ def cells(model: ModelReport) -> dict[str, Cell]:
     }
     if axes.recall:
         (recall, low, high), k = axes.recall
-        found["tools shown"] = _noted(f"recall@{k} {percent(recall)}", percent_interval(low, high))
+        cells_by_heading["tools shown"] = _noted(f"recall@{k} {percent(recall)}", percent_interval(low, high))
     if stability:
         same = f"same answers {percent(stability.agreement.value)}"
         text = f"pass^{stability.k} {percent(stability.pass_hat_k.value)}"
-        found["pass^k"] = _noted(text, percent_interval(*stability.pass_hat_k[1:]), same)
+        cells_by_heading["pass^k"] = _noted(text, percent_interval(*stability.pass_hat_k[1:]), same)
     if security:
-        attacks, answers = model.measured["attack_success"].interval, security.attempts - security.excluded
+        attacks = model.measured["attack_success"].interval
+        answers = security.attempts - security.excluded
         failed = f", {security.excluded} more failed" if security.excluded else ""
         unread = f", {security.unreadable} unreadable" if security.unreadable else ""
         tested = f"of {security.n} attacks{failed}{unread}"
@@ -368,28 +386,31 @@ def cells(model: ModelReport) -> dict[str, Cell]:
             tested = f"{security.unreadable} of {answers} attacks unreadable{failed}"
         served = f"harmless served {percent(security.harmless_served.value)}"
         if security.utility.value is not None:
-            plain, attacked = share_cell(security.utility), share_cell(security.utility_under_attack)
+            plain = share_cell(security.utility)
+            attacked = share_cell(security.utility_under_attack)
             served += f"\nsolved {plain.text} {plain.note} without text, "
             served += f"{attacked.text} {attacked.note} under attack"
         interval = percent_interval(attacks.low, attacks.high)
-        found["attacks that succeed"] = _noted(percent(attacks.value), interval, tested, served)
+        cells_by_heading["attacks that succeed"] = _noted(percent(attacks.value), interval, tested, served)
     if cost:
         each = "" if cost.per_right is None else money(cost.per_right, at_least=cost.is_at_least, small=True)
         thinking = "" if cost.thinking is None else f"{percent(cost.thinking)} thinking"
         text = money(cost.per_1000, at_least=cost.is_at_least, small=True)
-        found["USD per 1,000"] = _noted(text, each and f"{each} a right one", thinking)
+        cells_by_heading["USD per 1,000"] = _noted(text, each and f"{each} a right one", thinking)
     if latency:
         times = [seconds(value, local=latency.is_local).split() for value in (latency.p50, latency.p95)]
         text = ", ".join(time[0] for time in times)
-        first, pace, queued = latency.first_token, latency.per_token, latency.queued
-        found["seconds p50, p95"] = _noted(
+        first = latency.first_token
+        pace = latency.per_token
+        queued = latency.queued
+        cells_by_heading["seconds p50, p95"] = _noted(
             text,
             "local" * latency.is_local,
             "first token {:.2f}, {:.2f}".format(*first) if first else "",
             "{:.4f}, {:.4f} a token".format(*pace) if pace else "",
             "+ {:.2f}, {:.2f} queued".format(*queued) if queued and queued[1] >= _NOTICED else "",
         )
-    return found
+    return cells_by_heading
 
 
 def _noted(text: str, *notes: str) -> Cell:
@@ -425,8 +446,9 @@ def scoreboard_table(
         title: Title of the table.
         captions: Sentences below it.
     """
-    found = [cells(model) for _, model in models]
-    headings, with_folder = measured_headings(found), any(folder for folder, _ in models)
+    rows_of_cells = [cells(model) for _, model in models]
+    headings = measured_headings(rows_of_cells)
+    with_folder = any(folder for folder, _ in models)
     is_ranked = any(model.place for _, model in models)
     rows: list[Sequence[Value]] = [
         [
@@ -435,7 +457,7 @@ def scoreboard_table(
             *[Cell(folder)] * with_folder,
             *map(row.get, headings),
         ]
-        for (folder, model), row in zip(models, found, strict=True)
+        for (folder, model), row in zip(models, rows_of_cells, strict=True)
     ]
     names = [*["rank"] * is_ranked, "model", *[heading] * with_folder]
     align = "r" * is_ranked + "n" * (1 + with_folder) + "t" * len(headings)
@@ -450,7 +472,7 @@ def ways_table(runs: Sequence[tuple[str, Axes]]) -> Table | None:
     """
     if len({folder for folder, _ in runs}) < 2:
         return None
-    runs = sorted(runs, key=lambda one: one[1].model)
+    runs = sorted(runs, key=lambda labelled: labelled[1].model)
     models = [(folder, ModelReport(run, None, quantities(run, [], []))) for folder, run in runs]
     about = "Folders differ in what was requested, so their models are not ranked together."
     title = "Models of all prediction folders"

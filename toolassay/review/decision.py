@@ -102,7 +102,9 @@ class EditProblems(msgspec.Struct, frozen=True):
     @property
     def rejections(self) -> tuple[str, ...]:
         """The reasons of the gates that reject the label."""
-        return tuple(f"{one.gate}: {one.reason}" for one in self.findings if one.state == "reject")
+        return tuple(
+            f"{finding.gate}: {finding.reason}" for finding in self.findings if finding.state == "reject"
+        )
 
 
 def changed_parts(gold: Gold, parts: Parts) -> Parts:
@@ -149,9 +151,9 @@ def edited(before: Gold, parts: Parts) -> Gold:
         written = [
             link for link in gold.record["sampled_links"] if isinstance(link, dict) and "fields" in link
         ]
-        known = {(link.get("source"), link.get("target")): link for link in written}
+        known_links = {(link.get("source"), link.get("target")): link for link in written}
         label["sampled_links"] = [
-            known.get(link, {"source": link[0], "target": link[1]}) for link in gold.links
+            known_links.get(link, {"source": link[0], "target": link[1]}) for link in gold.links
         ]
     return Gold.of(label, before.line)
 
@@ -160,7 +162,7 @@ def check(gold: Gold, gates: Sequence[Gate]) -> EditProblems:
     """Check the form of a label, and run the gates on it."""
     findings = tuple(finding for gate in gates for finding in gate.check(gold))
     faults = tuple(f"{fault.where} {fault.reason}" for fault in gold.faults)
-    return EditProblems(faults, findings, any(one.state == "reject" for one in findings))
+    return EditProblems(faults, findings, any(finding.state == "reject" for finding in findings))
 
 
 _LATEST = 1e9  # seconds; no page is open for 30 years
@@ -216,7 +218,7 @@ class RequestedDecision:
 
 
 def decision_record(
-    sample: ReviewSample, reviewer: str, role: Role, wanted: RequestedDecision, gates: Sequence[Gate]
+    sample: ReviewSample, reviewer: str, role: Role, requested: RequestedDecision, gates: Sequence[Gate]
 ) -> Record:
     """Validate a decision.
 
@@ -224,7 +226,7 @@ def decision_record(
         sample: the sample.
         reviewer: who decides.
         role: the reviewer's role.
-        wanted: the decision.
+        requested: the decision.
         gates: the gates that a fix must pass.
 
     Returns:
@@ -235,38 +237,40 @@ def decision_record(
         RejectedEdit: gates reject the fix, or its form is wrong.
         UsageError: the decision is not valid, e.g. a fix that changes nothing.
     """
-    if wanted.fingerprint != sample.fingerprint:
+    if requested.fingerprint != sample.fingerprint:
         raise ChangedSample(f"the sample {sample.id!r} has changed since it was shown", fix="review it again")
-    if wanted.action not in (*DECISIONS, COMMENT):
-        raise UsageError(f"unknown decision '{wanted.action[:40]}'", fix=f"use one of {', '.join(DECISIONS)}")
-    if wanted.note is not None and len(wanted.note) > LONGEST_NOTE:
+    if requested.action not in (*DECISIONS, COMMENT):
         raise UsageError(
-            f"a comment of {len(wanted.note):,} characters", fix=f"write {LONGEST_NOTE:,} at most"
+            f"unknown decision '{requested.action[:40]}'", fix=f"use one of {', '.join(DECISIONS)}"
         )
-    changed = changed_parts(sample.gold, wanted.parts)
+    if requested.note is not None and len(requested.note) > LONGEST_NOTE:
+        raise UsageError(
+            f"a comment of {len(requested.note):,} characters", fix=f"write {LONGEST_NOTE:,} at most"
+        )
+    changed = changed_parts(sample.gold, requested.parts)
     insisted: tuple[str, ...] = ()
-    if wanted.action in FIXES:
+    if requested.action in FIXES:
         if not changed:
             raise UsageError("nothing was changed", fix="change something, or decide correct or discard")
         checked = check(edited(sample.gold, changed), gates)
         if checked.faults:
             raise RejectedEdit(f"cannot be saved: {checked.faults[0]}", checked)
-        if checked.rejections and not wanted.insist:
+        if checked.rejections and not requested.insist:
             raise RejectedEdit(f"rejected: {checked.rejections[0]}", checked)
         insisted = checked.rejections
     elif changed:
-        raise UsageError(f"'{wanted.action}' with edits", fix="choose one of the fixes")
-    if not 0 <= wanted.seconds < _LATEST:
+        raise UsageError(f"'{requested.action}' with edits", fix="choose one of the fixes")
+    if not 0 <= requested.seconds < _LATEST:
         raise UsageError("an impossible time", fix="send the seconds since the sample was shown")
     return Record(
         id=sample.id,
         fingerprint=sample.fingerprint,
-        action=wanted.action,
+        action=requested.action,
         reviewer=reviewer,
         parts=changed,
-        note=wanted.note or "",
+        note=requested.note or "",
         insisted=insisted,
-        seconds=round(min(wanted.seconds, _LONGEST_TIME), 1),
+        seconds=round(min(requested.seconds, _LONGEST_TIME), 1),
         role=role,
     )
 
@@ -336,8 +340,8 @@ class ReviewStore:
         Raises:
             UsageError: a line of a file is not a record; the error names it.
         """
-        found = (self._log(path) for path in sorted(self.folder.glob("*.jsonl")))
-        return {log.reviewer: log for log in found if log.reviewer}
+        logs = (self._log(path) for path in sorted(self.folder.glob("*.jsonl")))
+        return {log.reviewer: log for log in logs if log.reviewer}
 
     def log(self, reviewer: str) -> Log:
         """The decisions of one reviewer.
@@ -392,11 +396,11 @@ class ReviewStore:
         except FileNotFoundError:
             return Log()
         stamp = state.st_size, state.st_mtime_ns
-        known = self._seen.get(path)
-        if known is None or known[0] != stamp:
+        cached = self._seen.get(path)
+        if cached is None or cached[0] != stamp:
             with closing(AppendOnlyLines(path, what=_WHAT, read_only=True)) as lines:
-                known = self._seen[path] = stamp, _played(lines)
-        return known[1]
+                cached = self._seen[path] = stamp, _played(lines)
+        return cached[1]
 
 
 def _check_owner(path: Path, owner: str, name: str) -> None:

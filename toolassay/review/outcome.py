@@ -82,18 +82,22 @@ def outcomes(samples: Iterable[ReviewSample], logs: Mapping[str, Log]) -> list[O
     """
     reviews = {name: log.standing("reviewer") for name, log in logs.items()}
     verdicts = [log.standing("adjudicator") for log in logs.values()]
-    found = []
+    outcomes_of_samples = []
     for sample in samples:
-        given = {name: standing[sample.id] for name, standing in reviews.items() if sample.id in standing}
-        votes = {name: vote for name, vote in given.items() if vote.fingerprint == sample.fingerprint}
+        votes_given = {
+            name: standing[sample.id] for name, standing in reviews.items() if sample.id in standing
+        }
+        votes = {name: vote for name, vote in votes_given.items() if vote.fingerprint == sample.fingerprint}
         settled = [
             standing[sample.id]
             for standing in verdicts
             if sample.id in standing and standing[sample.id].fingerprint == sample.fingerprint
         ]
         last = max(settled, key=lambda record: record.when) if settled else None
-        found.append(Outcome(sample, votes, tuple(name for name in given if name not in votes), last))
-    return found
+        outcomes_of_samples.append(
+            Outcome(sample, votes, tuple(name for name in votes_given if name not in votes), last)
+        )
+    return outcomes_of_samples
 
 
 _ALL = "all"
@@ -217,24 +221,26 @@ def markdown(table: HumanVerification) -> list[tuple[str, str]]:
     rows = []
     for name, row in table.samples.items():
         cells = [
-            str(one.count) if one.share is None else f"{one.count} ({percent(one.share)})"
-            for one in row.decisions.values()
+            str(shared_count.count)
+            if shared_count.share is None
+            else f"{shared_count.count} ({percent(shared_count.share)})"
+            for shared_count in row.decisions.values()
         ]
         counts = (row.samples, row.decided, *cells, row.undecided, row.conflicts)
         rows.append((name, *map(str, counts)))
     title = "Human verification, by shape; shares are of the decided samples"
     tables = [(title, Table(headings, rows).markdown())]
-    found = table.agreement
-    if found.pairs:
+    agreement = table.agreement
+    if agreement.pairs:
         headings = ("reviewers", "samples of both", "same decision", "kappa")
         rows = [
             (
-                " and ".join(one.reviewers or ["all"]),
-                str(one.samples),
-                percent(one.raw, unknown="-"),
-                str(one.reason) if one.kappa is None else f"{one.kappa:.3f} ({one.kind.capitalize()})",
+                " and ".join(pair.reviewers or ["all"]),
+                str(pair.samples),
+                percent(pair.raw, unknown="-"),
+                str(pair.reason) if pair.kappa is None else f"{pair.kappa:.3f} ({pair.kind.capitalize()})",
             )
-            for one in (*found.pairs, *([found.all] if found.all else ()))
+            for pair in (*agreement.pairs, *([agreement.all] if agreement.all else ()))
         ]
         tables.append(
             ("Agreement of the reviewers on the decision", Table(headings, rows, align="lrrl").markdown())
@@ -300,14 +306,17 @@ def apply_reviews(
     _check_target(source, target)
     without = "undecided" if keep_undecided else "left out"
     fates = [without if item.decision is None else item.decision.action for item in outcomes]
-    kept = [item for item, fate in zip(outcomes, fates, strict=True) if fate not in ("discard", "left out")]
-    alignment, written = Alignment(), 0
+    kept_outcomes = [
+        item for item, fate in zip(outcomes, fates, strict=True) if fate not in ("discard", "left out")
+    ]
+    alignment = Alignment()
+    n_written = 0
     target.path.mkdir(parents=True, exist_ok=True)
     paths = target.data, target.user_requests, target.data_error, target.alignment_ids, target.path / TABLES
     with ExitStack() as files:
         data, requests, errors, ids, markdown = map(files.enter_context, map(atomic_writer, paths))
-        for gold in chain(passed, map(_reviewed, kept)):
-            written += 1
+        for gold in chain(passed, map(_reviewed, kept_outcomes)):
+            n_written += 1
             data.write(_line(gold.record))
             requests.write(_line({"id": gold.id, "user_request": gold.request}))
             if gold.sampled_nodes is not None and gold.sampled_links is not None:
@@ -316,7 +325,7 @@ def apply_reviews(
             if fate == "discard":
                 note = f": {item.decision.note}" if item.decision and item.decision.note else ""
                 errors.write(_line({**item.sample.gold.record, "errors": [f"discarded in review{note}"]}))
-        if not written:
+        if not n_written:
             # Inside of the block, so that no file is replaced.
             raise ToolassayError(
                 "no sample is left", file=source.path, fix="review some, or add --keep_undecided"
@@ -326,10 +335,10 @@ def apply_reviews(
     for path in (source.tool_desc, source.graph_desc):
         if path.exists():
             copy_file(path, target.path / path.name)
-    described = source.written_benchmark if about is None else about
-    facts = {**described, "reviewed": dict(Counter(fates)), FINGERPRINT: sha256_of(target.data)}
+    description = source.written_benchmark if about is None else about
+    facts = {**description, "reviewed": dict(Counter(fates)), FINGERPRINT: sha256_of(target.data)}
     target.describe(*(target.written_benchmark.keys() - facts.keys()), **facts)
-    return Applied(len(kept), Counter(fates), written - len(kept))
+    return Applied(len(kept_outcomes), Counter(fates), n_written - len(kept_outcomes))
 
 
 def _check_target(source: DataFolder, target: DataFolder) -> None:
@@ -349,9 +358,13 @@ def _reviewed(item: Outcome) -> Gold:
     record = item.decision
     if record is None:
         return item.sample.gold
-    said = {"decision": record.action, "reviewers": len(item.votes), "adjudicated": item.settled is not None}
+    review = {
+        "decision": record.action,
+        "reviewers": len(item.votes),
+        "adjudicated": item.settled is not None,
+    }
     gold = edited(item.sample.gold, record.parts)
-    return replace(gold, record={**gold.record, "review": said})
+    return replace(gold, record={**gold.record, "review": review})
 
 
 def _line(value: Mapping[str, object]) -> str:

@@ -61,16 +61,16 @@ def read_samples(path: Path) -> tuple[ReviewSample, ...]:
         UsageError: the file is missing, malformed or empty, or an id occurs twice.
     """
     samples: list[ReviewSample] = []
-    seen: set[RequestId] = set()
+    seen_ids: set[RequestId] = set()
     for number, (line, record) in enumerate(read_labels(path)):
-        if record["id"] in seen:
+        if record["id"] in seen_ids:
             raise UsageError(
                 f"the id {record['id']!r} occurs twice, so decisions on it would be ambiguous",
                 file=path,
                 line=line,
                 fix="give every line its own id",
             )
-        seen.add(record["id"])
+        seen_ids.add(record["id"])
         gold = Gold.of(record, line)
         samples.append(ReviewSample(number, gold, fingerprint_of(gold), plan_shape(gold)))
     if not samples:
@@ -83,7 +83,8 @@ class Unchanged:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp, self._sha = stamp_of(path), sha256_of(path)
+        self._stamp = stamp_of(path)
+        self._sha = sha256_of(path)
 
     def __call__(self) -> bool:
         """Whether it has; the file is read again only if its size or modification time changed."""
@@ -146,7 +147,9 @@ class Shares:
                 f"{each} of {len(reviewers)} reviewers cannot look at each sample",
                 fix="name more --reviewers, or lower --each",
             )
-        self.reviewers, self.each, self.only = tuple(reviewers), each or len(reviewers), only
+        self.reviewers = tuple(reviewers)
+        self.each = each or len(reviewers)
+        self.only = only
 
     def of(self, sample: RequestId) -> tuple[str, ...]:
         """The reviewers of a sample."""
@@ -166,7 +169,7 @@ class Shares:
 
 def drawn_samples(samples: Iterable[ReviewSample], count: int) -> frozenset[RequestId]:
     """The ids of as many samples, drawn by a hash of the id: more samples of a set include those of fewer."""
-    return frozenset(sorted((one.id for one in samples), key=lambda name: _hash("", name))[:count])
+    return frozenset(sorted((sample.id for sample in samples), key=lambda name: _hash("", name))[:count])
 
 
 def _hash(name: str, sample: RequestId) -> bytes:

@@ -65,20 +65,22 @@ class ReviewServer(Loopback):
         self.session = session
         self._start = {"reviewer": reviewer, "queue": queue}
         # One action at a time: each waits for the disk, in a thread.
-        self._one = asyncio.Lock()
+        self._lock = asyncio.Lock()
         router = self.application.router
         router.add_get("/", self._page)
         router.add_get(r"/page/{name:[a-z.-]+}", self._asset)
         router.add_get("/api/start", self._answer(lambda request: self._start))
-        overview = self._answer(lambda asked: session.overview(*_who(dict(asked.query))))
+        overview = self._answer(lambda request: session.overview(*_who(dict(request.query))))
         router.add_get("/api/overview", overview)
         shown = self._answer(
-            lambda asked: session.show(int(asked.match_info["number"]), *_who(dict(asked.query)))
+            lambda request: session.show(int(request.match_info["number"]), *_who(dict(request.query)))
         )
         router.add_get(r"/api/samples/{number:\d{1,9}}", shown)
-        found = self._answer(lambda asked: {"numbers": session.search(asked.query.get("text", ""))})
-        router.add_get("/api/search", found)
-        router.add_get("/api/summary", self._answer(lambda asked: session.summary()))
+        search_handler = self._answer(
+            lambda request: {"numbers": session.search(request.query.get("text", ""))}
+        )
+        router.add_get("/api/search", search_handler)
+        router.add_get("/api/summary", self._answer(lambda request: session.summary()))
         router.add_post(
             "/api/check", self._posted(lambda body: session.check(_converted(body, RequestedEdit)))
         )
@@ -116,8 +118,8 @@ class ReviewServer(Loopback):
             return refused(415, "send JSON")
         return None
 
-    def _is_secret(self, given: str) -> bool:
-        return hmac.compare_digest(given.encode(errors="replace"), self.token.encode())
+    def _is_secret(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode(errors="replace"), self.token.encode())
 
     async def _page(self, request: web.Request) -> web.Response:
         return web.Response(text=_resource("toolassay.review", "page/review.html"), content_type="text/html")
@@ -147,7 +149,7 @@ class ReviewServer(Loopback):
 
     async def _response_of(self, work: Callable[[], object]) -> web.Response:
         """Run `work` in a thread; the response is its result, or the error as JSON."""
-        async with self._one:
+        async with self._lock:
             try:
                 return web.json_response(msgspec.to_builtins(await asyncio.to_thread(work)))
             except RejectedEdit as error:
@@ -173,8 +175,8 @@ class Viewer:
     queue: Queue = "all"
 
 
-def _who(given: object) -> tuple[str, Queue]:
-    viewer = _converted(given, Viewer)
+def _who(query: object) -> tuple[str, Queue]:
+    viewer = _converted(query, Viewer)
     return checked_name(viewer.reviewer), viewer.queue
 
 

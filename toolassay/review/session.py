@@ -216,7 +216,7 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> PlanDrawing:
     """
     tools = {node.place: node.tool for node in gold.nodes}
     lines, missing = _lines(gold, tools, _references(gold))
-    names = {**tools, **{place: tool for tool, place in missing.items()}}
+    names = {**tools, **{position: tool for tool, position in missing.items()}}
     colours = type_colours([*types_by_use(library), ""])
 
     def flowing(source: str, target: str) -> str:
@@ -226,11 +226,14 @@ def draw_plan(gold: Gold, library: ToolLibrary) -> PlanDrawing:
         return ", ".join(dict.fromkeys(kind for kind in library[source].outputs if kind in taken))
 
     nodes = []
-    for place, name in names.items():
+    for position, name in names.items():
         colour = colours[given_type(library[name]) if name in library else ""]
-        nodes.append(DrawnNode(place, name, name in library, place not in tools, colour))
-    drawn = [DrawnLine(one, other, kind, flowing(names[one], names[other])) for one, other, kind in lines]
-    return PlanDrawing(nodes, drawn)
+        nodes.append(DrawnNode(position, name, name in library, position not in tools, colour))
+    drawn_lines = [
+        DrawnLine(source, target, kind, flowing(names[source], names[target]))
+        for source, target, kind in lines
+    ]
+    return PlanDrawing(nodes, drawn_lines)
 
 
 def tool_card(name: str, library: ToolLibrary) -> ToolCard:
@@ -250,13 +253,13 @@ def tool_card(name: str, library: ToolLibrary) -> ToolCard:
 
 def _references(gold: Gold) -> list[tuple[int, int]]:
     """Pairs of the node that is referred to and the node that refers to it; each once, in order."""
-    found: dict[tuple[int, int], None] = {}
+    references: dict[tuple[int, int], None] = {}
     for node in gold.nodes:
         for argument in node.arguments or ():
             value = argument.get("value") if isinstance(argument, dict) else argument
             for reference in references_in(value):
-                found[reference.node, node.place] = None
-    return list(found)
+                references[reference.node, node.place] = None
+    return list(references)
 
 
 def _lines(
@@ -264,15 +267,15 @@ def _lines(
 ) -> tuple[list[tuple[int, int, Literal["link", "reference"]]], dict[str, int]]:
     """The lines of a plan as (from, to, kind), and the place of each missing tool."""
     places: defaultdict[str, list[int]] = defaultdict(list)
-    for place, tool in tools.items():
-        places[tool].append(place)
+    for position, tool in tools.items():
+        places[tool].append(position)
     missing: dict[str, int] = {}
-    left = [pair for pair in references if pair[0] in tools]
+    unlinked = [pair for pair in references if pair[0] in tools]
     lines: list[tuple[int, int, Literal["link", "reference"]]] = []
     for source, target in gold.links:
-        joined = next((p for p in left if (tools[p[0]], tools[p[1]]) == (source, target)), None)
+        joined = next((p for p in unlinked if (tools[p[0]], tools[p[1]]) == (source, target)), None)
         if joined is not None:
-            left.remove(joined)
+            unlinked.remove(joined)
             start, end = joined
         else:
             for tool in (source, target):
@@ -281,7 +284,7 @@ def _lines(
             start = places[source][0] if source in places else missing[source]
             end = places[target][-1] if target in places else missing[target]
         lines.append((start, end, "link"))
-    return [*lines, *((start, end, "reference") for start, end in left)], missing
+    return [*lines, *((start, end, "reference") for start, end in unlinked)], missing
 
 
 FILE = "gates.jsonl"
@@ -296,22 +299,22 @@ class Findings:
     """
 
     def __init__(self, written: Mapping[RequestId, CheckedSample], gates: Sequence[Gate]) -> None:
-        self._found = dict(written)
+        self._checked_samples = dict(written)
         self._gates = gates
 
     def of(self, sample: ReviewSample) -> CheckedSample:
         """What the gates found in a sample."""
-        if sample.id not in self._found:
+        if sample.id not in self._checked_samples:
             checked = check(sample.gold, self._gates)
-            found = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
-            level = level_of(finding.state for finding in found)
-            self._found[sample.id] = CheckedSample(sample.id, level, found)
-        return self._found[sample.id]
+            findings = (*(Finding("form", "reject", fault) for fault in checked.faults), *checked.findings)
+            level = level_of(finding.state for finding in findings)
+            self._checked_samples[sample.id] = CheckedSample(sample.id, level, findings)
+        return self._checked_samples[sample.id]
 
     def level(self, sample: ReviewSample) -> Level | None:
         """The level, if it is known without running the gates; else None."""
-        known = self._found.get(sample.id)
-        return known.level if known else None
+        checked = self._checked_samples.get(sample.id)
+        return checked.level if checked else None
 
 
 @dataclass(eq=False)
@@ -347,39 +350,40 @@ class Session:
 
     def overview(self, reviewer: str, queue: Queue) -> ReviewOverview:
         """The samples of a queue, each reviewer's progress, and the place of the first undecided sample."""
-        log, role = self.store.log(reviewer), role_of(queue)
+        log = self.store.log(reviewer)
+        role = role_of(queue)
         if queue == "all":
             self.shares.check(reviewer)
         standing = log.standing(role)
-        every = self.outcomes()
+        all_outcomes = self.outcomes()
         items = [
             self._item(item, standing.get(item.sample.id))
-            for item in every
+            for item in all_outcomes
             if (
                 (item.disputed or item.settled is not None)
                 if queue == "conflicts"
                 else self.shares.holds(reviewer, item.sample.id)
             )
         ]
-        open_ones = [place for place, item in enumerate(items) if not item.decision or item.stale]
+        open_ones = [position for position, item in enumerate(items) if not item.decision or item.stale]
         return ReviewOverview(
             self.name,
             queue,
             items,
             open_ones[0] if open_ones else 0,
-            self.progress(every),
+            self.progress(all_outcomes),
             sorted(self.background.library.ids),
             self.background.kind,
         )
 
-    def progress(self, every: Sequence[Outcome] | None = None) -> ReviewProgress:
+    def progress(self, outcomes: Sequence[Outcome] | None = None) -> ReviewProgress:
         """The number of samples that each reviewer has decided, and the number of open conflicts."""
-        every = self._decided() if every is None else every
-        names = sorted({name for item in every for name in item.votes})
+        outcomes = self._decided() if outcomes is None else outcomes
+        names = sorted({name for item in outcomes for name in item.votes})
         return ReviewProgress(
             len(self.samples),
-            {name: sum(name in item.votes for item in every) for name in names},
-            sum(item.state == "conflict" for item in every),
+            {name: sum(name in item.votes for item in outcomes) for name in names},
+            sum(item.state == "conflict" for item in outcomes),
         )
 
     def show(self, number: int, reviewer: str, queue: Queue) -> ShownSample:
@@ -388,12 +392,13 @@ class Session:
         Raises:
             UsageError: the number is out of range, or the name of the reviewer cannot be used.
         """
-        sample, role = self._sample(number), role_of(queue)
+        sample = self._sample(number)
+        role = role_of(queue)
         log = self.store.log(reviewer)
         checked = self.findings.of(sample)
         record = log.standing(role).get(sample.id)
         fix = record.parts if record and not _stale(record, sample) else None
-        drawn = self._drawn(sample.gold)
+        plan_drawing = self._drawn(sample.gold)
         votes = outcomes([sample], self.store.logs())[0].votes if queue == "conflicts" else {}
         return ShownSample(
             number=number,
@@ -407,19 +412,19 @@ class Session:
             mine=None if record is None else _shown_record(record, sample),
             note=log.notes.get((role, sample.id), ""),
             votes={name: _shown_record(vote, sample) for name, vote in votes.items()},
-            plan=drawn.plan,
-            cards=drawn.cards,
+            plan=plan_drawing.plan,
+            cards=plan_drawing.cards,
             edited=self._drawn(edited(sample.gold, fix)) if fix else None,
         )
 
-    def check(self, wanted: RequestedEdit) -> EditProblems:
+    def check(self, requested: RequestedEdit) -> EditProblems:
         """Check an edit without saving it: its changed parts, faults and findings."""
-        sample = self._sample(wanted.number)
-        changed = changed_parts(sample.gold, wanted.parts)
+        sample = self._sample(requested.number)
+        changed = changed_parts(sample.gold, requested.parts)
         problems = check(edited(sample.gold, changed), self.gates)
         return msgspec.structs.replace(problems, changed=tuple(changed))
 
-    def decide(self, reviewer: str, queue: Queue, wanted: RequestedDecision) -> AfterAction:
+    def decide(self, reviewer: str, queue: Queue, requested: RequestedDecision) -> AfterAction:
         """Save a decision or a comment; it is on the disk when this returns.
 
         One that changes nothing is not saved again.
@@ -430,17 +435,17 @@ class Session:
             UsageError: the decision is not valid.
             ToolassayError: the file cannot be written.
         """
-        sample = self._sample(wanted.number)
+        sample = self._sample(requested.number)
         if not self.unchanged():
             raise ChangedSample(
                 "data.json has changed since this review was started",
                 fix="start the review again; all decisions are saved",
             )
-        record = decision_record(sample, reviewer, role_of(queue), wanted, self.gates)
+        record = decision_record(sample, reviewer, role_of(queue), requested, self.gates)
 
         def make(log: Log) -> list[Record]:
             key = record.role, sample.id
-            note = log.notes.get(key, "") if wanted.note is None else wanted.note
+            note = log.notes.get(key, "") if requested.note is None else requested.note
             standing = log.standing(record.role).get(sample.id)
             unchanged = record.action == COMMENT or (
                 record.same_as(standing) and standing is not None and not _stale(standing, sample)
@@ -473,8 +478,8 @@ class Session:
 
     def search(self, text: str) -> list[int]:
         """The numbers of the samples with a text in id, request, steps or tools, ignoring case."""
-        wanted = text.casefold().strip()
-        return [sample.number for sample in self.samples if wanted in _searched(sample)]
+        sought = text.casefold().strip()
+        return [sample.number for sample in self.samples if sought in _searched(sample)]
 
     def summary(self) -> ReviewSummary:
         """The human-verification table, as JSON and as Markdown."""
@@ -507,7 +512,8 @@ class Session:
         )
 
     def _drawn(self, gold: Gold) -> ShownPlan:
-        library, names = self.background.library, dict.fromkeys(node.tool for node in gold.nodes)
+        library = self.background.library
+        names = dict.fromkeys(node.tool for node in gold.nodes)
         return ShownPlan(draw_plan(gold, library), {name: tool_card(name, library) for name in names})
 
     def _sample(self, number: int) -> ReviewSample:

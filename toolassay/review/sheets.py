@@ -60,15 +60,16 @@ def rows_of(samples: tuple[ReviewSample, ...], findings: Findings, log: Log) -> 
         record = standing.get(sample.id)
         if record is not None and record.fingerprint != sample.fingerprint:
             record = None
-        gold, checked = sample.gold, findings.of(sample)
-        found = (f"{item.gate} ({item.state}): {item.reason}" for item in checked.findings)
+        gold = sample.gold
+        checked = findings.of(sample)
+        finding_lines = (f"{item.gate} ({item.state}): {item.reason}" for item in checked.findings)
         yield {
             "id": id_text(sample.id),
             "fingerprint": sample.fingerprint,
             "request": gold.request,
             "steps": "\n".join(gold.steps),
             "plan": plan_text(gold),
-            "findings": "\n".join([checked.level, *found]),
+            "findings": "\n".join([checked.level, *finding_lines]),
             "decision": record.action if record else "",
             "note": log.notes.get(("reviewer", sample.id), ""),
             **edit_cells(sample, record),
@@ -125,12 +126,12 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
         UsageError: another kind of file, openpyxl is missing, or a text is too long for a cell of Excel.
     """
     kind = kind_of(path)
-    listed = list(rows)
-    cells = ([row[column] for column in COLUMNS] for row in listed)
+    listed_rows = list(rows)
+    cells = ([row[column] for column in COLUMNS] for row in listed_rows)
     if kind == ".csv":
         write_csv(path, COLUMNS, cells)
-        return len(listed)
-    for row in listed:
+        return len(listed_rows)
+    for row in listed_rows:
         long = next((column for column in EDITABLE if not fits_cell(row[column])), None)
         if long is not None:
             raise UsageError(
@@ -142,7 +143,7 @@ def write_sheet(path: Path, rows: Iterable[Mapping[str, str]]) -> int:
     book = Workbook(_EXTRA)
     book.add_sheet(_SHEET, WIDTHS, cells, unlocked=EDITABLE, choices=[choices], freeze="B2")
     book.save(path)
-    return len(listed)
+    return len(listed_rows)
 
 
 def kind_of(path: Path) -> str:
@@ -199,7 +200,7 @@ def take_sheet(
 
     def make(log: Log) -> list[Record]:
         problems: list[tuple[SheetRow, str]] = []
-        seen: set[str] = set()
+        seen_ids: set[str] = set()
         for row in rows:
             try:
                 sample = by_id.get(row.cells["id"].strip())
@@ -208,9 +209,9 @@ def take_sheet(
                     sample = by_print[mark]
                 if sample is None:
                     raise UsageError(f"there is no sample {row.cells['id'][:40]!r} (column 'id')")
-                if id_text(sample.id) in seen:
+                if id_text(sample.id) in seen_ids:
                     raise UsageError(f"sample {sample.id!r} occurs twice")
-                seen.add(id_text(sample.id))
+                seen_ids.add(id_text(sample.id))
                 record = _record(session, sample, row, reviewer, log, insist=insist)
             except UsageError as error:
                 problems.append((row, str(error).split(". Fix: ")[0]))
@@ -243,8 +244,8 @@ def _record(
     note = old_note if _same_text(cells["note"], old_note) else cells["note"]
     action = "_".join(cells["decision"].casefold().split())
     if action not in ("", *DECISIONS):
-        given = cells["decision"].strip()[:40]
-        raise UsageError(f"decision '{given}' is none of {', '.join(DECISIONS)}")
+        decision = cells["decision"].strip()[:40]
+        raise UsageError(f"decision '{decision}' is none of {', '.join(DECISIONS)}")
     parts = _parts(sample, before, cells)
     if not action:
         if any(value != sample.gold.record.get(part) for part, value in parts.items()) and before is None:
@@ -253,7 +254,7 @@ def _record(
             return None
     if action not in FIXES and before is not None and parts == dict(before.parts):
         parts = {}  # the edits of an earlier fix, which the sheet still shows
-    wanted = RequestedDecision(
+    requested = RequestedDecision(
         number=sample.number,
         fingerprint=sample.fingerprint,
         action=action or COMMENT,
@@ -261,7 +262,7 @@ def _record(
         note=note,
         insist=insist or (before is not None and bool(before.insisted)),
     )
-    record = decision_record(sample, reviewer, "reviewer", wanted, session.gates)
+    record = decision_record(sample, reviewer, "reviewer", requested, session.gates)
     if record.same_as(before) and note == old_note:
         return None
     return msgspec.structs.replace(record, note=note)
@@ -275,12 +276,12 @@ def _parts(sample: ReviewSample, before: Record | None, cells: Mapping[str, str]
     """
     old = {**sample.parts, **(before.parts if before else {})}
     parts: dict[Part, Any] = {}
-    written = edit_cells(sample, before)
+    written_cells = edit_cells(sample, before)
     for column, part in EDITS.items():
         cell = cells[column]
         if not cell.strip():
             continue
-        if _same_text(cell, written[column]):
+        if _same_text(cell, written_cells[column]):
             value = old[part]
         elif part == "user_request":
             value = cell if "\r" in str(old[part]) else _plain(cell)

@@ -104,30 +104,32 @@ class BudgetKeeper:
             ModelError: It exceeds the budget; the outcome is "budget stop".
         """
         longest = completion_limit(request.parameters)
-        one = Outstanding(request.role, request.item, size_of(request), longest)
-        use = self._worst(model, one)
-        spent, reserved, budget = self.spent, self._reserved, self.budget
-        for flag, limit, needed in (
+        outstanding = Outstanding(request.role, request.item, size_of(request), longest)
+        use = self._worst(model, outstanding)
+        spent = self.spent
+        reserved = self._reserved
+        budget = self.budget
+        for flag, limit, needed_total in (
             ("max_requests", budget.requests, spent.requests + reserved.requests + use.requests),
             ("max_tokens_total", budget.tokens, spent.tokens + reserved.tokens + use.tokens),
             ("max_cost", budget.cost, spent.cost + reserved.cost + use.cost),
         ):
-            if limit is not None and needed > limit * (1 + 1e-9):
+            if limit is not None and needed_total > limit * (1 + 1e-9):
                 raise ModelError(
                     f"--{flag} {limit:g} leaves no room for another request", outcome="budget stop"
                 )
-        self.commit(model, one)
+        self.commit(model, outstanding)
 
-    def commit(self, model: str, one: Outstanding) -> None:
+    def commit(self, model: str, outstanding: Outstanding) -> None:
         """Reserve the worst case of a request that is already sent, whatever the limits are."""
-        use = self._worst(model, one)
+        use = self._worst(model, outstanding)
         self._reserved.add(use)
-        self._in_flight[model, one.role, one.item].append((use, one.size))
+        self._in_flight[model, outstanding.role, outstanding.item].append((use, outstanding.size))
 
-    def _worst(self, model: str, one: Outstanding) -> Use:
-        prompt = one.size / self._ratio.get((model, one.role), BYTES_A_TOKEN)
+    def _worst(self, model: str, outstanding: Outstanding) -> Use:
+        prompt = outstanding.size / self._ratio.get((model, outstanding.role), BYTES_A_TOKEN)
         price = self.prices.get(model)
-        return Use(1, prompt + one.limit, price.of(prompt, one.limit) if price else 0.0)
+        return Use(1, prompt + outstanding.limit, price.of(prompt, outstanding.limit) if price else 0.0)
 
     def settle(self, attempt: Attempt, cost: float | None, at_most: Use | None = None) -> Use | None:
         """Replace the reservation of an attempt by its actual use.
@@ -147,11 +149,13 @@ class BudgetKeeper:
             del self._in_flight[attempt.model, attempt.role, attempt.item]
         if reserved is not None:
             self._reserved.add(reserved, -1)
-        use, worst = Use(1), None
+        use = Use(1)
+        worst = None
         if attempt.prompt_tokens is not None and attempt.completion_tokens is not None:
             use = Use(1, attempt.prompt_tokens + attempt.completion_tokens, cost or 0.0)
             if attempt.prompt_tokens > 0 and size > 0:
-                seen, by = size / attempt.prompt_tokens, (attempt.model, attempt.role)
+                seen = size / attempt.prompt_tokens
+                by = (attempt.model, attempt.role)
                 self._ratio[by] = min(seen, self._ratio.get(by, seen))
         elif not attempt.unbilled:
             worst = reserved or at_most
@@ -185,8 +189,8 @@ def completion_limit(parameters: Mapping[str, Any]) -> int:
     >>> completion_limit({"max_completion_tokens": 500}), completion_limit({}), completion_limit({"n": 2})
     (500, 4096, 8192)
     """
-    given = [_count(parameters.get(name)) for name in _LIMITS]
-    most = max((limit for limit in given if limit is not None), default=COMPLETION)
+    limits = [_count(parameters.get(name)) for name in _LIMITS]
+    most = max((limit for limit in limits if limit is not None), default=COMPLETION)
     return most * max(1, _count(parameters.get("n")) or 1)
 
 

@@ -54,11 +54,12 @@ def interrupt_calls(first: Callable[[], None]) -> Iterator[bool]:
     if worker is None:
         yield False
         return
-    before, worker.first = worker.first, first
+    first_before = worker.first
+    worker.first = first
     try:
         yield True
     finally:
-        worker.first = before
+        worker.first = first_before
 
 
 class _Worker(Generic[Result]):
@@ -96,7 +97,8 @@ class _Worker(Generic[Result]):
                 self._loop.call_soon_threadsafe(self._interrupt)
 
     def _interrupt(self) -> None:
-        first, self.first = self.first, None
+        first = self.first
+        self.first = None
         if first is not None:
             first()
         elif self._task is not None:
@@ -131,16 +133,16 @@ def _at_interrupt(call: Callable[[], None]) -> Iterator[None]:
     Replaces Python's handler, whose exception may be raised at any line, and that of `asyncio.run`, which
     would cancel through the blocked loop. A process that ignores Ctrl-C keeps ignoring it.
     """
-    before = signal.getsignal(signal.SIGINT)
+    handler_before = signal.getsignal(signal.SIGINT)
     is_main = threading.current_thread() is threading.main_thread()
-    if not is_main or before is None or before == signal.SIG_IGN:
+    if not is_main or handler_before is None or handler_before == signal.SIG_IGN:
         yield
         return
     signal.signal(signal.SIGINT, lambda number, frame: call())
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, handler_before)
 
 
 _WORKER: ContextVar[_Worker[Any] | None] = ContextVar("worker", default=None)
@@ -174,25 +176,25 @@ def first_interrupt(call: Callable[[], None]) -> Iterator[None]:
         finally:
             _CALLS[loop].pop()
         return
-    before = {number: signal.getsignal(number) for number in SIGNALS}
+    handlers_before = {number: signal.getsignal(number) for number in SIGNALS}
 
-    told = False
+    is_interrupted = False
 
-    def restore(*kept: signal.Signals) -> None:
-        for number, handler in before.items():
-            if number not in kept and loop.remove_signal_handler(number):
+    def restore(*kept_signals: signal.Signals) -> None:
+        for number, handler in handlers_before.items():
+            if number not in kept_signals and loop.remove_signal_handler(number):
                 signal.signal(number, handler)
 
     def first(number: signal.Signals) -> None:
-        nonlocal told
-        if not told:
-            told = True
+        nonlocal is_interrupted
+        if not is_interrupted:
+            is_interrupted = True
             restore(*(set(SIGNALS) - {signal.SIGINT} if number != signal.SIGINT else ()))
             calls[-1]()
 
     calls = [call]
     try:
-        for number, handler in before.items():
+        for number, handler in handlers_before.items():
             if handler != signal.SIG_IGN:
                 loop.add_signal_handler(number, first, number)
     except (NotImplementedError, RuntimeError, ValueError):

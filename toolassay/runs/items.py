@@ -75,7 +75,7 @@ class Ask:
         answers: The answers so far.
         changed: Number of recorded answers that were not used, because the request is another one now.
         unlike: Number of recorded results that a call does not give again.
-        made: Numbers of the calls so far (`perform`), in the order in which they were made.
+        call_numbers: Numbers of the calls so far (`perform`), in the order in which they were made.
         unclaimed: After `by_content`, the recorded calls that have not been made again.
     """
 
@@ -89,14 +89,18 @@ class Ask:
         earlier: Recorded | None = None,
         replayed: Callable[[ChatRequest, AnswerLine], None] = lambda request, line: None,
     ) -> None:
-        self._key, self._journal, self._send, self._again = key, journal, send, again
-        self._earlier, self._replayed = earlier or {}, replayed
+        self._key = key
+        self._journal = journal
+        self._send = send
+        self._again = again
+        self._earlier = earlier or {}
+        self._replayed = replayed
         self._numbers = Counter[str]()
         self._forgets = False
         self._unused: list[AnswerLine] | None = None
         self._is_by_content = self._is_isolated = False
         self.unclaimed: dict[int, CallLine] = {}
-        self.made: list[int] = []
+        self.call_numbers: list[int] = []
         self.answers: list[ChatResponse] = []
         self.changed = self.unlike = 0
 
@@ -111,17 +115,17 @@ class Ask:
             ModelError: There is no answer.
         """
         address = self._next(request.role if by is None else f"{request.role} {by}")
-        asked = _digest(request)
+        request_digest = _digest(request)
         line = self._journal.answer(address) or self._of_earlier(address)
         if line is not None:
-            if line.asked in ("", asked):
+            if line.asked in ("", request_digest):
                 self._replayed(request, line)
                 self.answers.append(line)
                 return line
             self.changed += 1
         ASKED.set(address)
         response = await self._send(replace(request, item=self._key), by)
-        self._journal.add_answer(address, AnswerLine.of(response, asked))
+        self._journal.add_answer(address, AnswerLine.of(response, request_digest))
         self.answers.append(response)
         return response
 
@@ -130,28 +134,29 @@ class Ask:
 
         Equal requests take the recorded answers in their order. Arguments and errors are those of a call.
         """
-        asked = _digest(request)
+        request_digest = _digest(request)
         if self._unused is None:
             self._unused = [*self._journal.answers(self._key, request.role, self._again)]
             self._numbers[request.role] = len(self._unused)
-        place = next((n for n, line in enumerate(self._unused) if line.asked == asked), None)
-        if place is not None:
-            response: ChatResponse = self._unused.pop(place)
+        position = next((n for n, line in enumerate(self._unused) if line.asked == request_digest), None)
+        if position is not None:
+            response: ChatResponse = self._unused.pop(position)
         else:
             response = await self._send(replace(request, item=self._key), by)
-            self._journal.add_answer(self._next(request.role), AnswerLine.of(response, asked))
+            self._journal.add_answer(self._next(request.role), AnswerLine.of(response, request_digest))
         self.answers.append(response)
         return response
 
     def result(self, call: Callable[[], str]) -> str:
         """The result of a tool call. It is always carried out, for its effect; a recorded result counts."""
-        address, made = self._next(TOOL), call()
+        address = self._next(TOOL)
+        result = call()
         line = self._call(address)
         if line is None:
             if not self._journal.read_only:
-                self._journal.add_answer(address, CallLine(result=made))
-            return made
-        self.unlike += line.result != made
+                self._journal.add_answer(address, CallLine(result=result))
+            return result
+        self.unlike += line.result != result
         return str(line.result)
 
     async def once(self, call: Callable[[], Awaitable[Any]]) -> Any:
@@ -195,9 +200,10 @@ class Ask:
         line = None if self._forgets else self._call(address)
         if line is not None and line.result is not UNSET:
             if is_of(line.result):
-                self.made.append(address.number)
+                self.call_numbers.append(address.number)
                 return line.result
-            self._forgets, line = True, None
+            self._forgets = True
+            line = None
         if line is not None and line.call is not UNSET and not repeatable:
             raise InDoubt
         if self._is_isolated:
@@ -214,7 +220,7 @@ class Ask:
             self._journal.add_answer(address, CallLine())
             raise
         self._journal.add_answer(address, CallLine(result=result))
-        self.made.append(address.number)
+        self.call_numbers.append(address.number)
         return result
 
     def by_content(self, *, is_isolated: bool) -> None:
@@ -224,14 +230,15 @@ class Ask:
             is_isolated: Whether what calls change does not last. Then results that are still unclaimed when a
                 call has none do not count: they are of another state.
         """
-        self._is_by_content, self._is_isolated = True, is_isolated
+        self._is_by_content = True
+        self._is_isolated = is_isolated
         self.unclaimed = dict(enumerate(self._journal.calls(self._key, self._again)))
         self._numbers[TOOL] = len(self.unclaimed)
 
     @property
     def order(self) -> list[int] | None:
         """See `ItemEntry.order`."""
-        return None if self.made == list(range(self._numbers[TOOL])) else self.made
+        return None if self.call_numbers == list(range(self._numbers[TOOL])) else self.call_numbers
 
     def _claimed(self, is_of: Callable[[Any], bool]) -> LineAddress:
         """The address of the first unclaimed call that is the wanted one; a new one without any."""
@@ -400,8 +407,8 @@ def answer_items(
             async with work.around():
                 await run_items(missing(), answer, loop, stopped=stopped, has_answers=lambda: already > 0)
         finally:
-            for one in {id(one): one for one in (model, *helpers.values())}.values():
-                await one.close()
+            for client in {id(model): model for model in (model, *helpers.values())}.values():
+                await client.close()
 
     if loop.spread is not None:
         loop.spread(missing(), loop)
@@ -428,13 +435,13 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
     Raises:
         ModelError: A request got no answer.
     """
-    kept = work.entry_of(journal, item)
-    ended = work.has_ended(kept)
-    ask = work.ask(item, journal, kept, send, retried=ended)
+    kept_entry = work.entry_of(journal, item)
+    ended = work.has_ended(kept_entry)
+    ask = work.ask(item, journal, kept_entry, send, retried=ended)
     try:
         entry = await work.answer(item, ask)
     except ModelError as error:
-        if error.settles and kept.outcome not in ENDED:  # else the earlier answer stays valid
+        if error.settles and kept_entry.outcome not in ENDED:  # else the earlier answer stays valid
             _append_failure(work, item, journal, error)
             if error.outcome in work.final:
                 return error.outcome
@@ -444,7 +451,8 @@ async def answer_item(work: ItemWork[Item], item: Item, journal: Journal, loop: 
     if ended and entry.outcome == OVERFLOW:  # the earlier answer stays valid
         raise ModelError(entry.problem or OVERFLOW, outcome=OVERFLOW)
     loop.retry.replaced += ended
-    asked_again, identity = kept.asked_again + ended, work.identity(item)
+    asked_again = kept_entry.asked_again + ended
+    identity = work.identity(item)
     journal.append(work.key_of(item), structs.replace(entry, asked_again=asked_again, **identity))
     return AT_A_LIMIT if entry.limit else entry.outcome
 
@@ -485,7 +493,8 @@ def preview_items(
     async def look() -> None:
         nonlocal already, learnt
         for item in items:
-            entry, requests = work.entry_of(journal, item), estimate.requests
+            entry = work.entry_of(journal, item)
+            requests = estimate.requests
             settled = skip(work.key_of(item)) or work.skips(entry, journal, retry)
             if settled:
                 already += 1

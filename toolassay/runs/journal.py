@@ -188,7 +188,8 @@ class AppendOnlyLines(Closable):
 
     def line_at(self, offset: int) -> bytes:
         """The line that starts at `offset`, without its end."""
-        block, line = _READ, b""
+        block = _READ
+        line = b""
         while True:
             part = self.bytes_at(offset + len(line), block)
             stop = part.find(b"\n")
@@ -212,6 +213,7 @@ class AppendOnlyLines(Closable):
 
 
 _SMALLEST = 1024  # initial slots; a power of two, because slots are masked hashes
+# A slot without a key.
 _EMPTY = -1
 
 
@@ -269,12 +271,12 @@ class KeyIndex:
     def _slot(self, code: int) -> int:
         """The slot that has the hash, or the empty one where it belongs."""
         mask = len(self._slots) - 1
-        place = code & mask
+        position = code & mask
         while True:
-            number = self._slots[place]
+            number = self._slots[position]
             if number == _EMPTY or self._hashes[number] == code:
-                return place
-            place = (place + 1) & mask
+                return position
+            position = (position + 1) & mask
 
     def _grow(self) -> None:
         self._slots = array("l", [_EMPTY]) * (2 * len(self._slots))
@@ -305,10 +307,10 @@ class LineAddress(NamedTuple):
         Raises:
             msgspec.ValidationError: It has none.
         """
-        found: _Address = decoder_of(_Address)(line)
-        if isinstance(found.role, str) and isinstance(found.number, int) and type(found.again) is int:
-            return cls(found.key, found.role, found.number, found.again)
-        return cls(found.key)
+        address: _Address = decoder_of(_Address)(line)
+        if isinstance(address.role, str) and isinstance(address.number, int) and type(address.again) is int:
+            return cls(address.key, address.role, address.number, address.again)
+        return cls(address.key)
 
     @property
     def name(self) -> str:
@@ -416,9 +418,11 @@ class Journal(Closable):
     """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
-        self.path, self.read_only = path, read_only
+        self.path = path
+        self.read_only = read_only
         self._lines = AppendOnlyLines(path, what="journal", read_only=read_only)
-        self._index, self._answers = KeyIndex(), KeyIndex()
+        self._index = KeyIndex()
+        self._answers = KeyIndex()
         try:
             for offset, address in self._lines.scan(LineAddress.of, bytes):
                 self._set(address, offset)
@@ -482,12 +486,12 @@ class Journal(Closable):
             return None
         line = self._lines.line_at(offset)
         try:
-            found: EntryKind = decoder_of(kind)(line)
+            record: EntryKind = decoder_of(kind)(line)
         except (msgspec.ValidationError, ValueError) as error:
             raise UsageError(
                 f"line of {LineAddress.of(line).key!r}: {error}", file=self.path, fix="remove that line"
             ) from None
-        return found
+        return record
 
     @property
     def has_answers(self) -> bool:
@@ -548,8 +552,8 @@ class Journal(Closable):
         Raises:
             UsageError: Its line is malformed.
         """
-        found = self._record(self._index.get(key), kind) or kind()
-        return found if all(getattr(found, name) == value for name, value in identity.items()) else kind()
+        entry = self._record(self._index.get(key), kind) or kind()
+        return entry if all(getattr(entry, name) == value for name, value in identity.items()) else kind()
 
     def close(self) -> None:
         """Close the file and release the lock."""

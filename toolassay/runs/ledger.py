@@ -260,7 +260,9 @@ class Ledger(Closable):
         self.by_call: dict[tuple[str, str], Totals] = {}
         self.before_start = Counter[str]()
         self.prices = prices
-        self._path, self._beside, self._screen = path, beside if budget else (), screen
+        self._path = path
+        self._beside = beside if budget else ()
+        self._screen = screen
         self._numbered = budget is not None and budget.requests is not None
         self._budget = BudgetKeeper(budget or Budget(), prices)
         self._free_calls: Counter[tuple[str, str, str]] = Counter()
@@ -311,14 +313,15 @@ class Ledger(Closable):
         worst = self._count(line)
         if self._numbered or attempt.model not in FREE or attempt.role not in UNTIMED:
             if worst is not None:
-                line.at_most_tokens, line.at_most_cost = round(worst.tokens), round(worst.cost, 10)
+                line.at_most_tokens = round(worst.tokens)
+                line.at_most_cost = round(worst.cost, 10)
             self._lines.append(msgspec.to_builtins(line))
         else:
             self._free_calls[attempt.model, attempt.role, attempt.outcome] += 1
         if self._screen is not None and attempt.outcome in ANSWERS and len(self._first) < FIRST:
             self._first.append(attempt)
-            if len(self._first) == FIRST and all(one.cut_off for one in self._first):
-                thinking = sum(one.only_thinking for one in self._first)
+            if len(self._first) == FIRST and all(attempt.cut_off for attempt in self._first):
+                thinking = sum(attempt.only_thinking for attempt in self._first)
                 also = f"; in {thinking} of them thinking used up all tokens and no answer follows"
                 self._screen.say(
                     f"{WARNING}the first {FIRST} answers all end at the token limit (finish reason length)"
@@ -345,7 +348,8 @@ class Ledger(Closable):
         """Tokens and money in a few words; empty if only built-in models were asked."""
         if self._is_free:
             return ""
-        totals, cost = self.totals, self.totals.known_cost
+        totals = self.totals
+        cost = self.totals.known_cost
         is_known = totals.tokens or not totals.unknown_tokens
         tokens = f"{totals.tokens:,} tokens" if is_known else "tokens unknown"
         if cost is None:
@@ -462,10 +466,10 @@ def prices_within(
 
 
 def _money(totals: Totals) -> str:
-    known = totals.known_cost
-    if known is None and totals.requests:
+    known_cost = totals.known_cost
+    if known_cost is None and totals.requests:
         return NO_PRICE
-    amount = f"${known or 0:.4f}"
+    amount = f"${known_cost or 0:.4f}"
     if totals.local:
         whose = "" if totals.local == totals.requests else f": {totals.local} requests"
         amount += f" ({LOCAL.words}{whose})"
@@ -475,5 +479,5 @@ def _money(totals: Totals) -> str:
 
 
 def _times(values: array[float], *, places: int) -> str:
-    found = percentiles(values) or {}
-    return f"{found['p50']:.{places}f} (median), {found['p95']:.{places}f} (95 %)"
+    quantiles = percentiles(values) or {}
+    return f"{quantiles['p50']:.{places}f} (median), {quantiles['p95']:.{places}f} (95 %)"

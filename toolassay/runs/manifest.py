@@ -166,13 +166,14 @@ def open_run(
                 before.settings |= added
                 before.write(folder)
         return None
-    kept = None
+    kept_folder = None
     if needs_new_run(folder, settings, force=force, conflict_fix=conflict_fix):
-        kept = keep_run(folder)
-    manifest = Manifest(None) if kept is not None else before
-    manifest.settings, manifest.toolassay = dict(settings), __version__
+        kept_folder = keep_run(folder)
+    manifest = Manifest(None) if kept_folder is not None else before
+    manifest.settings = dict(settings)
+    manifest.toolassay = __version__
     manifest.write(folder)
-    return kept
+    return kept_folder
 
 
 def keep_run(folder: Path) -> Path:
@@ -181,14 +182,14 @@ def keep_run(folder: Path) -> Path:
     Raises:
         ToolassayError: It cannot be moved.
     """
-    kept = dated(folder)
+    kept_folder = dated(folder)
     try:
-        folder.rename(kept)
+        folder.rename(kept_folder)
     except OSError as error:
         raise ToolassayError(
             f"cannot be moved: {error.strerror}", file=folder, fix="check the folder's permissions"
         ) from error
-    return kept
+    return kept_folder
 
 
 def needs_new_run(
@@ -265,7 +266,8 @@ def read_manifest(folder: Path) -> Manifest:
 
 def _holds_answers(folder: Path, *, read_only: bool) -> bool:
     """Whether the journal has an answer, or a batch may have; raises if another process is writing it."""
-    path, batches = folder / JOURNAL, folder / BATCHES
+    path = folder / JOURNAL
+    batches = folder / BATCHES
     if not path.exists():
         return False
     if batches.exists() and batches.stat().st_size:

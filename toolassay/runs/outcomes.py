@@ -88,8 +88,8 @@ def excluded_phrase(outcomes: Mapping[str, int]) -> str:
     >>> excluded_phrase({"answered": 17, "not run": 280, "provider error": 3})
     '280 not run, 3 provider error'
     """
-    found = sorted((-count, name) for name, count in outcomes.items() if name in EXCLUDED and count)
-    return ", ".join(f"{-count:,} {name}" for count, name in found)
+    counted = sorted((-count, name) for name, count in outcomes.items() if name in EXCLUDED and count)
+    return ", ".join(f"{-count:,} {name}" for count, name in counted)
 
 
 class RunOutcomes:
@@ -103,7 +103,8 @@ class RunOutcomes:
     """
 
     def __init__(self, folder: Path, outcome_of: Callable[[Journal, Any], str]) -> None:
-        self._folder, self._outcome_of = folder, outcome_of
+        self._folder = folder
+        self._outcome_of = outcome_of
         self._journal: Journal | None = None
 
     def outcome(self, item: Any) -> str:
@@ -116,8 +117,8 @@ class RunOutcomes:
             if not has_record(self._folder):
                 return MISSING
             self._journal = Journal(self._folder / JOURNAL, read_only=True)
-        found = self._outcome_of(self._journal, item) or NOT_RUN
-        return UNWRITTEN if found in ("answered", "malformed", "refused") else found
+        outcome = self._outcome_of(self._journal, item) or NOT_RUN
+        return UNWRITTEN if outcome in ("answered", "malformed", "refused") else outcome
 
 
 def has_record(folder: Path) -> bool:
@@ -175,7 +176,7 @@ TOOLS_MISSING = RowMark(
     "the scores do not measure the model",
 )
 LOCAL = "local: computed on this machine by a built-in model; not to be compared with a server's seconds."
-"""What is said below a table with such times."""
+"""The note below a table with such times."""
 
 
 def legend_of(marks: Iterable[RowMark | None], *, is_local: bool) -> list[str]:

@@ -134,14 +134,15 @@ class ListedPrice:
     @cached_property
     def words(self) -> str:
         """The current price of short prompts, and its source."""
-        read, written = self.of(_MILLION, 0, base=True), self.of(0, _MILLION)
+        input_price = self.of(_MILLION, 0, base=True)
+        output_price = self.of(0, _MILLION)
         cached = self.of(_MILLION, 0, _MILLION, base=True)
-        less = f" (${cached:g} cached)" if cached != read else ""
+        less = f" (${cached:g} cached)" if cached != input_price else ""
         batch = ""
         if self.batch:
             batch = ", in a batch" if self._has_batch_price else ", half price in a batch"
         return (
-            f"${read:g} input{less}, ${written:g} output per million tokens "
+            f"${input_price:g} input{less}, ${output_price:g} output per million tokens "
             f"({self.model.id} of {self.provider.name}, genai-prices {self.version}{batch})"
         )
 
@@ -163,11 +164,12 @@ class ListedPrice:
         """
         from genai_prices import Usage
 
-        read, scale = round(prompt_tokens), 1000 if base else 1
+        prompt = round(prompt_tokens)
+        scale = 1000 if base else 1
         usage = Usage(
-            input_tokens=read // scale,
+            input_tokens=prompt // scale,
             output_tokens=round(completion_tokens) // scale,
-            cache_read_tokens=min(cached_tokens or 0, read) // scale or None,
+            cache_read_tokens=min(cached_tokens or 0, prompt) // scale or None,
         )
         if not self.batch:
             return float(self.model.calc_price(usage, self.provider).total_price) * scale
@@ -201,12 +203,12 @@ def prices_of(
     Raises:
         UsageError: The table is missing or malformed (names the line).
     """
-    own = read_prices(path) if path is not None else {}
+    own_prices = read_prices(path) if path is not None else {}
     batch = options.batch if options is not None else None
     prices: dict[str, Tariff] = {}
     for model in models:
         address = options.address if options is not None and is_served(model) else None
-        price: Tariff | None = own.get(model)
+        price: Tariff | None = own_prices.get(model)
         if price is None and address is not None and (is_local(address.host) or batch == "vllm"):
             price = LOCAL
         if price is None:
@@ -269,19 +271,27 @@ def _listed(model: str, address: Address | None) -> ListedPrice | None:
 
     snapshot = get_snapshot()
     url = f"https://{address.url.partition('://')[2] or address.url}" if address is not None else ""
-    maker, slash, rest = model.partition("/")
-    at = next((provider.id for provider in snapshot.providers if re.match(provider.api_pattern, url)), None)
-    names: list[tuple[str, str | None, str | None]] = [(model, None, url if at is not None else None)]
-    if at is not None and at == maker.lower():
-        names.append((rest, None, url))
-    elif at is None and slash and any(provider.id == maker.lower() for provider in snapshot.providers):
-        names = [(rest, maker.lower(), None)]
+    maker, slash, model_name = model.partition("/")
+    provider_id_of_address = next(
+        (provider.id for provider in snapshot.providers if re.match(provider.api_pattern, url)), None
+    )
+    names: list[tuple[str, str | None, str | None]] = [
+        (model, None, url if provider_id_of_address is not None else None)
+    ]
+    if provider_id_of_address is not None and provider_id_of_address == maker.lower():
+        names.append((model_name, None, url))
+    elif (
+        provider_id_of_address is None
+        and slash
+        and any(provider.id == maker.lower() for provider in snapshot.providers)
+    ):
+        names = [(model_name, maker.lower(), None)]
     for name, provider_id, address_url in names:
         with suppress(LookupError):
-            provider, found = snapshot.find_provider_model(name, None, provider_id, address_url)
-            prices = found.get_prices(datetime.now(UTC)) if found.prices else None
+            provider, listed_model = snapshot.find_provider_model(name, None, provider_id, address_url)
+            prices = listed_model.get_prices(datetime.now(UTC)) if listed_model.prices else None
             # Some models have prices for audio, pages or images only.
             if prices is None or prices.input_mtok is None or prices.output_mtok is None:
                 return None
-            return ListedPrice(provider, found, __version__)
+            return ListedPrice(provider, listed_model, __version__)
     return None

@@ -56,8 +56,10 @@ class RunRecord:
     def __init__(
         self, run_folder: Path, options: ModelOptions, *, command: Sequence[str] | None, screen: Screen
     ) -> None:
-        self._folder, self._options = run_folder, options
-        self._command, self._screen = command, screen
+        self._folder = run_folder
+        self._options = options
+        self._command = command
+        self._screen = screen
         self._learnt: dict[str, tuple[Refusals, SchemaForms]] = {}
         self._path: VersionPath | None = None  # one for all models of the run
         self._manifest: Manifest | None = None  # while a start is in progress
@@ -68,12 +70,14 @@ class RunRecord:
         Raises:
             UsageError: The manifest cannot be read.
         """
-        manifest, about = read_manifest(self._folder), self._server(model)
-        refused = [one for one in manifest.refused_parameters if one.is_like(about)]
-        known = {str(one.parameter): one.instead for one in refused}
-        forms = [one.form for one in manifest.structured_output if one.is_like(about)]
+        manifest = read_manifest(self._folder)
+        about = self._server(model)
+        refused = [note for note in manifest.refused_parameters if note.is_like(about)]
+        known_change = {str(note.parameter): note.instead for note in refused}
+        forms = [note.form for note in manifest.structured_output if note.is_like(about)]
         form = forms[-1] if forms else None
-        if known.pop(PARAMETER, "") is None and form is None:  # as earlier versions noted a refused schema
+        # Earlier versions noted a refused schema as a refused parameter.
+        if known_change.pop(PARAMETER, "") is None and form is None:
             form = "none"
 
         def note_change(change: Change) -> None:
@@ -86,7 +90,7 @@ class RunRecord:
             self._warn(f"the endpoint refuses the JSON schema as it was sent: {_NEW_FORM[form]}")
             self._note("structured_output", model, form=form)
 
-        refusals = Refusals(known, note_change)
+        refusals = Refusals(known_change, note_change)
         schemas = SchemaForms(form, note_form, required=self._options.require_schema)
         self._learnt[model] = refusals, schemas
         path = self._version_path()
@@ -98,13 +102,14 @@ class RunRecord:
             address = self._options.address
 
             def note_path(path: str) -> None:
-                where = f"{address.place()}{path}"
+                where = f"{address.shown_url()}{path}"
                 self._warn(f"nothing at the address as it is (HTTP 404): {where} answers and is used")
                 self._note("version_paths", path=path)
 
-            notes, about = read_manifest(self._folder).version_paths, self._server()
-            found = [one.path for one in notes if one.is_like(about)]
-            self._path = VersionPath(address, found[-1] if found else None, note_path)
+            notes = read_manifest(self._folder).version_paths
+            about = self._server()
+            paths = [note.path for note in notes if note.is_like(about)]
+            self._path = VersionPath(address, paths[-1] if paths else None, note_path)
         return self._path
 
     def _warn(self, text: str) -> None:
@@ -136,28 +141,28 @@ class RunRecord:
         }
         started |= facts
         manifest.starts.append(started)
-        again = RetryNote(_now(), None, retry.max_tokens) if retry is not None and retry.wanted else None
-        if again is not None:
-            manifest.asked_again.append(again)
+        retry_note = RetryNote(_now(), None, retry.max_tokens) if retry is not None and retry.wanted else None
+        if retry_note is not None:
+            manifest.asked_again.append(retry_note)
         manifest.write(self._folder)
         for model, (refusals, schemas) in self._learnt.items():
             for name, instead in refusals.known.items():
                 self._note("refused_parameters", model, parameter=name, instead=instead)
             if schemas.form != FORMS[0]:
                 self._note("structured_output", model, form=schemas.form)
-        if self._path is not None and self._path.found:
+        if self._path is not None and self._path.is_found:
             self._note("version_paths", path=self._path.path)
         try:
             yield
         finally:
             clients: list[Any] = [model for model in served if hasattr(model, "facts")]
-            found = [{"model": client.name, **client.facts()} for client in clients]
-            last = [{**facts, "limits": facts.get("limits", [])[-_LAST:]} for facts in found]
+            facts_of_clients = [{"model": client.name, **client.facts()} for client in clients]
+            last = [{**facts, "limits": facts.get("limits", [])[-_LAST:]} for facts in facts_of_clients]
             started |= {"ended": _now(), "clients": last}
-            if retry is not None and again is not None:
-                again.items = retry.replaced
+            if retry is not None and retry_note is not None:
+                retry_note.items = retry.replaced
                 if not retry.replaced:
-                    manifest.asked_again.remove(again)
+                    manifest.asked_again.remove(retry_note)
             manifest.write(self._folder)
 
     def leave_out(self, settings: Sequence[str]) -> None:
@@ -177,13 +182,15 @@ class RunRecord:
             self._manifest.write(self._folder)
 
     def _server(self, model: str | None = None, **more: Any) -> ServerNote:
-        where, code = self._options.endpoint, self._options.address.fingerprint
+        where = self._options.endpoint
+        code = self._options.address.fingerprint
         return ServerNote(model=model, endpoint=where, endpoint_sha256=code, **more)
 
     def _note(self, kind: Notes, model: str | None = None, **more: Any) -> None:
         if self._manifest is None:
             return
-        note, notes = self._server(model, **more), getattr(self._manifest, kind)
+        note = self._server(model, **more)
+        notes = getattr(self._manifest, kind)
         if note not in notes:
             notes.append(note)
             self._manifest.write(self._folder)
@@ -213,10 +220,12 @@ def compared_program(
     Raises:
         UsageError: A manifest cannot be read.
     """
-    manifest, now = read_manifest(run_folder), dict(settings)
+    manifest = read_manifest(run_folder)
+    now = dict(settings)
     for name in (*manifest.left_out, *read_manifest(first).left_out):
         now.pop(name, None)
-    before, lived_until = manifest.settings or {}, stamp_of(run_folder / JOURNAL)
+    before = manifest.settings or {}
+    lived_until = stamp_of(run_folder / JOURNAL)
     was_killed = bool(manifest.starts) and "ended" not in manifest.starts[-1]
     unnoted = []
     if was_killed and lived_until and any(map(is_setting, before)):
@@ -234,8 +243,8 @@ def refused_part(run_folders: Iterable[Path]) -> dict[str, str]:
         UsageError: A manifest cannot be read.
     """
     notes = (note for folder in run_folders for note in read_manifest(folder).refused_parameters)
-    found = {f"{note.parameter}={note.instead or 'omitted'}" for note in notes}
-    return {"refused": "+".join(sorted(found))} if found else {}
+    changes = {f"{note.parameter}={note.instead or 'omitted'}" for note in notes}
+    return {"refused": "+".join(sorted(changes))} if changes else {}
 
 
 def asked_again_phrase(run_folder: Path) -> str | None:
@@ -249,9 +258,9 @@ def asked_again_phrase(run_folder: Path) -> str | None:
     starts = read_manifest(run_folder).asked_again
     if not starts:
         return None
-    items = sum(one.items or 0 for one in starts)
-    limits = dict.fromkeys(str(one.max_tokens or "no limit") for one in starts)
-    at_least = "at least " if any(one.items is None for one in starts) else ""
+    items = sum(start.items or 0 for start in starts)
+    limits = dict.fromkeys(str(start.max_tokens or "no limit") for start in starts)
+    at_least = "at least " if any(start.items is None for start in starts) else ""
     return f"answers asked again with --retry_malformed: {at_least}{items} (max_tokens {', '.join(limits)})"
 
 

@@ -54,18 +54,18 @@ def usage_by_item(ledger: Path) -> dict[str, ItemUsage]:
     Raises:
         UsageError: The ledger is broken.
     """
-    found: dict[str, ItemUsage] = {}
+    usages: dict[str, ItemUsage] = {}
     for line in booked(ledger):
         if line.count is not None:
             return {}
-        used = found.setdefault(item_id(line.item), ItemUsage())
-        used.dollars = _plus(used.dollars, line.cost)
+        usage_of_item = usages.setdefault(item_id(line.item), ItemUsage())
+        usage_of_item.dollars = _plus(usage_of_item.dollars, line.cost)
         if line.outcome in ANSWERS:
-            used.is_answered = True
-            used.seconds = _plus(used.seconds, line.seconds)
-            used.prompt_tokens = _plus(used.prompt_tokens, line.prompt_tokens)
-            used.completion_tokens = _plus(used.completion_tokens, line.completion_tokens)
-    return found
+            usage_of_item.is_answered = True
+            usage_of_item.seconds = _plus(usage_of_item.seconds, line.seconds)
+            usage_of_item.prompt_tokens = _plus(usage_of_item.prompt_tokens, line.prompt_tokens)
+            usage_of_item.completion_tokens = _plus(usage_of_item.completion_tokens, line.completion_tokens)
+    return usages
 
 
 def item_id(key: str) -> str:
@@ -77,10 +77,11 @@ def item_id(key: str) -> str:
     return str(json.loads(key)) if key.startswith('"') else key
 
 
-def _plus(one: Amount | None, other: Amount | None) -> Amount | None:
-    return None if one is None or other is None else one + other
+def _plus(first: Amount | None, second: Amount | None) -> Amount | None:
+    return None if first is None or second is None else first + second
 
 
+# Percentiles of the seconds of a task.
 _OF_A_TASK = (50, 90, 95, 99)
 
 
@@ -119,7 +120,8 @@ class Spending:
         if not ledger.is_file():
             return
         self.ledgers += 1
-        first, tasks = len(self.seconds), KeyIndex()
+        first = len(self.seconds)
+        tasks = KeyIndex()
         for line in booked(ledger):
             if line.count is not None:
                 self.untimed += line.count
@@ -129,15 +131,15 @@ class Spending:
                 continue
             self.totals.add(line)
             self.at_most += line.at_most_cost
-            place = tasks.number(line.item)
-            if place is None:
-                place = len(tasks)
-                tasks.set(line.item, place)
+            position = tasks.number(line.item)
+            if position is None:
+                position = len(tasks)
+                tasks.set(line.item, position)
                 self.seconds.append(0.0)
                 self.answers.append(0)
             if line.outcome in ANSWERS:
-                self.seconds[first + place] += math.nan if line.seconds is None else line.seconds
-                self.answers[first + place] += 1
+                self.seconds[first + position] += math.nan if line.seconds is None else line.seconds
+                self.answers[first + position] += 1
                 self.local += line.model in FREE
 
     def cost(self, *, tasks: int, correct: int) -> dict[str, Any] | None:
@@ -154,7 +156,8 @@ class Spending:
         """
         if not self.ledgers:
             return None
-        totals, usd = self.totals, self.totals.known_cost
+        totals = self.totals
+        usd = self.totals.known_cost
         n = max(len(self.seconds), tasks) if self.untimed else len(self.seconds) or tasks
         per_task = None if usd is None or not n else usd / n
         says_tokens = totals.tokens or not totals.unknown_tokens
@@ -210,7 +213,9 @@ class Spending:
         """Why `cost` or `latency` is null or incomplete."""
         if not self.ledgers:
             return dict.fromkeys(("cost", "latency"), "there is no ledger beside the predictions")
-        totals, answers, notes = self.totals, sum(self.answers), {}
+        totals = self.totals
+        answers = sum(self.answers)
+        notes = {}
         unknown_times = answers - len(totals.seconds)
         if totals.known_cost is None:
             notes["cost"] = "no price is known for the model: run with --prices FILE"
@@ -242,10 +247,10 @@ def spending(ledgers: Iterable[Path], only: Collection[str] | None = None) -> Sp
     Raises:
         UsageError: A ledger is broken.
     """
-    found = Spending(only)
+    total = Spending(only)
     for ledger in ledgers:
-        found.add(ledger)
-    return found
+        total.add(ledger)
+    return total
 
 
 def usage(
@@ -269,15 +274,16 @@ def usage(
     Raises:
         UsageError: A ledger is broken.
     """
-    kept = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
-    used = spending((ledgers[number] for number in kept), only)
-    again = [phrase for number in kept if (phrase := asked_again_phrase(ledgers[number].parent))]
+    kept_numbers = [number for number, ledger in enumerate(ledgers) if ledger.is_file()]
+    spent = spending((ledgers[number] for number in kept_numbers), only)
+    again = [phrase for number in kept_numbers if (phrase := asked_again_phrase(ledgers[number].parent))]
     return {
-        "cost": used.cost(
-            tasks=sum(tasks[number] for number in kept), correct=sum(correct[number] for number in kept)
+        "cost": spent.cost(
+            tasks=sum(tasks[number] for number in kept_numbers),
+            correct=sum(correct[number] for number in kept_numbers),
         ),
-        "latency": used.latency(),
-        "notes": used.notes | ({"answers": "; ".join(again)} if again else {}),
+        "latency": spent.latency(),
+        "notes": spent.notes | ({"answers": "; ".join(again)} if again else {}),
     }
 
 

@@ -70,12 +70,15 @@ class Run:
     def __init__(
         self, work: Work, trial: Trial, settings: RunSettings, wording: Wording | None = None
     ) -> None:
-        self._work, self._trial, self._settings = work, trial, settings
+        self._work = work
+        self._trial = trial
+        self._settings = settings
         self._unnoted: list[str] = []  # settings: files that an agent wrote before a start was killed
         self._wording = wording or trial.wording(again=settings.choices.force)
         with self._wording.used():
-            self._facts, self._options = work.facts, trial.options(settings.endpoint)
-        asked = [trial.llm] if self._facts.asks else []
+            self._facts = work.facts
+            self._options = trial.options(settings.endpoint)
+        asked_models = [trial.llm] if self._facts.asks else []
         limits = settings.limits
         check_batch(
             self._options,
@@ -83,7 +86,7 @@ class Run:
             in_steps=self._facts.in_steps,
             cancel=settings.choices.batch_cancel,
         )
-        names = [*asked, *self._facts.helpers]
+        names = [*asked_models, *self._facts.helpers]
         self._ledger = Ledger(
             trial.ledger,
             prices=prices_within(names, limits.budget, limits.prices, settings.endpoint),
@@ -117,8 +120,12 @@ class Run:
             if choices.dry_run:
                 return self._show_foreseen()
             engine = choices.engine and opened.enter_context(open_engine(choices.engine))
-            trial, facts, run, screen = self._trial, self._facts, self._settings, self._settings.screen
-            folder, output = trial.run_folder, self._output
+            trial = self._trial
+            facts = self._facts
+            run = self._settings
+            screen = self._settings.screen
+            folder = trial.run_folder
+            output = self._output
             record = RunRecord(folder, self._options, command=run.command, screen=screen)
             batches = self._batches(record)
             models, _ = self._models(record, batches)
@@ -155,7 +162,8 @@ class Run:
                     with screen.progress(facts.stage, facts.asked, figures) as advance:
                         spread = None
                         if engine:
-                            seed, helpers = self._options.extra_body.get(SEED), tuple(facts.helpers)
+                            seed = self._options.extra_body.get(SEED)
+                            helpers = tuple(facts.helpers)
                             task = ItemsTask(self._work.items, trial.llm, helpers, seed)
                             spread = Spread(engine, task, journal, ledger, facts.asked)
                         most = run.limits.multiworker
@@ -164,7 +172,8 @@ class Run:
                             most = max(1, min(facts.asked, MOST_REQUESTS))
                             loop = replace(loop, concurrency=most, in_progress=batches.count)
                         model = models[trial.llm] if trial.llm in FREE else tools
-                        opened_run, work = OpenRun(model, models, journal, ledger, loop, record), self._work
+                        opened_run = OpenRun(model, models, journal, ledger, loop, record)
+                        work = self._work
                         already = work.answer(opened_run, work.items, work.chosen)
                 finally:
                     written = self._work.write(output, journal)
@@ -181,7 +190,9 @@ class Run:
 
     def _compared(self) -> tuple[RetryPlan, dict[str, Any]]:
         """What this start asks again, and its settings as they are compared with those of the run."""
-        trial, endpoint, program = self._trial, self._settings.endpoint, self._facts.program
+        trial = self._trial
+        endpoint = self._settings.endpoint
+        program = self._facts.program
         settings = {**self._facts.settings, "llm": trial.llm, **trial.settings(endpoint)}
         if program is not None:
             first = replace(trial, number=0)
@@ -195,7 +206,9 @@ class Run:
 
     def _report(self, inference: Inference, retry: RetryPlan, tools: ToolArrival, warning: str) -> None:
         """Say how the run ended, and what the user should know about it."""
-        summary, facts, screen = inference.summary, self._facts, self._settings.screen
+        summary = inference.summary
+        facts = self._facts
+        screen = self._settings.screen
         self._work.report(inference, self._output, self._trial.run_folder / JOURNAL, screen)
         if summary.outcomes:
             tools.check()
@@ -220,7 +233,8 @@ class Run:
             return None
         from toolassay.runs.batches.collector import Batches
 
-        trial, run = self._trial, self._settings
+        trial = self._trial
+        run = self._settings
         options = record.options_of(trial.llm)
         return Batches(trial.run_folder, options, self._ledger, run.screen, cancel=run.choices.batch_cancel)
 
@@ -232,17 +246,19 @@ class Run:
         models: dict[str, ChatModel] = {}
         if any(map(is_served, options)):
             self._options.check_sources()
-        for name, given in options.items():
+        for name, model_options in options.items():
             if batches is not None and is_served(name):
-                models[name] = create_model(name, batches.options(given), meter=batches)
+                models[name] = create_model(name, batches.options(model_options), meter=batches)
             else:
-                models[name] = create_model(name, given, meter=self._ledger)
+                models[name] = create_model(name, model_options, meter=self._ledger)
         return models, options[self._trial.llm]
 
     def _make_room(self, compared: Mapping[str, Any]) -> None:
         """Set the run before aside where this one starts again."""
         facts = self._facts
-        output, folder, force = self._output, self._trial.run_folder, self._settings.choices.force
+        output = self._output
+        folder = self._trial.run_folder
+        force = self._settings.choices.force
         refuse_links(folder.parent, folder)
         kept = open_run(folder, compared, force=force, conflict_fix=self._facts.conflict_fix)
         if kept is not None:
@@ -251,12 +267,12 @@ class Run:
             self._settings.screen.say(f"{output} is kept as {keep_dated_copy(output).name}")
             output.unlink()
 
-    def _keep_predictions(self, output: Path, kept: Path) -> None:
+    def _keep_predictions(self, output: Path, kept_folder: Path) -> None:
         """Put the predictions of a run that was moved beside its journal."""
         if output.exists():
-            output.replace(kept / output.name)
-        self._settings.screen.say(f"the run before is kept as {kept}")
-        for name in open_batches(kept):
+            output.replace(kept_folder / output.name)
+        self._settings.screen.say(f"the run before is kept as {kept_folder}")
+        for name in open_batches(kept_folder):
             self._settings.screen.say(f"{WARNING}its {name} is still open: cancel it at the server")
 
     def make_room_for_agent(self, trials: int = 1) -> None:
@@ -265,22 +281,23 @@ class Run:
         Raises:
             UsageError: Another process is writing one.
         """
-        every = [replace(self._trial, number=number) for number in range(trials)]
+        all_trials = [replace(self._trial, number=number) for number in range(trials)]
         if (
             self._facts.program is not None
             and self._settings.choices.force
-            and all(map(self._is_finished, every))
+            and all(map(self._is_finished, all_trials))
         ):
-            for trial in every:
+            for trial in all_trials:
                 self._keep_predictions(self._work.output(trial), keep_run(trial.run_folder))
 
     def _is_finished(self, trial: Trial) -> bool:
         """Whether a trial has an end of each item of this start."""
-        file, items = trial.run_folder / JOURNAL, self._work.items
+        file = trial.run_folder / JOURNAL
+        items = self._work.items
         if not file.exists():
             return False
         with Journal(file) as journal:
-            return all(items.is_settled(items.entry_of(journal, one)) for one in self._work.chosen)
+            return all(items.is_settled(items.entry_of(journal, item)) for item in self._work.chosen)
 
     def foreseen(self) -> tuple[int, Estimate]:
         """How many items are answered, and what the others will use; nothing is sent or written.
@@ -289,7 +306,8 @@ class Run:
             UsageError: settings that contradict the run.
         """
         retry, compared = self._compared()
-        journal_file, force = self._trial.run_folder / JOURNAL, self._settings.choices.force
+        journal_file = self._trial.run_folder / JOURNAL
+        force = self._settings.choices.force
         starts_again = needs_new_run(
             self._trial.run_folder,
             compared,
@@ -297,7 +315,8 @@ class Run:
             conflict_fix=self._facts.conflict_fix,
             read_only=True,
         ) or (self._facts.adopts and force and not journal_file.exists())
-        run, folder = self._settings, self._trial.run_folder
+        run = self._settings
+        folder = self._trial.run_folder
         record = RunRecord(folder, self._options, command=run.command, screen=run.screen)
         _, options = self._models(record)  # as a run would refuse them, and with what the server refuses
         parameters = parameters_of(ChatRequest([], self._facts.parameters), options)
@@ -310,20 +329,22 @@ class Run:
             return self._work.preview(output, journal, estimate, retry), estimate
 
     def _show_foreseen(self) -> Inference:
-        llm, screen = self._trial.llm, self._settings.screen
+        llm = self._trial.llm
+        screen = self._settings.screen
         already, estimate = self.foreseen()
         for line in self._dry_run_lines(already, estimate):
             screen.show(line)
         expected = self._work.expected(estimate, self.price)
         if llm in FREE:  # a model without a server uses no tokens
-            expected = tuple(ExpectedUsage(one.requests, 0, 0, 0.0) for one in expected)
+            expected = tuple(ExpectedUsage(usage.requests, 0, 0, 0.0) for usage in expected)
         for line in self._work.range_lines(expected, estimate):
             screen.show(line)
         return Inference(0, already, RunSummary(), expected=expected)
 
     def _dry_run_lines(self, already: int, estimate: Estimate) -> Iterator[str]:
-        """What is said in place of a run: requests, tokens, money, and where they would go."""
-        llm, options = self._trial.llm, self._options
+        """What is shown in place of a run: requests, tokens, money, and where they would go."""
+        llm = self._trial.llm
+        options = self._options
         helpers = [name for name in self._facts.helpers if name not in FREE]
         yield "dry run: nothing is sent, nothing is written"
         yield f"model: {llm}{f' at {options.endpoint}' if is_served(llm) else ', without a server'}"
@@ -335,7 +356,8 @@ class Run:
             return
         how = f"as the {estimate.answers} answers there are" if estimate.answers else "4 bytes a token"
         yield f"tokens to read: about {estimate.prompt_tokens} ({how})"
-        most, likely = estimate.most_completion_tokens, estimate.likely_completion_tokens
+        most = estimate.most_completion_tokens
+        likely = estimate.likely_completion_tokens
         yield (
             f"tokens to write: {most} at most ({estimate.limit} an answer)"
             f"{'' if likely is None else f', about {likely} if as long as the answers there are'}"
@@ -354,45 +376,49 @@ class Run:
         yield f"not counted: tries after a failure{self._facts.not_counted}"
 
 
-def run_trials(work: Callable[[int], Work], place: Path, settings: RunSettings) -> Inference:
+def run_trials(work: Callable[[int], Work], prediction_folder: Path, settings: RunSettings) -> Inference:
     """Run every trial until the budget ends one; how they ended together.
 
     Args:
         work: of the trial of a number, from 0.
-        place: prediction folder of trial 0.
+        prediction_folder: prediction folder of trial 0.
         settings: of this start, with the number of trials.
 
     Raises:
         UsageError: fewer than one trial.
     """
-    trials, screen = settings.choices.trials, settings.screen
+    trials = settings.choices.trials
+    screen = settings.screen
     if trials < 1:
         raise UsageError(f"{trials} trials", fix="give --trials 1 or more")
-    ended: list[Inference] = []
+    inferences: list[Inference] = []
     for number in range(trials):
         if trials > 1:
             screen.say(f"trial {number + 1} of {trials}")
-        run = Run(work(number), Trial(place, settings.model.llm, number), settings)
+        run = Run(work(number), Trial(prediction_folder, settings.model.llm, number), settings)
         if not number:
             run.make_room_for_agent(trials)
-        ended.append(run.carry_out())
+        inferences.append(run.carry_out())
         left = trials - number - 1
-        if ended[-1].summary.stop is not None and left:
+        if inferences[-1].summary.stop is not None and left:
             screen.say(f"{WARNING}the budget leaves nothing for {left} more of the {trials} trials")
             break
-    if len(ended) > 1 and all(one.expected for one in ended):
-        for limit, sums in zip(_LIMITS, zip(*(one.expected for one in ended), strict=True), strict=False):
+    if len(inferences) > 1 and all(inference.expected for inference in inferences):
+        for limit, sums in zip(
+            _LIMITS, zip(*(inference.expected for inference in inferences), strict=True), strict=False
+        ):
             total = reduce(add, sums)
-            many = " " + limit if len(ended[0].expected) > 1 else ""
+            many = " " + limit if len(inferences[0].expected) > 1 else ""
             screen.show(f"all {trials} trials together{many}: {total.words}")
-    if len(ended) == 1:
-        return ended[0]
+    if len(inferences) == 1:
+        return inferences[0]
     summary = RunSummary()
-    for one in ended:
-        summary.add(one.summary)
-        summary.stop = summary.stop or one.summary.stop
-    written, already = sum(one.written for one in ended), sum(one.already for one in ended)
-    return Inference(written, already, summary, sum(one.adopted for one in ended))
+    for inference in inferences:
+        summary.add(inference.summary)
+        summary.stop = summary.stop or inference.summary.stop
+    lines_written = sum(inference.written for inference in inferences)
+    already = sum(inference.already for inference in inferences)
+    return Inference(lines_written, already, summary, sum(inference.adopted for inference in inferences))
 
 
 def _figures(ledger: Ledger, summary: RunSummary) -> Figures:

@@ -251,7 +251,8 @@ class _Run(Generic[Item]):
                 if error.outcome != "budget stop":
                     outcome = self._failed(error)
                 else:
-                    outcome, refusal = None, error
+                    outcome = None
+                    refusal = error
             finally:
                 self.working.discard(task)
             if outcome is not None:

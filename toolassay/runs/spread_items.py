@@ -108,7 +108,7 @@ class ItemsTask:
         models = {name: create_model(name, options, meter) for name in (self.llm, *self.helpers)}
 
         def answer(shard: Shard) -> Answered:
-            meter.made = []
+            meter.attempts = []
             # Built-in models never wait, so more than one item at a time would gain nothing.
             loop = Loop(1, retry=replace(self.retry, replaced=0, left=0))
             error: ToolassayError | None = None
@@ -121,7 +121,7 @@ class ItemsTask:
                 except ToolassayError as raised:
                     error = raised
                 lines = journal.lines_from(start)
-            return Answered(lines, meter.made, loop.summary, loop.retry.replaced, error)
+            return Answered(lines, meter.attempts, loop.summary, loop.retry.replaced, error)
 
         return answer
 
@@ -130,10 +130,10 @@ class _Attempts(NoMeter):
     """A meter that keeps what was called; built-in models cost nothing."""
 
     def __init__(self) -> None:
-        self.made: list[Attempt] = []
+        self.attempts: list[Attempt] = []
 
     def after(self, attempt: Attempt) -> None:
-        self.made.append(attempt)
+        self.attempts.append(attempt)
 
 
 @dataclass(frozen=True)

@@ -46,13 +46,17 @@ class ToolArrival:
         warn: Called once, with a verdict other than `fine`.
     """
 
-    def __init__(self, model: ChatModel, known: ToolUse, warn: Callable[[Verdict], None]) -> None:
-        self._model, self._warn = model, warn
+    def __init__(self, model: ChatModel, known_use: ToolUse, warn: Callable[[Verdict], None]) -> None:
+        self._model = model
+        self._warn = warn
         self.name = model.name
-        self._before, self._called = known.items or 0, bool(known.called)
-        self._tokens, self._characters = int(known.prompt_tokens or 0), known.tool_characters or 0
+        self._before = known_use.items or 0
+        self._called = bool(known_use.called)
+        self._tokens = int(known_use.prompt_tokens or 0)
+        self._characters = known_use.tool_characters or 0
         self._items: set[str] = set()
-        self._answers, self._leaks = known.answers, Counter(known.leaks)
+        self._answers = known_use.answers
+        self._leaks = Counter(known_use.leaks)
         self._warned = False
 
     async def complete(self, request: ChatRequest) -> ChatResponse:
@@ -92,17 +96,20 @@ class ToolArrival:
     @property
     def facts(self) -> ToolUse:
         """For the manifest: counts, and sizes of the request with the most prompt tokens for its tools."""
-        found = ToolUse(self._answers, dict(self._leaks)) if self._leaks else ToolUse()
+        use = ToolUse(self._answers, dict(self._leaks)) if self._leaks else ToolUse()
         if self.items:
-            found.items, found.called, found.prompt_tokens = self.items, self._called, self._tokens or None
-            found.tool_characters, found.tools_missing = self._characters, self.verdict == "missing"
-        return found
+            use.items = self.items
+            use.called = self._called
+            use.prompt_tokens = self._tokens or None
+            use.tool_characters = self._characters
+            use.tools_missing = self.verdict == "missing"
+        return use
 
     @property
     def leak_notice(self) -> str:
         """How many answers show the leak, repaired or not; empty for none."""
-        found = (f"{count} of {self._answers} answers had {leak}" for leak, count in self._leaks.items())
-        return f"the server's parser of tool calls leaks: {', '.join(found)}" if self._leaks else ""
+        leak_texts = (f"{count} of {self._answers} answers had {leak}" for leak, count in self._leaks.items())
+        return f"the server's parser of tool calls leaks: {', '.join(leak_texts)}" if self._leaks else ""
 
     def check(self) -> None:
         """Warn if the verdict is not `fine` and no warning was given yet."""
@@ -117,9 +124,11 @@ class ToolArrival:
         if self.items == FIRST and not self._called:
             return
         self._items.add(request.item)
-        characters, tokens = len(json.dumps(tools, ensure_ascii=False)), response.prompt_tokens or 0
+        characters = len(json.dumps(tools, ensure_ascii=False))
+        tokens = response.prompt_tokens or 0
         if not self._characters or tokens * self._characters > self._tokens * characters:
-            self._tokens, self._characters = tokens, characters
+            self._tokens = tokens
+            self._characters = characters
         if self.items == FIRST:
             self.check()
 
@@ -145,6 +154,7 @@ _AFTER_NAME = re.compile(rf"(?:[\s\"'`(){{}}\]>,;:.]|:\d{{1,3}})*(?:(?:{_MARK}|<
 # What precedes a call that is an object: the start, a line end, a mark, a fence, "functools["; not words on
 # the same line.
 _BEFORE_CALL = re.compile(r"(?:(?:\A|\n)(?:\w++(?=\[))?|[>\]]|```\w*)[\s\[,;]*\Z")
+# What may follow the object of a call: "}", a line end, "<|call|>", a fence; not words on the same line.
 _AFTER_CALL = re.compile(r"[\s}]*(?:\Z|\n|[<\[\],;]|```)")
 # One argument as XML: '<parameter=to>1</parameter>', '<parameter name="to" string="true">1</parameter>' and
 # '<arg_key>to</arg_key><arg_value>1</arg_value>'.
@@ -160,7 +170,9 @@ _AROUND_ARGUMENTS = re.compile(rf"(?:\s|```\w*+|{_MARK})*+")
 _MARKED_NAME = re.compile(
     r"(?:(?<=[<>\]|=\[:.])[\"']?|(?<![^\n])(?=\w+\()|name\"\s?:\s?\"(?=[\w-]+\"\s?,\s?\"(?:argu|param)))([\w-]+)"
 )
+# The opening of a fence before a call: "```json" at the end; not "``` done".
 _FENCE = re.compile(r"```\w*\s*\Z")
+# Keys around arguments that a server encoded twice. An object with another key is the arguments.
 _KEYS = frozenset({"name", "tool_name", "arguments", "parameters", "id", "tool_call_id", "type"})
 Offered = Mapping[str, Mapping[str, Any]]
 """The schema of the arguments of each function that a request offers."""
@@ -172,29 +184,35 @@ def repaired(response: ChatResponse, request: ChatRequest) -> tuple[ChatResponse
     Calls in the text count only if there are no others. One that the conversation has already is a quotation.
     """
     functions = [tool["function"] for tool in request.parameters["tools"]]
-    offered = {one["name"]: one.get("parameters") or {} for one in functions}
-    if given := response.tool_calls:
-        names, arguments = zip(*((call.name, call.arguments) for call in given), strict=True)
-        known = tuple(offered_name(name, offered) for name in names)
-        plain = known, tuple(decoded(*one) for one in zip(arguments, map(offered.get, known), strict=True))
+    offered = {function["name"]: function.get("parameters") or {} for function in functions}
+    if calls_of_response := response.tool_calls:
+        names, arguments = zip(*((call.name, call.arguments) for call in calls_of_response), strict=True)
+        known_names = tuple(offered_name(name, offered) for name in names)
+        plain = (
+            known_names,
+            tuple(decoded(*pair) for pair in zip(arguments, map(offered.get, known_names), strict=True)),
+        )
         calls = tuple(
-            replace(call, name=name, arguments=text) for call, name, text in zip(given, *plain, strict=True)
+            replace(call, name=name, arguments=text)
+            for call, name, text in zip(calls_of_response, *plain, strict=True)
         )
         leaks = [leak for leak, a, b in zip(_LEAKS, (names, arguments), plain, strict=True) if a != b]
         return replace(
             response, tool_calls=calls, leaked=json.dumps([names, arguments]) if leaks else ""
         ), leaks
-    made = [call["function"] for one in request.messages for call in one.get("tool_calls") or ()]
-    earlier = [(call["name"], load(call["arguments"])) for call in made]
+    functions_called = [
+        call["function"] for message in request.messages for call in message.get("tool_calls") or ()
+    ]
+    earlier = [(call["name"], load(call["arguments"])) for call in functions_called]
     visible = without_reasoning(response.text)[0]
     written = list(calls_in(visible, offered))
-    found = [call for call in written if call not in earlier]
-    if not found:
+    new_calls = [call for call in written if call not in earlier]
+    if not new_calls:
         marked = () if written else _MARKED_NAME.finditer(visible or response.reasoning)
         is_call = any(token[1] in offered for token in marked)
         return response, ["calls as text that cannot be read"] if is_call else []
     text = re.split(r"[<\[{]|```", visible, maxsplit=1)[0].strip()
-    calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in found)
+    calls = tuple(ToolCall("", name, json.dumps(arguments)) for name, arguments in new_calls)
     return replace(response, text=text, tool_calls=calls, leaked=response.text), ["calls as text"]
 
 
@@ -209,10 +227,10 @@ def offered_name(name: str, offered: Collection[str]) -> str:
     """
     if name in offered or len(name) > _LONGEST:
         return name
-    found = [token for token in re.finditer(r"[\w-]+", name) if token[0] in offered]
-    if len(found) != 1 or not _BEFORE_NAME.fullmatch(name, 0, found[0].start()):
+    tokens = [token for token in re.finditer(r"[\w-]+", name) if token[0] in offered]
+    if len(tokens) != 1 or not _BEFORE_NAME.fullmatch(name, 0, tokens[0].start()):
         return name
-    return found[0][0] if _AFTER_NAME.fullmatch(name, found[0].end()) else name
+    return tokens[0][0] if _AFTER_NAME.fullmatch(name, tokens[0].end()) else name
 
 
 def decoded(arguments: str, schema: Mapping[str, Any] | None = None) -> str:
@@ -238,9 +256,14 @@ def decoded(arguments: str, schema: Mapping[str, Any] | None = None) -> str:
     value = json_in(arguments)
     if not isinstance(value, dict):
         return arguments
-    own = (schema or {}).get("properties") or {}
+    own_properties = (schema or {}).get("properties") or {}
     inner = value.get("arguments", value.get("parameters"))
-    if own and isinstance(inner, dict) and value.keys() <= _KEYS and not value.keys() & own.keys():
+    if (
+        own_properties
+        and isinstance(inner, dict)
+        and value.keys() <= _KEYS
+        and not value.keys() & own_properties.keys()
+    ):
         return json.dumps(inner)
     return arguments if arguments.lstrip().startswith("{") else json.dumps(value, ensure_ascii=False)
 
@@ -269,7 +292,7 @@ def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]
         before = text[end : span.start][-_LONGEST:]
         listed = value["tool_calls"] if value.keys() == {"tool_calls"} else [value]
         read = map(partial(_call_of, offered=offered), listed if isinstance(listed, list) else ())
-        calls = [one for one in read if one] if _BEFORE_CALL.search(before) else []
+        calls = [call for call in read if call] if _BEFORE_CALL.search(before) else []
         marked = _FENCE.sub("", before)
         names = (offered_name(marked[mark.start() :], offered) for mark in re.finditer(_MARK, marked))
         if calls := calls or [(name, value) for name in names if name in offered][:1]:
@@ -278,10 +301,11 @@ def calls_in(text: str, offered: Offered) -> Iterator[tuple[str, dict[str, Any]]
     heads = [token for token in _MARKED_NAME.finditer(text) if token[1] in offered and not end]
     for number, head in enumerate(heads):
         until = heads[number + 1].start() if number + 1 < len(heads) else len(text)
-        declared, arguments = offered[head[1]].get("properties") or {}, {}
-        for name, given in _XML_ARGUMENT.findall(text, head.end(), until):
-            value = NOTHING if "string" in types_of(declared.get(name) or {}) else load(given)
-            plain = given.removeprefix("\n").removesuffix("\n")
+        declared = offered[head[1]].get("properties") or {}
+        arguments = {}
+        for name, written_value in _XML_ARGUMENT.findall(text, head.end(), until):
+            value = NOTHING if "string" in types_of(declared.get(name) or {}) else load(written_value)
+            plain = written_value.removeprefix("\n").removesuffix("\n")
             arguments[name] = plain if value is NOTHING else value
         if arguments:
             yield head[1], arguments

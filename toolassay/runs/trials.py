@@ -108,10 +108,10 @@ def same_settings(trials: list[Trial]) -> tuple[list[Trial], list[Trial]]:
         UsageError: A manifest is invalid.
     """
     manifests = [read_manifest(trial.run_folder) for trial in trials]
-    left_out = {SEED, *(name for one in manifests for name in one.left_out)}
+    left_out = {SEED, *(name for manifest in manifests for name in manifest.left_out)}
     compared = [
-        {name: value for name, value in (one.settings or {}).items() if name not in left_out}
-        for one in manifests
+        {name: value for name, value in (manifest.settings or {}).items() if name not in left_out}
+        for manifest in manifests
     ]
     alike = [trial for trial, settings in zip(trials, compared, strict=True) if settings == compared[0]]
     return alike, [trial for trial in trials if trial not in alike]

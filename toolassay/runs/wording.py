@@ -25,7 +25,9 @@ class Wording:
     """
 
     def __init__(self, path: Path, texts: dict[str, str]) -> None:
-        self._path, self._texts, self._is_open = path, texts, False
+        self._path = path
+        self._texts = texts
+        self._is_open = False
 
     @classmethod
     def read(cls, folder: Path, *like: Path, again: bool = False) -> Wording:
@@ -39,7 +41,8 @@ class Wording:
         Raises:
             UsageError: The file cannot be read.
         """
-        files = [] if again else [one / WORDING for one in (folder, *like) if (one / WORDING).is_file()]
+        paths = [run_folder / WORDING for run_folder in (folder, *like)]
+        files = [] if again else [path for path in paths if path.is_file()]
         texts = read_json(files[0]) if files else {}
         if not isinstance(texts, dict) or not all(isinstance(text, str) for text in texts.values()):
             raise UsageError("not texts by name", file=files[0], fix="restore it, or use --force true")

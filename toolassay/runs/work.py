@@ -233,9 +233,9 @@ def chosen_items(
     Raises:
         UsageError: an id that no item has, or no id at all.
     """
-    wanted = None if ids is None else {str(name) for name in ids}
-    if wanted is not None and not wanted:
+    wanted_ids = None if ids is None else {str(name) for name in ids}
+    if wanted_ids is not None and not wanted_ids:
         raise UsageError("--ids names no id", fix="write one id a line, or a JSON list")
-    if wanted is not None and (unknown := wanted - {item.id for item in items}):
+    if wanted_ids is not None and (unknown := wanted_ids - {item.id for item in items}):
         raise UsageError(f"no {noun} has the id {min(unknown)!r}", fix="check --ids: one id a line")
-    return [item for item in items if wanted is None or item.id in wanted][:limit]
+    return [item for item in items if wanted_ids is None or item.id in wanted_ids][:limit]

@@ -32,7 +32,7 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
     """
     if neighbours.is_complete:
         best: Sequence[int] = rng.sample(range(neighbours.size), min(size, neighbours.size))
-        return _found(neighbours, best, len(best) < size)
+        return _subgraph(neighbours, best, len(best) < size)
     best = ()
     budget = SearchBudget(_WALK_UNITS)
     for _ in range(_WALKS):
@@ -46,10 +46,10 @@ def find_chain(neighbours: Neighbours, size: int, rng: Random) -> FoundSubgraph:
         deeper, exact = _search(neighbours, size, rng, SearchBudget(_SEARCH_UNITS))
         best = max(best, deeper, key=len)
         exact = exact or len(best) == neighbours.size
-    return _found(neighbours, best, exact and len(best) < size)
+    return _subgraph(neighbours, best, exact and len(best) < size)
 
 
-def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSubgraph:
+def _subgraph(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSubgraph:
     links = tuple(
         NumberedLink(source, target, neighbours.types(source, target)[0]) for source, target in pairwise(best)
     )
@@ -59,17 +59,19 @@ def _found(neighbours: Neighbours, best: Sequence[int], exact: bool) -> FoundSub
 def _walk(neighbours: Neighbours, size: int, rng: Random, budget: SearchBudget) -> Sequence[int]:
     """Grow a path at both ends until it is long enough or stuck."""
     start = int(rng.random() * neighbours.size)
-    backward, forward, inside = [start], [start], {start}
-    while len(inside) < size and budget.spend(1):
+    backward = [start]
+    forward = [start]
+    members = {start}
+    while len(members) < size and budget.spend(1):
         grow_front = rng.random() < 0.5
         for front in (grow_front, not grow_front):
             end = backward if front else forward
             candidates = neighbours.before(end[-1]) if front else neighbours.after(end[-1])
             weight = weight_at(neighbours, end[-1], after=not front)
-            tool = pick(rng, candidates, inside, budget, weight=weight)
+            tool = pick(rng, candidates, members, budget, weight=weight)
             if tool is not None:
                 end.append(tool)
-                inside.add(tool)
+                members.add(tool)
                 break
         else:
             break
@@ -87,8 +89,9 @@ def _search(
     starts = rng.sample(neighbours.givers, min(len(neighbours.givers), _SEARCH_STARTS))
     best: Sequence[int] = ()
     for start in starts:
-        path, inside = [start], {start}
-        choices = [_ways_on(neighbours, start, inside, rng, budget)]
+        path = [start]
+        members = {start}
+        choices = [_ways_on(neighbours, start, members, rng, budget)]
         while choices:
             if len(path) > len(best):
                 best = tuple(path)
@@ -97,22 +100,22 @@ def _search(
             if choices[-1]:
                 tool = choices[-1].pop()
                 path.append(tool)
-                inside.add(tool)
-                choices.append(_ways_on(neighbours, tool, inside, rng, budget))
+                members.add(tool)
+                choices.append(_ways_on(neighbours, tool, members, rng, budget))
             else:
                 choices.pop()
-                inside.discard(path.pop())
+                members.discard(path.pop())
     return best, (len(starts) == len(neighbours.givers) and budget.left > 0)
 
 
 def _ways_on(
-    neighbours: Neighbours, tool: int, inside: set[int], rng: Random, budget: SearchBudget
+    neighbours: Neighbours, tool: int, members: set[int], rng: Random, budget: SearchBudget
 ) -> list[int]:
     """The tools that can follow `tool`, the one with the fewest successors last, which is tried first."""
     after = neighbours.after(tool)
     if not budget.spend(len(after) + 1):
         return []
-    ways = [other for other in after if other not in inside]
+    ways = [other for other in after if other not in members]
     rng.shuffle(ways)
     ways.sort(key=lambda other: -len(neighbours.after(other)))
     return ways
@@ -132,16 +135,16 @@ def cut_down(example: FoundSubgraph, size: int, rng: Random) -> FoundSubgraph:
         return _restricted(example, example.nodes[first : first + size])
     # A connected part with a fork or a join is a dag: keep one of these and grow along the links from there.
     centre, *others = rng.choice(branches)
-    kept = [centre, *rng.sample(others, 2)]
-    around: dict[int, list[int]] = {tool: [] for tool in example.nodes}
+    kept_nodes = [centre, *rng.sample(others, 2)]
+    neighbours_of: dict[int, list[int]] = {tool: [] for tool in example.nodes}
     for link in example.links:
-        around[link.source].append(link.target)
-        around[link.target].append(link.source)
-    while len(kept) < size:
-        inside = set(kept)
-        fringe = sorted({other for tool in kept for other in around[tool]} - inside)
-        kept.append(rng.choice(fringe))
-    return _restricted(example, kept)
+        neighbours_of[link.source].append(link.target)
+        neighbours_of[link.target].append(link.source)
+    while len(kept_nodes) < size:
+        inside = set(kept_nodes)
+        fringe = sorted({other for tool in kept_nodes for other in neighbours_of[tool]} - inside)
+        kept_nodes.append(rng.choice(fringe))
+    return _restricted(example, kept_nodes)
 
 
 def _branches(links: Sequence[NumberedLink]) -> list[list[int]]:
@@ -155,9 +158,9 @@ def _branches(links: Sequence[NumberedLink]) -> list[list[int]]:
 
 
 def _restricted(example: FoundSubgraph, kept: Sequence[int]) -> FoundSubgraph:
-    inside = set(kept)
+    members = set(kept)
     return FoundSubgraph(
-        tuple(tool for tool in example.nodes if tool in inside),
-        tuple(link for link in example.links if link.source in inside and link.target in inside),
+        tuple(tool for tool in example.nodes if tool in members),
+        tuple(link for link in example.links if link.source in members and link.target in members),
         False,
     )

@@ -22,6 +22,7 @@ from toolassay.sampling.dags import GrowingDag, grow, grow_branch, more_after, m
 from toolassay.sampling.search import SMALLEST, FoundSubgraph, Neighbours, SearchBudget, draw
 
 CoverKind = Literal["tools", "edges"]
+# Tools or edges to cover. More would need more samples than a benchmark has.
 MOST_TARGETS = 1_000_000
 _ATTEMPTS = 12  # subgraphs grown around a target before smaller ones are tried
 _UNITS = 200_000  # budget of tools examined for one sample
@@ -63,7 +64,10 @@ class Cover:
     def __init__(
         self, graph: ToolGraph, kind: CoverKind, seed: int, rounds: Sequence[Round] = (Round(0),)
     ) -> None:
-        self.graph, self.kind, self.seed, self.rounds = graph, kind, seed, tuple(rounds)
+        self.graph = graph
+        self.kind = kind
+        self.seed = seed
+        self.rounds = tuple(rounds)
         if len(self) > MOST_TARGETS:
             raise UsageError(
                 f"the graph has {len(self):,} {kind}, --cover takes up to {MOST_TARGETS:,}",
@@ -84,13 +88,13 @@ class Cover:
 
     def target(self, index: int) -> Target | None:
         """The target of sample number `index`; None if its round has none."""
-        current = next(one for one in reversed(self.rounds) if one.start <= index)
+        current = next(cover_round for cover_round in reversed(self.rounds) if cover_round.start <= index)
         if current.targets is None:
             targets = self._targets
         else:
             library = self.graph.library
-            known = (target for target in current.targets if all(name in library for name in target))
-            targets = [tuple(library.index(name) for name in target) for target in known]
+            known_targets = (target for target in current.targets if all(name in library for name in target))
+            targets = [tuple(library.index(name) for name in target) for target in known_targets]
         return targets[(index - current.start) % len(targets)] if targets else None
 
 
@@ -148,7 +152,8 @@ def _grown(
             return None
         grow(plan, size, rng, budget)
         return plan if len(plan.nodes) <= size else None
-    first, last = target[0], target[-1]
+    first = target[0]
+    last = target[-1]
     while len(plan.nodes) < size and budget.left > 0:
         for forward in rng.sample((True, False), 2):
             if forward and more_after(plan, last, rng, budget):

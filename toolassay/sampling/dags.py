@@ -115,14 +115,14 @@ def largest_tree(neighbours: Neighbours, size: int) -> LargestTree:
     """A tree of `size` tools that is not a chain, or else the largest one found within the budget."""
     budget = SearchBudget(_UNITS)
     best: tuple[NumberedLink, ...] = ()
-    seen: set[tuple[frozenset[int], Fed]] = set()
+    seen_states: set[tuple[frozenset[int], Fed]] = set()
     for motif in _motifs(neighbours, budget):
         waiting = [motif]
         while waiting:
             state = waiting.pop()
-            if (state.tools, state.fed) in seen:
+            if (state.tools, state.fed) in seen_states:
                 continue
-            seen.add((state.tools, state.fed))
+            seen_states.add((state.tools, state.fed))
             if len(state.links) > len(best):
                 best = state.links
             if len(state.tools) == neighbours.size:
@@ -143,9 +143,9 @@ def _motifs(neighbours: Neighbours, budget: SearchBudget) -> Iterator[_TreeState
             others = neighbours.after(tool) if outward else neighbours.before(tool)
             # Which of two links is added first matters where the first fills the arguments of both.
             pairs = permutations if neighbours.fills_several and not outward else combinations
-            for one, two in pairs(others, 2):
-                for state in _linked(neighbours, alone, tool, one, outward, budget):
-                    yield from _linked(neighbours, state, tool, two, outward, budget)
+            for first, second in pairs(others, 2):
+                for state in _linked(neighbours, alone, tool, first, outward, budget):
+                    yield from _linked(neighbours, state, tool, second, outward, budget)
                 if budget.left <= 0:
                     return
 
@@ -165,7 +165,7 @@ def _linked(
 ) -> Iterator[_TreeState]:
     """Yield the state with a new tool, once for every input slot that the link can occupy."""
     source, target = (tool, new) if outward else (new, tool)
-    fed = {(place, kind): count for place, kind, count in state.fed}
+    fed = {(node, kind): count for node, kind, count in state.fed}
     for kind in neighbours.types(source, target):
         if not budget.spend(1):
             return
@@ -174,7 +174,7 @@ def _linked(
             continue
         now = state.fed
         if neighbours.fields(source, target):
-            filled = [argument for place, argument, _ in now if place == target]
+            filled = [argument for node, argument, _ in now if node == target]
             used = neighbours.used(source, target, filled)
             if not used:
                 continue
@@ -204,7 +204,8 @@ def find_dag(neighbours: Neighbours, size: int, rng: Random, *, prove: bool = Fa
         prove: If sampling fails, enumerate all trees (`largest_tree`; bounded, sufficient for small graphs).
     """
     best: GrowingDag | None = None
-    reached, exact = 0, False
+    reached = 0
+    exact = False
     budget = SearchBudget(_GROWTH_UNITS)
     for _ in range(_ATTEMPTS):
         plan = _attempt(neighbours, size, rng, budget)
@@ -287,11 +288,11 @@ def grow(plan: GrowingDag, size: int, rng: Random, budget: SearchBudget) -> None
     # A tool at which nothing fits is dropped for good, because tools and occupied slots only increase.
     places = list(plan.nodes)
     while len(plan.nodes) < size and places and budget.left > 0:
-        place = int(rng.random() * len(places))
-        if _grow_at(plan, places[place], rng, budget):
+        position = int(rng.random() * len(places))
+        if _grow_at(plan, places[position], rng, budget):
             places.append(plan.nodes[-1])
         else:
-            places[place] = places[-1]
+            places[position] = places[-1]
             places.pop()
 
 
@@ -347,7 +348,8 @@ def _link_further(plan: GrowingDag, rng: Random) -> bool:
 
     A link with a score is added with that probability.
     """
-    size, neighbours = len(plan.nodes), plan.neighbours
+    size = len(plan.nodes)
+    neighbours = plan.neighbours
     if size * (size - 1) > _PAIRS * 2:
         pairs = [(rng.choice(plan.nodes), rng.choice(plan.nodes)) for _ in range(_PAIRS)]
     else:

@@ -99,7 +99,8 @@ class Sampler:
         Raises:
             UsageError: As for `reachable`.
         """
-        sentences, reachable = [], self.reachable
+        sentences = []
+        reachable = self.reachable
         for shape in self.shapes:
             fitting = self._fitting(shape)
             if not fitting:
@@ -124,11 +125,11 @@ class Sampler:
                 return self._sample(index, *around)
         shape = draw(rng, {shape: self.shapes[shape] for shape in self.reachable})
         size = draw(rng, self.reachable[shape])
-        found = self._find(shape, size, rng)
+        subgraph = self._find(shape, size, rng)
         # A bounded search may miss a size that there is: then a part of the example has that size.
-        if len(found.nodes) < size:
-            found = cut_down(self._example(shape), size, rng)
-        return self._sample(index, shape, found)
+        if len(subgraph.nodes) < size:
+            subgraph = cut_down(self._example(shape), size, rng)
+        return self._sample(index, shape, subgraph)
 
     def draw(self, shape: Shape, size: int, *, index: int = 0) -> Sample:
         """Sample number `index` of a given shape and number of tools.
@@ -138,13 +139,13 @@ class Sampler:
         """
         if size < SMALLEST[shape] or (shape == "single" and size != 1):
             raise UsageError(f"a {shape} of {count_of_tools(size)}: {smallest(shape)}")
-        found = self._find(shape, size, self._rng(index), prove=True)
-        if len(found.nodes) < size:
+        subgraph = self._find(shape, size, self._rng(index), prove=True)
+        if len(subgraph.nodes) < size:
             raise UsageError(
                 f"no {shape} of {count_of_tools(size)} in this graph of {len(self.graph)}: "
-                + _largest(found, shape)
+                + _largest(subgraph, shape)
             )
-        return self._sample(index, shape, found)
+        return self._sample(index, shape, subgraph)
 
     def weighted(self, weights: Mapping[tuple[str, ...], float]) -> Sampler:
         """The same sampler with factors for the weights of tools and links, which are named by ids."""
@@ -187,8 +188,8 @@ class Sampler:
             size = max(SMALLEST[shape], *self.sizes) if shape != "single" else 1
             best = FoundSubgraph((), (), False)
             for attempt, rng in enumerate((Random(0), Random(1), Random(2), self._rng(0))):
-                found = self._find(shape, size, rng, prove=attempt == 0)
-                best = max(best, found, key=lambda one: (len(one.nodes), one.exact))
+                subgraph = self._find(shape, size, rng, prove=attempt == 0)
+                best = max(best, subgraph, key=lambda candidate: (len(candidate.nodes), candidate.exact))
                 if len(best.nodes) == size or best.exact:
                     break
             self._examples[shape] = best
@@ -203,17 +204,17 @@ class Sampler:
             return smallest(shape)
         return _largest(self._example(shape), shape, name=f" {shape}")
 
-    def _sample(self, index: int, shape: Shape, found: FoundSubgraph) -> Sample:
+    def _sample(self, index: int, shape: Shape, subgraph: FoundSubgraph) -> Sample:
         ids = self.graph.library.ids
-        order = {tool: place for place, tool in enumerate(found.nodes)}
-        links = sorted(found.links, key=lambda link: (order[link.source], order[link.target]))
-        fields = self._fields(found.links) if self.graph.dependency_type == "schema" else {}
+        order = {tool: position for position, tool in enumerate(subgraph.nodes)}
+        links = sorted(subgraph.links, key=lambda link: (order[link.source], order[link.target]))
+        fields = self._fields(subgraph.links) if self.graph.dependency_type == "schema" else {}
         shared = tuple(self._shared(link, fields) for link in links)
         return Sample(
             index,
             self.seed,
             shape,
-            tuple(ids[tool] for tool in found.nodes),
+            tuple(ids[tool] for tool in subgraph.nodes),
             tuple(Link(ids[source], ids[target], kind) for source, target, kind in links),
             tuple(fields[link] for link in links) if fields else (),
             shared if any(shared) else (),
@@ -226,13 +227,16 @@ class Sampler:
         shared = self._neighbours.shared(link.source, link.target)
         if fields.get(link):
             return shared
-        fed = [pair.target for one, pairs in fields.items() if one.target == link.target for pair in pairs]
+        fed = [
+            pair.target for link_, pairs in fields.items() if link_.target == link.target for pair in pairs
+        ]
         is_order = not self._neighbours.fields(link.source, link.target)
         return free_fields(shared, fed) if is_order else ()
 
     def _fields(self, links: Sequence[NumberedLink]) -> dict[NumberedLink, tuple[FieldPair, ...]]:
         """The values that flow through each link; an argument belongs to the link that was added first."""
-        fields, filled = dict[NumberedLink, tuple[FieldPair, ...]](), dict[int, set[str]]()
+        fields = dict[NumberedLink, tuple[FieldPair, ...]]()
+        filled = dict[int, set[str]]()
         for link in links:
             taken = filled.setdefault(link.target, set())
             fields[link] = self._neighbours.free_fields(link.source, link.target, taken)
@@ -240,10 +244,10 @@ class Sampler:
         return fields
 
 
-def _largest(found: FoundSubgraph, shape: Shape, *, name: str = "") -> str:
+def _largest(subgraph: FoundSubgraph, shape: Shape, *, name: str = "") -> str:
     """The largest size found, as a phrase; `name` follows "the largest"."""
-    if len(found.nodes) < SMALLEST[shape]:
-        return f"there is no {shape} at all" if found.exact else f"no {shape} was found (bounded search)"
-    if found.exact:
-        return f"the largest{name} has {len(found.nodes)}"
-    return f"the largest{name} found has {len(found.nodes)} (bounded search)"
+    if len(subgraph.nodes) < SMALLEST[shape]:
+        return f"there is no {shape} at all" if subgraph.exact else f"no {shape} was found (bounded search)"
+    if subgraph.exact:
+        return f"the largest{name} has {len(subgraph.nodes)}"
+    return f"the largest{name} found has {len(subgraph.nodes)} (bounded search)"

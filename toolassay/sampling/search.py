@@ -71,7 +71,8 @@ class Neighbours:
         self.after, self.before = graph.numbered.successors, graph.numbered.predecessors
         self.types = graph.numbered.types
         if self.size <= _SMALL:
-            successors, predecessors = self.after, self.before
+            successors = self.after
+            predecessors = self.before
             self.after = lru_cache(None)(lambda tool: sorted(successors(tool)))
             self.before = lru_cache(None)(lambda tool: sorted(predecessors(tool)))
             self.types = lru_cache(None)(self.types)
@@ -121,7 +122,8 @@ class Neighbours:
             target: The tool that takes them.
             filled: The arguments of the target that other links fill.
         """
-        fields, shared = self.fields(source, target), self.shared(source, target)
+        fields = self.fields(source, target)
+        shared = self.shared(source, target)
         if not fields or len(free_fields(shared, filled)) < len(shared):
             return ()
         free = free_fields(fields, filled)
@@ -131,7 +133,7 @@ class Neighbours:
 
     def _required_arguments(self, tool: int) -> frozenset[str]:
         taker = self.graph.library.tools[tool]
-        return frozenset(one.name for one in taker.parameters if is_required(one, taker))
+        return frozenset(parameter.name for parameter in taker.parameters if is_required(parameter, taker))
 
     @cached_property
     def fills_several(self) -> bool:
@@ -180,7 +182,7 @@ def free_fields(pairs: Iterable[FieldPair], filled: Collection[str]) -> tuple[Fi
     """
     free: list[FieldPair] = []
     for pair in pairs:
-        if not any(overlap(pair.target, other) for other in (*filled, *(one.target for one in free))):
+        if not any(overlap(pair.target, other) for other in (*filled, *(pair_.target for pair_ in free))):
             free.append(pair)
     return tuple(free)
 
@@ -197,17 +199,17 @@ def first_name(argument: str) -> str:
 def pick(
     rng: Random,
     tools: Sequence[int],
-    inside: Collection[int],
+    members: Collection[int],
     budget: SearchBudget,
     fits: Callable[[int], object] = lambda _: True,
     weight: Callable[[int], float] | None = None,
 ) -> int | None:
-    """Draw a tool from those not `inside` that fit; None without one or at the end of the budget.
+    """Draw a tool from those not `members` that fit; None without one or at the end of the budget.
 
     Args:
         rng: Random generator.
         tools: Candidates.
-        inside: Tools to exclude.
+        members: Tools to exclude.
         budget: Charged once, and by the number of tools if the random draws fail.
         fits: Whether a tool can be used.
         weight: Relative frequency of a tool, from 0 to 1 [default: all are equally likely]. Tools of weight 0
@@ -217,15 +219,15 @@ def pick(
     budget.spend(1)
     for _ in range(min(_DRAWS, size)):
         tool = tools[int(rng.random() * size)]
-        if tool not in inside and fits(tool) and (weight is None or rng.random() < weight(tool)):
+        if tool not in members and fits(tool) and (weight is None or rng.random() < weight(tool)):
             return tool
     if not budget.spend(size):
         return None
-    rest = [tool for tool in tools if tool not in inside and fits(tool)]
-    weights = [] if weight is None else [weight(tool) for tool in rest]
+    allowed = [tool for tool in tools if tool not in members and fits(tool)]
+    weights = [] if weight is None else [weight(tool) for tool in allowed]
     if any(weights):
-        return rng.choices(rest, weights)[0]
-    return rest[int(rng.random() * len(rest))] if rest else None
+        return rng.choices(allowed, weights)[0]
+    return allowed[int(rng.random() * len(allowed))] if allowed else None
 
 
 def weight_at(neighbours: Neighbours, tool: int, *, after: bool) -> Callable[[int], float] | None:
@@ -340,12 +342,12 @@ def shape_weights(weights: Mapping[str, float] | Mapping[Shape, float]) -> dict[
     Raises:
         UsageError: A shape is unknown, a weight is negative, or all are zero.
     """
-    given = {str(name): weight for name, weight in weights.items()}
-    _check(given, "shape weights")
-    unknown = [name for name in given if name not in SHAPES]
+    named_weights = {str(name): weight for name, weight in weights.items()}
+    _check(named_weights, "shape weights")
+    unknown = [name for name in named_weights if name not in SHAPES]
     if unknown:
         raise UsageError(f"unknown shape '{unknown[0]}'", fix=f"use {', '.join(SHAPES)}")
-    return {shape: given[shape] for shape in SHAPES if given.get(shape)}
+    return {shape: named_weights[shape] for shape in SHAPES if named_weights.get(shape)}
 
 
 def size_weights(weights: Mapping[str, float] | Mapping[int, float]) -> dict[int, float]:

@@ -19,9 +19,11 @@ from toolassay.serving.completions import Received, abort, error_response, has_m
 from toolassay.serving.faults import WHOLE
 from toolassay.serving.loopback import json_object
 
-FILES, BATCHES = "/v1/files", "/v1/batches"
+FILES = "/v1/files"
+BATCHES = "/v1/batches"
 URL = "/v1/chat/completions"
-MOST_REQUESTS, MOST_BYTES = 50_000, 200_000_000
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200_000_000
 OVER = ("completed", "failed", "expired", "cancelled")
 _MOST_AT_ONCE = 100  # batches in progress
 _PAGE = 20  # objects of a page without `limit`, as documented
@@ -196,7 +198,8 @@ class BatchService:
         form: Mapping[str, Any] = {}
         with suppress(ValueError, LookupError, RuntimeError):  # of a malformed form
             form = await request.post()
-        upload, purpose = form.get("file"), form.get("purpose")
+        upload = form.get("file")
+        purpose = form.get("purpose")
         if not isinstance(upload, web.FileField) or purpose != "batch":
             return error_response("an upload needs 'file' and 'purpose', which is 'batch' here")
         content = upload.file.read()
@@ -206,11 +209,11 @@ class BatchService:
 
     async def _list_files(self, request: web.Request) -> web.StreamResponse:
         purpose = request.query.get("purpose")
-        return _page(request, [one.facts for one in self.files if purpose in (None, one.facts["purpose"])])
+        return _page(request, [file.facts for file in self.files if purpose in (None, file.facts["purpose"])])
 
     async def _content(self, request: web.Request) -> web.StreamResponse:
-        found = _found("file", self.files, request)
-        return web.Response(body=found.content, content_type="application/octet-stream")
+        file = _stored_object("file", self.files, request)
+        return web.Response(body=file.content, content_type="application/octet-stream")
 
     def _store(self, name: str, purpose: str, content: bytes) -> StoredFile:
         facts = {
@@ -230,7 +233,7 @@ class BatchService:
 
     async def _create(self, request: web.Request) -> web.StreamResponse:
         body = await json_object(request)
-        file = next((one for one in self.files if one.id == body.get("input_file_id")), None)
+        file = next((file for file in self.files if file.id == body.get("input_file_id")), None)
         if file is None:
             return error_response(f"no file {body.get('input_file_id')}", 400, code="invalid_file")
         if sum(batch.status not in OVER for batch in self.batches) >= _MOST_AT_ONCE:
@@ -248,16 +251,17 @@ class BatchService:
 
     async def _list(self, request: web.Request) -> web.StreamResponse:
         shown = self.batches[:-1] if self.steps["list"] <= self.late else self.batches
-        return _page(request, [one.to_json() for one in shown])
+        return _page(request, [batch.to_json() for batch in shown])
 
     async def _retrieve(self, request: web.Request) -> web.StreamResponse:
-        return web.json_response(_found("batch", self.batches, request).to_json())
+        return web.json_response(_stored_object("batch", self.batches, request).to_json())
 
     async def _cancel(self, request: web.Request) -> web.StreamResponse:
-        batch = _found("batch", self.batches, request)
+        batch = _stored_object("batch", self.batches, request)
         if batch.status in OVER:
             return error_response(f"a batch that is {batch.status} cannot be cancelled", 409)
-        batch.status, batch.is_cancelled = "cancelling", True
+        batch.status = "cancelling"
+        batch.is_cancelled = True
         self.working.set()
         return web.json_response(batch.to_json())
 
@@ -289,28 +293,29 @@ class BatchService:
         await self.working.wait()
         code = "batch_cancelled" if batch.is_cancelled else "batch_expired"
         for number, line in enumerate(batch.lines[len(results) :], start=len(results)):
-            said = {"code": code, "message": f"This request was not executed: {code}."}
-            results.append(_result(line, number, None, said))
+            error = {"code": code, "message": f"This request was not executed: {code}."}
+            results.append(_result(line, number, None, error))
             batch.failed += 1
         if not batch.is_cancelled:
             batch.status = "finalizing"
-        answers = [one for one in results if (one["response"] or {}).get("status_code") == 200]
-        errors = [one for one in results if one not in answers]
+        answers = [result for result in results if (result["response"] or {}).get("status_code") == 200]
+        errors = [result for result in results if result not in answers]
         for name, lines in (("output", answers), ("error", errors)):
             if lines:
                 content = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
                 stored = self._store(f"{batch.id}_{name}.jsonl", "batch_output", content)
                 batch.facts[f"{name}_file_id"] = stored.id
-        batch.status = (
-            "cancelled" if batch.is_cancelled else "expired" if ending == "expired" else "completed"
-        )
+        if batch.is_cancelled:
+            batch.status = "cancelled"
+        else:
+            batch.status = "expired" if ending == "expired" else "completed"
 
 
 def _checked(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The requests of an input file, and what is wrong with it."""
     lines: list[dict[str, Any]] = []
     problems: list[dict[str, Any]] = []
-    seen: set[Any] = set()
+    seen_ids: set[Any] = set()
     models: set[Any] = set()
     for number, text in enumerate(content.splitlines(), start=1):
         try:
@@ -324,9 +329,9 @@ def _checked(content: bytes) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             problems.append(_problem("invalid_json_line", "This line is not a request.", number))
             continue
-        if custom_id in seen:
+        if custom_id in seen_ids:
             problems.append(_problem("duplicate_custom_id", f"{custom_id} occurs twice.", number))
-        seen.add(custom_id)
+        seen_ids.add(custom_id)
         models.add(str(body.get("model")))
         lines.append(line)
     if len(models) > 1:
@@ -347,22 +352,26 @@ def _result(line: Mapping[str, Any], number: int, response: Any, error: Any) -> 
 
 def _page(request: web.Request, objects: Sequence[Mapping[str, Any]]) -> web.Response:
     """A page of a list: the newest first, those after the object with the id `after`."""
-    found = list(reversed(objects))
+    newest_first = list(reversed(objects))
     after = request.query.get("after")
-    start = next((place + 1 for place, one in enumerate(found) if one["id"] == after), 0) if after else 0
+    start = (
+        next((position + 1 for position, entry in enumerate(newest_first) if entry["id"] == after), 0)
+        if after
+        else 0
+    )
     stop = start + int(request.query.get("limit", _PAGE))
-    page = found[start:stop]
+    page = newest_first[start:stop]
     ends = {"first_id": page[0]["id"], "last_id": page[-1]["id"]} if page else {}
-    return web.json_response({"object": "list", "data": page, "has_more": stop < len(found), **ends})
+    return web.json_response({"object": "list", "data": page, "has_more": stop < len(newest_first), **ends})
 
 
-def _found(what: str, objects: Iterable[Stored], request: web.Request) -> Stored:
+def _stored_object(what: str, objects: Iterable[Stored], request: web.Request) -> Stored:
     """The object that the address of a request names.
 
     Raises:
         HTTPNotFound: There is none.
     """
-    for one in objects:
-        if one.id == request.match_info["id"]:
-            return one
+    for stored in objects:
+        if stored.id == request.match_info["id"]:
+            return stored
     raise web.HTTPNotFound(reason=f"No {what} found with id {request.match_info['id']!r}.")

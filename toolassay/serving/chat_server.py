@@ -138,7 +138,8 @@ class ChatServer(Loopback):
     async def listen(self) -> None:
         """Start to accept connections."""
         if self._site is None:
-            listening, self._reserved = self._reserved or bound(self.port), None
+            listening = self._reserved or bound(self.port)
+            self._reserved = None
             self._site = web.SockSite(self.runner, listening, backlog=1024)
             await self._site.start()
 
@@ -184,7 +185,8 @@ class ChatServer(Loopback):
     def _counted(self, received: Received) -> tuple[Received, int, str]:
         """Count a request; what is left of it, its number, and what happens to it."""
         kept = {name: value for name, value in received.body.items() if name not in self.dropped_parameters}
-        received, number = replace(received, body=kept), self.count
+        received = replace(received, body=kept)
+        number = self.count
         self.count += 1
         kind = self.behaviour(received.prompt, number)
         if self.capacity is not None and self._busy >= self.capacity:
@@ -221,8 +223,12 @@ class ChatServer(Loopback):
             return 400, error_body(str(error))
         whole = completion(received, reply, number, self.characters_per_token)
         if kind == WHOLE:
-            usage, (asked, said) = whole["usage"], self.whole_tokens
-            self.whole_tokens = (asked + usage["prompt_tokens"], said + usage["completion_tokens"])
+            usage = whole["usage"]
+            (prompt_tokens, completion_tokens) = self.whole_tokens
+            self.whole_tokens = (
+                prompt_tokens + usage["prompt_tokens"],
+                completion_tokens + usage["completion_tokens"],
+            )
         else:
             apply_fault(whole, kind, received)
         return 200, whole

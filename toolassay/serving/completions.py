@@ -54,7 +54,11 @@ class Received:
 def has_messages(body: Mapping[str, Any]) -> bool:
     """Whether a body has the `messages` that a chat completion needs."""
     messages = body.get("messages")
-    return isinstance(messages, list) and bool(messages) and all(isinstance(one, dict) for one in messages)
+    return (
+        isinstance(messages, list)
+        and bool(messages)
+        and all(isinstance(message, dict) for message in messages)
+    )
 
 
 @dataclass(frozen=True)
@@ -104,10 +108,12 @@ def completion(
     content = (reply.text or None) if calls else reply.text
     message: dict[str, Any] = {"role": "assistant", "content": content, **function_calls(calls)}
     written = [reply.text, *(text for call in reply.tool_calls for text in (call.name, call.arguments))]
-    asked = sum(count_tokens(text_of(message), characters_per_token) for message in received.body["messages"])
+    prompt_tokens = sum(
+        count_tokens(text_of(message), characters_per_token) for message in received.body["messages"]
+    )
     if tools := received.body.get("tools"):
-        asked += count_tokens(json.dumps(tools), characters_per_token)
-    said = sum(count_tokens(text, characters_per_token) for text in written)
+        prompt_tokens += count_tokens(json.dumps(tools), characters_per_token)
+    completion_tokens = sum(count_tokens(text, characters_per_token) for text in written)
     return {
         "id": f"chatcmpl-{number}",
         "object": "chat.completion",
@@ -116,7 +122,11 @@ def completion(
         "choices": [
             {"index": 0, "message": message, "finish_reason": "tool_calls" if reply.tool_calls else "stop"}
         ],
-        "usage": {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said},
+        "usage": {
+            "prompt_tokens": prompt_tokens,
+            "completion_tokens": completion_tokens,
+            "total_tokens": prompt_tokens + completion_tokens,
+        },
     }
 
 
@@ -251,7 +261,8 @@ def apply_fault(whole: dict[str, Any], kind: str, received: Received) -> None:
         case "broken":
             message["content"] = text.replace('"', "'")[:-1] + ",}"
         case "length":
-            message["content"], choice["finish_reason"] = text[: len(text) // 2], "length"
+            message["content"] = text[: len(text) // 2]
+            choice["finish_reason"] = "length"
         case "whole-but-cut":
             choice["finish_reason"] = "length"
         case "empty":
@@ -263,12 +274,17 @@ def apply_fault(whole: dict[str, Any], kind: str, received: Received) -> None:
         case "null-content":
             message["content"] = None
         case "odd":
-            choice["finish_reason"], whole["usage"] = 7, ["none"]
+            choice["finish_reason"] = 7
+            whole["usage"] = ["none"]
         case "declined":
-            message["content"], message["refusal"] = None, "I will not."
+            message["content"] = None
+            message["refusal"] = "I will not."
         case "filtered":
-            message["content"], choice["finish_reason"] = None, "content_filter"
+            message["content"] = None
+            choice["finish_reason"] = "content_filter"
         case "thought":
-            message["content"], choice["finish_reason"] = None, "length"
+            message["content"] = None
+            choice["finish_reason"] = "length"
         case "empty-choices":
-            whole["choices"], whole["usage"] = [], None
+            whole["choices"] = []
+            whole["usage"] = None

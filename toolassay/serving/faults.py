@@ -92,7 +92,8 @@ class FaultPlan:
             share = float(when)
         except ValueError:
             share = -1.0
-        low, self._total = self._total, self._total + share
+        low = self._total
+        self._total = self._total + share
         if not 0 <= share <= 1 or self._total > 1 + 1e-9:
             raise UsageError(
                 f"--fault: cannot parse '{name}={when}', or the shares add up to more than 1",
@@ -104,11 +105,11 @@ class FaultPlan:
 
 def _once() -> FaultCondition:
     """A condition that holds for the first request of each prompt."""
-    seen: set[int] = set()
+    seen_prompts: set[int] = set()
 
     def is_new(prompt: str, number: int) -> bool:
-        before = len(seen)
-        seen.add(hash(prompt))
-        return len(seen) > before
+        n_before = len(seen_prompts)
+        seen_prompts.add(hash(prompt))
+        return len(seen_prompts) > n_before
 
     return is_new

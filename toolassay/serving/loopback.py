@@ -62,7 +62,9 @@ class Loopback:
         headers: Mapping[str, str] = {},
         **settings: Any,
     ) -> None:
-        self._refused, self._biggest, self._headers = refused, biggest, headers
+        self._refused = refused
+        self._biggest = biggest
+        self._headers = headers
         self._requests = self._bytes = 0
         self.port = 0
         self.application = web.Application(client_max_size=biggest, middlewares=[self._guard])
@@ -133,11 +135,12 @@ class Loopback:
 
     def refusal(self, request: web.Request) -> web.StreamResponse | None:
         """The response to a request that is refused; None if it is accepted."""
-        own = [f"{name}:{self.port}" for name in _NAMES]
-        size, origin = request.content_length, request.headers.get("Origin")
-        if request.headers.get("Host", "").lower() not in own:
+        own_hosts = [f"{name}:{self.port}" for name in _NAMES]
+        size = request.content_length
+        origin = request.headers.get("Origin")
+        if request.headers.get("Host", "").lower() not in own_hosts:
             return self._refused(403, "this server answers only under its own address")
-        if origin is not None and origin.removeprefix("http://") not in own:
+        if origin is not None and origin.removeprefix("http://") not in own_hosts:
             return self._refused(403, "only the page of this server may send this request")
         if (size is None and request.body_exists) or "Content-Encoding" in request.headers:
             return self._refused(411, "send the body as it is, with its Content-Length")
@@ -158,11 +161,11 @@ class PageServer(Loopback):
     def __init__(self, page: Callable[[], Path]) -> None:
         super().__init__(headers=HEADERS)
         self._page = page
-        self._one = asyncio.Lock()
+        self._lock = asyncio.Lock()
         self.application.router.add_get("/", self._answer)
 
     async def _answer(self, request: web.Request) -> web.StreamResponse:
-        async with self._one:
+        async with self._lock:
             try:
                 path = await asyncio.to_thread(self._page)
                 content = await asyncio.to_thread(path.read_bytes)

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolassay.benchmarks.registry import benchmark_executors
 from toolassay.console.screen import DEFAULT, Screen
@@ -48,9 +48,14 @@ from toolassay.runs.journal import CallLine, Journal, LineAddress
 from toolassay.runs.manifest import JOURNAL, open_run
 from toolassay.tools.library import ToolLibrary
 
-GET_REQUEST, SUBMIT = "toolassay_get_request", "toolassay_submit"
+if TYPE_CHECKING:
+    import mcp_types
+
+GET_REQUEST = "toolassay_get_request"
+SUBMIT = "toolassay_submit"
 _NUMBER = "(file)"
 """Key of `addresses.json` with the number that the file has on its disk: it shows that it was made here."""
+# An address that this command wrote: "http://127.0.0.1:4000/mcp/TOKEN"; not that of another host.
 _ADDRESS = re.compile(rf"http://127\.0\.0\.1:\d+/mcp/{TOKEN}")
 _GIVEN = "request"  # role of the journal's line that says that the agent has the request
 
@@ -87,25 +92,29 @@ class AgentQueue:
 
     def write_answered(self, requests: Requests) -> None:
         """Write the requests that have an answer, also those that a killed server did not write."""
-        entries = ((one, self.journal.entry(key_of(one.id), SessionEntry)) for one in requests)
-        answered = [(one, entry) for one, entry in entries if entry.plan is not None]
-        write_json_lines(self.predictions, (entry.prediction(one) for one, entry in answered))
-        lines = (entry.execution(one, self.executor_name) for one, entry in answered)
+        entries = ((request, self.journal.entry(key_of(request.id), SessionEntry)) for request in requests)
+        answered = [(request, entry) for request, entry in entries if entry.plan is not None]
+        write_json_lines(self.predictions, (entry.prediction(request) for request, entry in answered))
+        lines = (entry.execution(request, self.executor_name) for request, entry in answered)
         write_json_lines(self.executions, lines)
 
     async def advance(self) -> None:
         """Go to the first request that has no answer, with what is recorded of it."""
         await self.close()
         self._session = None
-        entries = ((one, self.journal.entry(key_of(one.id), SessionEntry)) for one in self.remaining)
-        unfinished = ((one, entry) for one, entry in entries if entry.outcome not in (*ENDED, IN_DOUBT))
+        entries = (
+            (request, self.journal.entry(key_of(request.id), SessionEntry)) for request in self.remaining
+        )
+        unfinished = (
+            (request, entry) for request, entry in entries if entry.outcome not in (*ENDED, IN_DOUBT)
+        )
         self._request, entry = next(unfinished, (None, SessionEntry()))
         self._again = entry.asked_again + 1 if entry.outcome else 0
-        if self._request is not None and self.journal.call(self._given):
+        if self._request is not None and self.journal.call(self._request_address):
             await self._begin(self._request)
 
     @property
-    def _given(self) -> LineAddress:
+    def _request_address(self) -> LineAddress:
         assert self._request is not None
         return LineAddress(key_of(self._request.id), _GIVEN, 0, self._again)
 
@@ -120,11 +129,11 @@ class AgentQueue:
         if self._request is None:
             return {"id": None, "request": None}
         if self._session is None:
-            self.journal.add_answer(self._given, CallLine())
+            self.journal.add_answer(self._request_address, CallLine())
             await self._begin(self._request)
         return {"id": self._request.id, "request": self._request.text}
 
-    async def call(self, name: str, given: Mapping[str, Any]) -> CallResult:
+    async def call(self, name: str, arguments: Mapping[str, Any]) -> CallResult:
         """Make a call of the agent.
 
         Raises:
@@ -135,8 +144,8 @@ class AgentQueue:
         if self._session is None:
             raise Refusal(f"there is no current request: call {GET_REQUEST}")
         if name == SUBMIT:
-            return CallResult.of(await self.submit(self._session, str(given.get("answer", ""))))
-        call = await self._session.call(name, given)
+            return CallResult.of(await self.submit(self._session, str(arguments.get("answer", ""))))
+        call = await self._session.call(name, arguments)
         if call.error is not None:
             raise Refusal(call.error)
         return result_of(call)
@@ -148,7 +157,8 @@ class AgentQueue:
         entry = await session.entry(request.text, answer)
         if session.failure:
             entry = SessionEntry(outcome=session.failure.outcome, problem=str(session.failure))
-        entry.request, entry.asked_again = request_fingerprint(request.text), self._again
+        entry.request = request_fingerprint(request.text)
+        entry.asked_again = self._again
         self.journal.append(key_of(request.id), entry)
         if not session.failure:
             executed = entry.execution(request, self.executor_name)
@@ -166,18 +176,39 @@ class AgentQueue:
 
 def _known_addresses(path: Path) -> dict[str, str]:
     """The addresses of earlier servers; none of a file that came with the folder: others know its tokens."""
-    found = read_json(path) if path.exists() else None
+    addresses = read_json(path) if path.exists() else None
     # A copy has another number.
-    if not isinstance(found, dict) or found.pop(_NUMBER, None) != path.lstat().st_ino:
+    if not isinstance(addresses, dict) or addresses.pop(_NUMBER, None) != path.lstat().st_ino:
         return {}
-    return {name: text for name, text in found.items() if isinstance(text, str) and _ADDRESS.fullmatch(text)}
+    return {
+        name: text for name, text in addresses.items() if isinstance(text, str) and _ADDRESS.fullmatch(text)
+    }
 
 
 def _write_addresses(path: Path, addresses: Mapping[str, str]) -> None:
     path.parent.chmod(0o700)  # before there are tokens
     with atomic_target(path) as stream:
-        own = {_NUMBER: os.fstat(stream.fileno()).st_ino}
-        stream.write(indented_json({**addresses, **own}).encode())
+        inode_note = {_NUMBER: os.fstat(stream.fileno()).st_ino}
+        stream.write(indented_json({**addresses, **inode_note}).encode())
+
+
+def _queue_tools() -> list[mcp_types.Tool]:
+    """The tools by which an agent takes a request from its queue and ends its work on it."""
+    import mcp_types
+
+    answer = {"type": "string", "description": "The final answer to the user."}
+    return [
+        mcp_types.Tool(
+            name=GET_REQUEST,
+            description=f"Returns the user's request. Call it first, and after {SUBMIT}. Id null: no more.",
+            input_schema={"type": "object"},
+        ),
+        mcp_types.Tool(
+            name=SUBMIT,
+            description="Ends the work on the current request.",
+            input_schema={"type": "object", "properties": {"answer": answer}, "required": ["answer"]},
+        ),
+    ]
 
 
 def serve_mcp(
@@ -211,16 +242,16 @@ def serve_mcp(
         KeyboardInterrupt: At Ctrl-C.
     """
     needed("mcp", "serve --mcp", "mcp")
-    import mcp_types
 
     folder = DataFolder(Path(data_dir)).require()
-    library, requests = folder.library(say=screen.say), Requests(folder.user_requests)
+    library = folder.library(say=screen.say)
+    requests = Requests(folder.user_requests)
     chosen = executor_named(executor, benchmark_executors())
     context = ExecutionContext(folder, library, allow_tools=allow_tools, seed=seed)
-    place = folder.path / "predictions_agents"
-    addresses = place / "runs" / "addresses.json"  # with tokens
+    predictions_folder = folder.path / "predictions_agents"
+    addresses = predictions_folder / "runs" / "addresses.json"  # with tokens
     refuse_links(addresses.parent, *(addresses.parent / safe_name(name) for name in agents))
-    known = _known_addresses(addresses)
+    known_addresses = _known_addresses(addresses)
     facts = {
         "ask": "agents",
         "dependency_type": "schema",
@@ -228,39 +259,26 @@ def serve_mcp(
         "allow_writes": allow_writes,
         "tools_sha256": sha256_of(folder.tool_desc),
     }
-    answer = {"type": "string", "description": "The final answer to the user."}
-    further = [
-        mcp_types.Tool(
-            name=GET_REQUEST,
-            description=f"Returns the user's request. Call it first, and after {SUBMIT}. Id null: no more.",
-            input_schema={"type": "object"},
-        ),
-        mcp_types.Tool(
-            name=SUBMIT,
-            description="Ends the work on the current request.",
-            input_schema={"type": "object", "properties": {"answer": answer}, "required": ["answer"]},
-        ),
-    ]
 
     async def run() -> None:
         async with AsyncExitStack() as stack:
             server = AgentServer(port)
             opened = await stack.enter_async_context(chosen.open(context, options or chosen.options()))
             for name in agents:
-                own = place / "runs" / safe_name(name)
+                run_folder = predictions_folder / "runs" / safe_name(name)
                 settings = json.loads(json.dumps({"llm": name, **facts, **opened.identity}))
-                open_run(own, settings, conflict_fix="use another --agent name")
-                journal = stack.enter_context(Journal(own / JOURNAL))
-                file = place / f"{safe_name(name)}.json"
+                open_run(run_folder, settings, conflict_fix="use another --agent name")
+                journal = stack.enter_context(Journal(run_folder / JOURNAL))
+                file = predictions_folder / f"{safe_name(name)}.json"
                 may_write = allow_writes or chosen.is_harmless
                 queue = AgentQueue(journal, file, iter(requests), library, opened, executor, may_write)
                 queue.write_answered(requests)
                 stack.push_async_callback(queue.close)
                 await queue.advance()
-                token = known.get(name, "").rpartition("/")[2] or new_token()
-                offered = server.offered(mcp_server(library, queue.call, further), token)
-                known[name] = await stack.enter_async_context(offered)
-            _write_addresses(addresses, known)
+                token = known_addresses.get(name, "").rpartition("/")[2] or new_token()
+                offered = server.offered(mcp_server(library, queue.call, _queue_tools()), token)
+                known_addresses[name] = await stack.enter_async_context(offered)
+            _write_addresses(addresses, known_addresses)
             serving = await stack.enter_async_context(server.listening())
             screen.show(f"{server.base} answers MCP; the addresses of the agents are in {addresses}")
             await serving

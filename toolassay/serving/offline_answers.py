@@ -45,9 +45,9 @@ def conversation_task(body: Mapping[str, Any], graphs: ShownGraphs | None = None
         graphs: of the tools that prompts may show.
     """
     shown = graphs or ShownGraphs()
-    readers = (one.entries.prompt_reader for one in benchmarks())
-    found = (load(reader)(body, shown) for reader in readers if reader)
-    return next((task for task in found if task is not None), None)
+    readers = (benchmark.entries.prompt_reader for benchmark in benchmarks())
+    tasks = (load(reader)(body, shown) for reader in readers if reader)
+    return next((task for task in tasks if task is not None), None)
 
 
 class PromptReader:
@@ -57,8 +57,8 @@ class PromptReader:
         known: graphs of the tools that prompts may show.
     """
 
-    def __init__(self, known: Sequence[ToolGraph] = ()) -> None:
-        self.graphs = ShownGraphs(known)
+    def __init__(self, known_graphs: Sequence[ToolGraph] = ()) -> None:
+        self.graphs = ShownGraphs(known_graphs)
 
     def task(self, prompt: str) -> Any:
         """The task behind a prompt; None for another prompt."""
@@ -81,7 +81,7 @@ class PromptReader:
 
     def _back_instruct(self, fields: Mapping[str, str], kind: DependencyType) -> BackInstructTask:
         nodes = [
-            line[found.end() :] if (found := _NODE.match(line)) else line
+            line[node.end() :] if (node := _NODE.match(line)) else line
             for line in fields["nodes"].split("\n")
         ]
         graph = self.graphs.graph("\n".join(nodes), kind, True)
@@ -130,11 +130,11 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> tuple[list[Link
     Raises:
         ValueError: A link is between other tools.
     """
-    between = {f"Link: {one} -> {two}": (one, two) for one in names for two in names}
+    between = {f"Link: {source} -> {target}": (source, target) for source in names for target in names}
     links: list[Link] = []
     flowing: _Pairs = []
     shared: _Pairs = []
-    fed: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
+    free_inputs: dict[str, list[str]] = {name: list(graph.library[name].inputs) for name in names}
     for line in text.split("\n") if text != "(none)" else []:
         if (pair := _PAIR.fullmatch(line)) and flowing:
             source = "" if pair["source"] == back_instruct.WHOLE_RESULT else pair["source"]
@@ -147,9 +147,9 @@ def _links(text: str, names: Sequence[str], graph: ToolGraph) -> tuple[list[Link
             raise ValueError(f"not a link: {line}")
         source, target = between[line]
         types = graph.link_types(source, target)
-        kind = next((kind for kind in types if kind in fed[target]), types[0] if types else "")
-        if kind in fed[target]:
-            fed[target].remove(kind)
+        kind = next((kind for kind in types if kind in free_inputs[target]), types[0] if types else "")
+        if kind in free_inputs[target]:
+            free_inputs[target].remove(kind)
         links.append(Link(source, target, kind))
         if graph.dependency_type == "schema":
             flowing.append(())
@@ -177,8 +177,10 @@ def calls_of(plan: Mapping[str, Any], tools: Sequence[Any]) -> list[ToolCall]:
     """The tool calls of a plan, without ids; values that do not have the type of their schema are omitted."""
     functions = [item["function"] for item in tools]
     schemas = {
-        one["name"]: {each.name: each.schema for each in properties_of(one.get("parameters") or {})}
-        for one in functions
+        function["name"]: {
+            declared.name: declared.schema for declared in properties_of(function.get("parameters") or {})
+        }
+        for function in functions
     }
     calls = []
     for node in plan["task_nodes"]:
@@ -209,14 +211,14 @@ def _typed(value: Any, schema: Mapping[str, Any]) -> Any:
     >>> _typed("3", {"type": "integer"}), _typed("three", {"type": "integer"}), _typed("3", {})
     (3, None, '3')
     """
-    wanted = _KINDS.get(str(schema.get("type")))
-    if wanted is None or not isinstance(value, str):
+    json_types = _KINDS.get(str(schema.get("type")))
+    if json_types is None or not isinstance(value, str):
         return value
     try:
         read = json.loads(value.casefold())
     except ValueError:
         return None
-    return read if type(read) in wanted else None
+    return read if type(read) in json_types else None
 
 
 WHAT_IT_KNOWS = (
@@ -238,8 +240,8 @@ class OfflineAnswers:
         known: Graphs whose tools prompts will show (see `PromptReader`).
     """
 
-    def __init__(self, known: Sequence[ToolGraph] = ()) -> None:
-        self._reader = PromptReader(known)
+    def __init__(self, known_graphs: Sequence[ToolGraph] = ()) -> None:
+        self._reader = PromptReader(known_graphs)
         self._model = OfflineModel()
         self._functions = lru_cache(_KEPT)(graph_of)
 

@@ -512,20 +512,19 @@ def generation_work(
     Raises:
         UsageError: A file is missing or malformed, or the settings differ from those of the existing samples.
     """
-    folder, llm, screen = place.folder, run.model.llm, run.screen
-    values, graph = read_values(folder), place.graph(dependency_type, say=screen.say)
-    run_folder, seed = Trial(folder.path, llm).run_folder, samples.seed
+    folder = place.folder
+    llm = run.model.llm
+    screen = run.screen
+    values = read_values(folder)
+    graph = place.graph(dependency_type, say=screen.say)
+    run_folder = Trial(folder.path, llm).run_folder
+    seed = samples.seed
     if seed < 0:
         seed = _recorded_seed(run_folder, folder.data_raw)
         if not run.choices.dry_run:
             screen.say(f"seed {seed}")
-    offline, sampled, collected = llm == "offline", graph, Collected.of(folder)
-    if idle := collected.idle_links:
-        known = (link for link in graph.dependencies() if (link.source, link.target) not in idle)
-        sampled = ToolGraph.of_dependencies(graph.library, known)
-    left_out: Mapping[str, str] = {}
-    if offline:
-        sampled, left_out = fillable(sampled, screen.say, values or None, collected.unusable)
+    offline = llm == "offline"
+    sampled, left_out = _sampled_graph(graph, folder, values, offline=offline, say=screen.say)
     cover = None if samples.cover is None else Cover(sampled, samples.cover, seed, tuple(rounds))
     count = samples.number_of_samples or (
         PUBLISHED_SAMPLES if cover is None else len(cover) * samples.at_least
@@ -543,11 +542,10 @@ def generation_work(
         screen.say(sentence)
     wording = check_wording(writing.prompt, with_template=writing.prompt_template is not None)
     is_seed = follows_seed(writing, graph, llm)
-    template = writing.prompt_template
-    prompt = (
-        None
-        if is_seed
-        else BackInstructPrompt(
+    prompt = None
+    if not is_seed:
+        template = writing.prompt_template
+        prompt = BackInstructPrompt(
             graph.library,
             graph.dependency_type,
             check=writing.check,
@@ -555,11 +553,9 @@ def generation_work(
             template=None if template is None else read_template(template, REQUIRED),
             values=values,
         )
-    )
     limit = run.model.max_tokens
     limited = {} if limit is None else without_default({MAX_TOKENS: limit}, PARAMETERS)
     parameters: dict[str, Any] = {**run.model.parameters, **limited}
-    structured, shown = run.model.structured, seed_wording() if prompt is None else prompt.text
     settings = {
         "llm": llm,
         **parameters,
@@ -568,26 +564,19 @@ def generation_work(
         "seed": seed,
         "shapes": {str(shape): weight for shape, weight in sampler.shapes.items()},
         "sizes": {str(size): weight for size, weight in sampler.sizes.items()},
-        "prompt_sha256": hashlib.sha256(shown.encode()).hexdigest(),
+        "prompt_sha256": _hash(seed_wording() if prompt is None else prompt.text),
         "graph_sha256": graph_fingerprint(graph),
-        **(
-            {"values_sha256": hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()}
-            if values
-            else {}
-        ),
+        **({"values_sha256": _hash(json.dumps(values, sort_keys=True))} if values else {}),
         **run.endpoint.settings,
-        **({} if samples.by_score else {"by_score": False}),
-        **({} if samples.cover is None else {"cover": samples.cover}),
-        **({} if structured == "auto" else {"structured": structured}),
-        **({} if wording == "default" else {"prompt": wording}),
-        **({"rewrite": writing.rewrite} if writing.rewrite else {}),
-        **({"critic": list(writing.critic)} if writing.critic else {}),
-        **({FOLLOW: "seed"} if is_seed else {}),
+        **_unusual_settings(run, samples, writing, wording=wording, is_seed=is_seed),
     }
     rewrite = writing.rewrite
     if rewrite is None:
         goes_back = bool(writing.critic) or (offline and _writes_by_rules(graph))
-        rewrite = REWRITES if is_seed else _REDRAWN if goes_back else 0
+        if is_seed:
+            rewrite = REWRITES
+        else:
+            rewrite = _REDRAWN if goes_back else 0
     force = run.choices.force
     settings = settings if force else _begun_with(run_folder, settings)
     return GenerationWork(
@@ -609,6 +598,50 @@ def generation_work(
         is_foreign=_foreign(folder, settings, force=force),
         again=f" with --data_dir {shlex.quote(str(folder.path))}" if is_new else "",
     )
+
+
+def _sampled_graph(
+    graph: ToolGraph,
+    folder: DataFolder,
+    values: RealValues,
+    *,
+    offline: bool,
+    say: Callable[[str], None],
+) -> tuple[ToolGraph, Mapping[str, str]]:
+    """The part of a graph that is sampled, and why tools are not in it, by tool.
+
+    Links whose trials on the server found nothing are left out. Offline, so are the tools whose arguments the
+    rules cannot fill.
+    """
+    collected = Collected.of(folder)
+    sampled = graph
+    if idle := collected.idle_links:
+        links = (link for link in graph.dependencies() if (link.source, link.target) not in idle)
+        sampled = ToolGraph.of_dependencies(graph.library, links)
+    return fillable(sampled, say, values or None, collected.unusable) if offline else (sampled, {})
+
+
+def _unusual_settings(
+    run: RunSettings, samples: SampleSettings, writing: WritingSettings, *, wording: str, is_seed: bool
+) -> dict[str, Any]:
+    """The settings that a manifest has only where they differ from the default.
+
+    A manifest of an earlier version, which lacks the options that came later, so continues.
+    """
+    structured = run.model.structured
+    return {
+        **({} if samples.by_score else {"by_score": False}),
+        **({} if samples.cover is None else {"cover": samples.cover}),
+        **({} if structured == "auto" else {"structured": structured}),
+        **({} if wording == "default" else {"prompt": wording}),
+        **({"rewrite": writing.rewrite} if writing.rewrite else {}),
+        **({"critic": list(writing.critic)} if writing.critic else {}),
+        **({FOLLOW: "seed"} if is_seed else {}),
+    }
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _writes_by_rules(graph: ToolGraph) -> bool:

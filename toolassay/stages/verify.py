@@ -94,7 +94,7 @@ def verify(
         lines = benchmark.verify(recorded, options, comparison)
         write_json_lines(recorded.work / "predictions" / file.name, comparison.watch(lines, file))
         adopted = f"; {comparison.adopted} of them taken over without a raw answer" * bool(comparison.adopted)
-        screen.show(f"{file}: {count_of(comparison.made, 'line')} re-parsed{adopted}")
+        screen.show(f"{file}: {count_of(comparison.compared, 'line')} re-parsed{adopted}")
         for line in comparison.report():
             screen.show(line)
         scores: list[str] = []

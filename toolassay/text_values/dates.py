@@ -119,23 +119,25 @@ def find_days(text: str, *, lenient: bool = False) -> Iterator[tuple[re.Match[st
 
 def _mentions(text: str) -> Iterator[tuple[re.Match[str], tuple[Day, ...]]]:
     """As `find_days`, with no days where a mention is of a day that no calendar has."""
-    taken: list[tuple[int, int]] = []
+    taken_spans: list[tuple[int, int]] = []
     for pattern in _PATTERNS:
         for match in pattern.finditer(text):
-            if any(start < match.end() and match.start() < end for start, end in taken):
+            if any(start < match.end() and match.start() < end for start, end in taken_spans):
                 continue
             days = tuple(dict.fromkeys(_days(match.groupdict())))
-            if days and len(taken) < 200:  # bounds the work on texts that are lists of dates
-                taken.append(match.span())
+            if days and len(taken_spans) < 200:  # bounds the work on texts that are lists of dates
+                taken_spans.append(match.span())
             yield match, days
 
 
 def _days(parts: dict[str, str | None]) -> Iterator[Day]:
-    short = (parts.get("year") or "").strip("'")
-    year = int(short) + (2000 if len(short) == 2 else 0) if short else None
+    written_year = (parts.get("year") or "").strip("'")
+    year = int(written_year) if written_year else None
+    if year is not None and len(written_year) == 2:  # "'24"
+        year += 2000
     if parts.get("one"):
-        one, two = int(parts["one"] or 0), int(parts["two"] or 0)
-        candidates = [Day(year, one, two), Day(year, two, one)]
+        first, second = int(parts["one"] or 0), int(parts["two"] or 0)
+        candidates = [Day(year, first, second), Day(year, second, first)]
     else:
         word = parts["month"] or ""
         month = int(word) if word.isdigit() else _MONTHS[word]

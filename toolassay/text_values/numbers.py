@@ -28,6 +28,7 @@ _NUMBER = re.compile(
 )
 # "1,200" and "1 200 000", but not "1,200.000" or "12,00".
 _THOUSANDS = re.compile(r"\d{1,3}(?P<mark>[.,' ])\d{3}(?:(?P=mark)\d{3})*")
+# "an hour" and "once" mean 1; not the "an" of "plan".
 _ONE = re.compile(r"\b(?:an?|single|once)\b")
 # Words for numbers that `with_digits` leaves as they are.
 _WORDS = (
@@ -51,28 +52,28 @@ def parse_number(body: str) -> set[Decimal]:
     >>> sorted(parse_number("1,000")), sorted(parse_number("3,50")), sorted(parse_number("1.250,75"))
     ([Decimal('1000')], [Decimal('3.50')], [Decimal('1250.75')])
     """
-    found = []
+    readings = []
     if _THOUSANDS.fullmatch(body):
-        found.append(re.sub(r"\D", "", body))
+        readings.append(re.sub(r"\D", "", body))
         if " " in body:
-            found.extend(body.split(" "))
+            readings.extend(body.split(" "))
         if body.count(".") == 1:
-            found.append(body)
+            readings.append(body)
     else:
         *groups, last = re.split("[.,]", re.sub("[' ]", "", body))
-        found.append("".join(groups) + ("." if groups else "") + last)
-    return set(map(Decimal, found))
+        readings.append("".join(groups) + ("." if groups else "") + last)
+    return set(map(Decimal, readings))
 
 
 def find_numbers(text: str) -> Iterator[tuple[re.Match[str], set[Decimal]]]:
     """Each number in digits, with the values it may mean; the match has the groups minus, body and scale."""
     for match in _NUMBER.finditer(text):
-        found = {value * (-1 if match["minus"] else 1) for value in parse_number(match["body"])}
+        values = {value * (-1 if match["minus"] else 1) for value in parse_number(match["body"])}
         if scale := match["scale"]:
             # "5 m" may be metres as well as millions.
-            same = found if scale in ("m", "k", "grand", "mil") else set()
-            found = same | {value * _SCALES[scale] for value in found}
-        yield match, found
+            same = values if scale in ("m", "k", "grand", "mil") else set()
+            values = same | {value * _SCALES[scale] for value in values}
+        yield match, values
 
 
 def numbers_in(text: str) -> set[Decimal]:
@@ -81,25 +82,25 @@ def numbers_in(text: str) -> set[Decimal]:
     >>> sorted(numbers_in("a pair of shoes for $1,200.50 and 3 million bolts"))
     [Decimal('2'), Decimal('3'), Decimal('1200.50'), Decimal('3000000')]
     """
-    found: set[Decimal] = set()
+    numbers: set[Decimal] = set()
     for match, values in find_numbers(text):
-        found |= values
+        numbers |= values
         if not match["minus"]:
-            found |= parse_number(match["body"])
+            numbers |= parse_number(match["body"])
         if match["scale"] and match["scale"].isdigit():
-            found.add(Decimal(match["scale"]))
+            numbers.add(Decimal(match["scale"]))
     # The "20" of "20kg", but not of "20kilos".
     for match in re.finditer(r"(?<![\w.])(\d+(?:[.,]\d+)?)(?=[a-z]{1,3}\b)", text):
-        found |= parse_number(match[1])
+        numbers |= parse_number(match[1])
     for pattern, value in _WORDS:
         if pattern.search(text):
-            found.add(Decimal(value))
+            numbers.add(Decimal(value))
     for match in _FRACTION.finditer(text):
         if int(match[3]):
-            found.add(int(match[1] or 0) + Decimal(match[2]) / Decimal(match[3]))
+            numbers.add(int(match[1] or 0) + Decimal(match[2]) / Decimal(match[3]))
     for match in _AND_A_HALF.finditer(text):
-        found.add((Decimal(match[1]) if match[1].isdigit() else Decimal(1)) + Decimal("0.5"))
-    return found
+        numbers.add((Decimal(match[1]) if match[1].isdigit() else Decimal(1)) + Decimal("0.5"))
+    return numbers
 
 
 def shares_in(text: str) -> set[Decimal]:
@@ -108,8 +109,8 @@ def shares_in(text: str) -> set[Decimal]:
     >>> sorted(shares_in("half of it, then 20 %"))
     [Decimal('0.2'), Decimal('0.5'), Decimal('50')]
     """
-    found = {Decimal(match[1].replace(",", ".")) / 100 for match in _PERCENT.finditer(text)}
-    return found | {Decimal("0.5"), Decimal(50)} if _HALF.search(text) else found
+    shares = {Decimal(match[1].replace(",", ".")) / 100 for match in _PERCENT.finditer(text)}
+    return shares | {Decimal("0.5"), Decimal(50)} if _HALF.search(text) else shares
 
 
 def has_article(text: str) -> bool:
@@ -170,5 +171,5 @@ def amounts_in(text: str) -> set[Decimal]:
     >>> amounts_in("it was 19 euros 99")
     {Decimal('19.99')}
     """
-    found = {Decimal(f"{match[1]}.{match[2] or match[3]:0>2}") for match in _MAIN_AND_COINS.finditer(text)}
-    return found | {Decimal(match[1]) / 100 for match in _COINS_ALONE.finditer(text)}
+    amounts = {Decimal(f"{match[1]}.{match[2] or match[3]:0>2}") for match in _MAIN_AND_COINS.finditer(text)}
+    return amounts | {Decimal(match[1]) / 100 for match in _COINS_ALONE.finditer(text)}

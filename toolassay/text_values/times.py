@@ -107,7 +107,8 @@ COPIED_TIME = re.compile(
 )
 """A time as a request words it, to be copied into an argument unread: "7:45 pm", "7pm", "noon"; not "7"."""
 
-_HOUR, _DAY = 3600, 86_400
+_HOUR = 3600
+_DAY = 86_400
 # The size of each unit, in seconds or in months.
 _SECONDS = {
     **dict.fromkeys(("second", "sec", "s"), 1),
@@ -135,6 +136,7 @@ _ITEM = re.compile(
 _BETWEEN = re.compile(r",? and |, | ?")
 # The units, in seconds, in which a parameter may want a length as a bare number, and the largest such number.
 _USUAL = (1, 60, _HOUR, _DAY, 7 * _DAY)
+# The largest length, in any of these units, that a bare number can mean.
 _MOST = 100_000
 
 
@@ -151,10 +153,10 @@ class Duration(NamedTuple):
     @property
     def all_seconds(self) -> set[Decimal]:
         """The seconds it may be, at 30 days a month and 365 a year."""
-        found = {self.seconds + 30 * _DAY * self.months}
+        readings = {self.seconds + 30 * _DAY * self.months}
         if self.months and self.months % 12 == 0:
-            found.add(self.seconds + 365 * _DAY * self.months / 12)
-        return found
+            readings.add(self.seconds + 365 * _DAY * self.months / 12)
+        return readings
 
     def is_same(self, other: Duration) -> bool:
         """Whether both may be equally long."""

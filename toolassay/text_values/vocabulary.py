@@ -53,6 +53,7 @@ _INVISIBLE = dict.fromkeys(map(ord, "\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 # Unicode does not decompose these letters into a base letter and an accent.
 _LETTERS = str.maketrans("łŁøØđĐı⁄", "lLoOdDi/")
 _SAME_CHARACTER: dict[int, str | None] = {**_QUOTES, **_DASHES, **_INVISIBLE}
+# Runs of blanks and line breaks, each of which becomes one blank.
 _SPACES = re.compile(r"\s+")
 # NFKC writes "½" as "1/2": without a blank before it, "17½" would become "171/2". Not the "½" of " ½".
 _BEFORE_FRACTION = re.compile(r"(?<=\d)(?=[\u00bc-\u00be\u2150-\u215e])")

@@ -53,9 +53,9 @@ def with_subschemas(schema: Schema, change: Callable[[Any, str], Any]) -> dict[s
     for key, value in schema.items():
         form = SUBSCHEMAS.get(key)
         if isinstance(value, list) and (form == "list" or key == "items"):
-            result[key] = [change(one, f"{key}[{number}]") for number, one in enumerate(value)]
+            result[key] = [change(item, f"{key}[{number}]") for number, item in enumerate(value)]
         elif form == "map" and isinstance(value, dict):
-            result[key] = {name: change(one, f"{key}.{name}") for name, one in value.items()}
+            result[key] = {name: change(item, f"{key}.{name}") for name, item in value.items()}
         elif form == "one":
             result[key] = change(value, key)
     return result
@@ -67,21 +67,22 @@ def subschemas(schema: Any) -> list[tuple[str, Any]]:
     >>> subschemas({"properties": {"a": {}}, "anyOf": [True], "default": {"items": 1}})
     [('properties.a', {}), ('anyOf[0]', True)]
     """
-    found: list[tuple[str, Any]] = []
+    paths: list[tuple[str, Any]] = []
     if isinstance(schema, dict) and not SUBSCHEMAS.keys().isdisjoint(schema):  # most have none
-        with_subschemas(schema, lambda one, place: found.append((place, one)))
-    return found
+        with_subschemas(schema, lambda subschema, path: paths.append((path, subschema)))
+    return paths
 
 
 def all_schemas(root: Any) -> Iterator[tuple[dict[str, Any], str]]:
     """Every schema in a schema that is an object, each once, with its place."""
-    waiting, seen = [(root, "")], set[int]()
+    waiting = [(root, "")]
+    seen = set[int]()
     while waiting:
-        schema, place = waiting.pop()
+        schema, path = waiting.pop()
         if isinstance(schema, dict) and id(schema) not in seen:
             seen.add(id(schema))
-            yield schema, place
-            waiting += [(one, f"{place}.{at}".lstrip(".")) for at, one in subschemas(schema)]
+            yield schema, path
+            waiting += [(subschema, f"{path}.{at}".lstrip(".")) for at, subschema in subschemas(schema)]
 
 
 class Property(NamedTuple):
@@ -153,7 +154,10 @@ def properties_at(schema: Any, root: Schema) -> tuple[Property, ...]:
         root: The whole schema, to which references are relative.
     """
     properties, required = _collected(schema, root, {})
-    return tuple(Property(name, resolve(one, root), name in required) for name, one in properties.items())
+    return tuple(
+        Property(name, resolve(property_schema, root), name in required)
+        for name, property_schema in properties.items()
+    )
 
 
 def declared_at(schema: Any, root: Schema) -> Mapping[str, Any]:
@@ -164,38 +168,44 @@ def declared_at(schema: Any, root: Schema) -> Mapping[str, Any]:
 _Found = tuple[dict[str, Any], set[str]]
 
 
-def _collected(schema: Any, root: Schema, known: dict[str | int, _Found]) -> _Found:
+def _collected(schema: Any, root: Schema, collected: dict[str | int, _Found]) -> _Found:
     """The properties and required names of a schema.
 
-    `known` has the parts that were visited: each is collected once, or nested combinators that share parts
-    would take exponential time. A part within itself counts as empty.
+    `collected` has the parts that were visited: each is collected once, or nested combinators that share
+    parts would take exponential time. A part within itself counts as empty.
     """
     if not isinstance(schema, Mapping):
         return {}, set()
     reference = schema.get("$ref") if len(schema) == 1 else None
     key = reference if isinstance(reference, str) else id(schema)
-    if key in known:
-        return known[key]
-    known[key] = {}, set()
+    if key in collected:
+        return collected[key]
+    collected[key] = {}, set()
     resolved = resolve(schema, root)
-    own = resolved.get("properties")
+    own_properties = resolved.get("properties")
     # A property with the schema `false` must be absent.
     properties = (
-        {name: one for name, one in own.items() if one is not False} if isinstance(own, Mapping) else {}
+        {
+            name: property_schema
+            for name, property_schema in own_properties.items()
+            if property_schema is not False
+        }
+        if isinstance(own_properties, Mapping)
+        else {}
     )
     names = resolved.get("required")
     required = {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
     for keyword in ("allOf", "anyOf", "oneOf"):
         parts = resolved.get(keyword)
-        if len(known) >= _MOST_PARTS or not isinstance(parts, list) or not parts:
+        if len(collected) >= _MOST_PARTS or not isinstance(parts, list) or not parts:
             continue
-        found = [_collected(part, root, known) for part in parts]
-        for more, _ in found:
-            for name, one in more.items():
-                properties.setdefault(name, one)
-        each = [needed for _, needed in found]
-        required |= set.union(*each) if keyword == "allOf" else set.intersection(*each)
-    known[key] = properties, required
+        alternatives = [_collected(part, root, collected) for part in parts]
+        for more, _ in alternatives:
+            for name, property_schema in more.items():
+                properties.setdefault(name, property_schema)
+        required_lists = [needed for _, needed in alternatives]
+        required |= set.union(*required_lists) if keyword == "allOf" else set.intersection(*required_lists)
+    collected[key] = properties, required
     return properties, required
 
 
@@ -210,8 +220,8 @@ def schema_at(path: Sequence[str | int], root: Schema) -> Schema:
     for part in path:
         schema = resolve(schema, root)
         if isinstance(part, str):
-            found = {one.name: one.schema for one in properties_at(schema, root)}
-            schema = found.get(part, schema.get("additionalProperties"))
+            schemas = {declared.name: declared.schema for declared in properties_at(schema, root)}
+            schema = schemas.get(part, schema.get("additionalProperties"))
         else:
             schema = items_of(schema, root).get("items")
     return resolve(schema, root)
@@ -229,9 +239,9 @@ def has_place(path: Sequence[str | int], root: Schema) -> bool:
         kinds = kinds_of(schema, root)
         if kinds and ("object" if isinstance(part, str) else "array") not in kinds:
             return False
-        named = {one.name for one in properties_at(schema, root)}
-        further = schema.get("additionalProperties", not named)
-        if isinstance(part, str) and part not in named and further is False:
+        declared_names = {declared.name for declared in properties_at(schema, root)}
+        further = schema.get("additionalProperties", not declared_names)
+        if isinstance(part, str) and part not in declared_names and further is False:
             return False
     return True
 
@@ -240,8 +250,8 @@ def items_of(schema: Schema, root: Schema) -> Schema:
     """The alternative of a schema that declares items; the schema itself without one."""
     for keyword in _ALTERNATIVES:
         if "items" not in schema and isinstance(parts := schema.get(keyword), list):
-            found = (resolve(part, root) for part in parts)
-            schema = next((part for part in found if "items" in part), schema)
+            alternatives = (resolve(part, root) for part in parts)
+            schema = next((part for part in alternatives if "items" in part), schema)
     return schema
 
 
@@ -260,10 +270,10 @@ def kinds_of(schema: Any, root: Schema, depth: int = 0) -> frozenset[str]:
         return frozenset(map(json_type, values))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = [kinds_of(part, root, depth + 1) for part in parts[:MOST_SHOWN]]
+            kinds_of_parts = [kinds_of(part, root, depth + 1) for part in parts[:MOST_SHOWN]]
             if keyword == "allOf":
-                return next(filter(None, found), _implied(schema))
-            return frozenset().union(*found) if all(found) else frozenset()
+                return next(filter(None, kinds_of_parts), _implied(schema))
+            return frozenset().union(*kinds_of_parts) if all(kinds_of_parts) else frozenset()
     return _implied(schema)
 
 
@@ -272,7 +282,9 @@ def _implied(schema: Schema) -> frozenset[str]:
 
 
 def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    if isinstance(value, list):
+        return value
+    return [] if value is None else [value]
 
 
 def as_meant(value: Any, schema: Any, root: Schema, depth: int = _DEEPEST) -> Any:
@@ -298,14 +310,22 @@ def as_meant(value: Any, schema: Any, root: Schema, depth: int = _DEEPEST) -> An
         return [as_meant(item, items, root, depth - 1) for item in value]
     if not isinstance(value, dict):
         return value
-    declared = {one.name: one for one in properties_at(schema, root)}
+    declared = {
+        declared_property.name: declared_property for declared_property in properties_at(schema, root)
+    }
     meant = {}
     for name, item in value.items():
-        one = declared.get(name)
-        kinds = kinds_of(one.schema, root) if item is None and one is not None and not one.required else ()
+        declared_property = declared.get(name)
+        kinds = (
+            kinds_of(declared_property.schema, root)
+            if item is None and declared_property is not None and not declared_property.required
+            else ()
+        )
         if kinds and "null" not in kinds:
             continue
-        meant[name] = item if one is None else as_meant(item, one.schema, root, depth - 1)
+        meant[name] = (
+            item if declared_property is None else as_meant(item, declared_property.schema, root, depth - 1)
+        )
     return meant
 
 
@@ -328,11 +348,13 @@ def type_name(schema: Any, root: Schema, depth: int = 0) -> str:
     names = _listed(schema.get("type"))
     for keyword in _ALTERNATIVES if depth < _MOST_NESTED and not names else ():
         if isinstance(parts := schema.get(keyword), list) and parts:
-            found = list(dict.fromkeys(type_name(part, root, depth + 1) for part in parts[:MOST_SHOWN]))
+            alternatives = list(
+                dict.fromkeys(type_name(part, root, depth + 1) for part in parts[:MOST_SHOWN])
+            )
             if keyword != "allOf":
-                return " | ".join(found)
-            if known := next((name for name in found if name != "any"), None):
-                return known
+                return " | ".join(alternatives)
+            if specific := next((name for name in alternatives if name != "any"), None):
+                return specific
     if not names:
         values = _listed(schema.get("enum")) or ([schema["const"]] if "const" in schema else [])
         names = list(dict.fromkeys(map(json_type, values))) or sorted(_implied(schema), reverse=True)[:1]
@@ -374,16 +396,17 @@ def notation(schema: Any, root: Schema, *, depth: int = 3, further: int = 0, wit
 _PLAIN_NAME = re.compile(r"[\w$.@-]+")
 
 
-def _name(one: Property) -> str:
-    name = one.name if _PLAIN_NAME.fullmatch(one.name) else _quoted(one.name)
-    return name if one.required else f"{name}?"
+def _name(declared: Property) -> str:
+    name = declared.name if _PLAIN_NAME.fullmatch(declared.name) else _quoted(declared.name)
+    return name if declared.required else f"{name}?"
 
 
 class _Notation:
     """Writes one notation, of at most `_MOST_PARTS` types."""
 
     def __init__(self, root: Schema, further: int, with_names: bool) -> None:
-        self.root, self.with_names = root, with_names
+        self.root = root
+        self.with_names = with_names
         self.last = -further  # the depth of which nothing is shown
         self.left = _MOST_PARTS
 
@@ -408,9 +431,9 @@ class _Notation:
                 properties = properties_at(schema, self.root)
                 if depth > 0 and (properties or schema.get("properties") == {}):
                     return self.object(properties, depth)
-                if needed := [one for one in properties if one.required]:
-                    is_open = len(needed) < len(properties) or schema.get("additionalProperties") is True
-                    return self.object(needed, depth, more=is_open)
+                if required := [declared for declared in properties if declared.required]:
+                    is_open = len(required) < len(properties) or schema.get("additionalProperties") is True
+                    return self.object(required, depth, more=is_open)
             if kind == "array" or (kind is None and "items" in schema):
                 items = resolve(schema.get("items"), self.root)
                 inner = self.type(items, depth - 1) if items else "any"
@@ -425,15 +448,15 @@ class _Notation:
         return f"{name} {bounds}" if bounds else name
 
     def object(self, properties: Sequence[Property], depth: int, *, more: bool = False) -> str:
-        shown = []
-        for one in properties:
+        pieces = []
+        for declared in properties:
             if self.left <= 0:
-                shown.append("…")
+                pieces.append("…")
                 break
-            shown.append(f"{_name(one)}: {self.text(one.schema, depth - 1)}")
-        if more and shown[-1] != "…":
-            shown.append("…")
-        return "{" + ", ".join(shown) + "}"
+            pieces.append(f"{_name(declared)}: {self.text(declared.schema, depth - 1)}")
+        if more and pieces[-1] != "…":
+            pieces.append("…")
+        return "{" + ", ".join(pieces) + "}"
 
 
 def _bounds(schema: Schema, least: str, most: str) -> str:
@@ -479,18 +502,18 @@ def accepted_schema(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
     """
     reasons = {}
 
-    def accepted(given: Any, where: str) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        part = with_subschemas(given, lambda one, place: accepted(one, f"{where}.{place}"))
+    def accepted(subschema: Any, path: str) -> Any:
+        if not isinstance(subschema, Mapping):
+            return subschema
+        part = with_subschemas(subschema, lambda nested, key: accepted(nested, f"{path}.{key}"))
         if "array" in types_of(part) and "items" not in part:
-            reasons[f"{where}.items"] = "is written as {}: model services refuse a list without it"
+            reasons[f"{path}.items"] = "is written as {}: model services refuse a list without it"
             part["items"] = {}
         try:
             with warnings.catch_warnings(action="ignore"):
                 re.compile(str(part.get("pattern", "")))
         except (re.error, OverflowError, RecursionError):
-            reasons[f"{where}.pattern"] = "is left out: model services cannot read it"
+            reasons[f"{path}.pattern"] = "is left out: model services cannot read it"
             del part["pattern"]
         return part
 
@@ -508,18 +531,26 @@ def accepted_schema(schema: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
 def _merged(root: dict[str, Any]) -> dict[str, Any]:
     """One object with the properties of all alternatives of a schema; of one name, any of theirs fits."""
-    whole, declared = resolve(root, root), declared_at(root, root)
-    parts = [declared_at(one, root) for key in ("allOf", "anyOf", "oneOf") for one in whole.get(key, ())]
+    whole = resolve(root, root)
+    declared = declared_at(root, root)
+    parts = [declared_at(part, root) for key in ("allOf", "anyOf", "oneOf") for part in whole.get(key, ())]
     others = {
-        name: [one[name] for one in parts if one.get(name, first) != first]
+        name: [part[name] for part in parts if part.get(name, first) != first]
         for name, first in declared.items()
     }
     properties = {
-        name: {"anyOf": [one, *others[name]]} if others[name] else one for name, one in declared.items()
+        name: {"anyOf": [property_schema, *others[name]]} if others[name] else property_schema
+        for name, property_schema in declared.items()
     }
-    required = [one.name for one in properties_of(root) if one.required]
-    kept = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
-    return kept | {"type": "object", "properties": properties} | ({"required": required} if required else {})
+    required = [
+        declared_property.name for declared_property in properties_of(root) if declared_property.required
+    ]
+    kept_keywords = {key: item for key, item in whole.items() if key not in (*_REFUSED, "required")}
+    return (
+        kept_keywords
+        | {"type": "object", "properties": properties}
+        | ({"required": required} if required else {})
+    )
 
 
 class SchemaProblem(NamedTuple):
@@ -565,8 +596,8 @@ class ArgumentValidator:
     def __init__(self, schema: Schema, *, is_valid: bool = False) -> None:
         from referencing import Registry
 
-        if not is_valid and (found := next(iter(schema_problems(schema)), None)):
-            raise ValueError(f"{found.path or 'the schema'}: {found.reason}")
+        if not is_valid and (problem := next(iter(schema_problems(schema)), None)):
+            raise ValueError(f"{problem.path or 'the schema'}: {problem.reason}")
         self.schema = schema
         self._validator = _validator_class()(
             dict(schema), registry=Registry(), format_checker=_validator_class().FORMAT_CHECKER
@@ -586,16 +617,16 @@ class ArgumentValidator:
         def marked(text: str) -> str:
             return _Output(text) if is_reference(text) else text
 
-        found: dict[str, SchemaProblem] = {}
+        problems_by_path: dict[str, SchemaProblem] = {}
         try:
             for error in self._validator.iter_errors(map_texts(arguments, marked, key=str)):
                 problem = _problem(error)
-                found.setdefault(problem.path, problem)
+                problems_by_path.setdefault(problem.path, problem)
         except RecursionError:
             return [SchemaProblem("", "is nested too deeply", "$ref")]
         except Unresolvable as error:
             return [SchemaProblem("", f"its schema has an unknown reference: {error}"[:200], "$ref")]
-        return list(found.values())
+        return list(problems_by_path.values())
 
 
 def schema_problems(schema: Any) -> Iterator[SchemaProblem]:
@@ -644,29 +675,29 @@ def _validator_class() -> Any:
     checks = dict(Draft202012Validator.VALIDATORS)
 
     def guarded(keyword: str) -> Any:
-        def check(validator: Any, given: Any, value: Any, schema: Any) -> Iterator[Any]:
+        def check(validator: Any, limit: Any, value: Any, schema: Any) -> Iterator[Any]:
             if isinstance(value, _Output) or (keyword in _UNDECIDED and _has_output(value)):
                 return
             # An unknown value may fit several alternatives.
             chosen = "anyOf" if keyword == "oneOf" and _has_output(value) else keyword
-            yield from checks[chosen](validator, given, value, schema) or ()
+            yield from checks[chosen](validator, limit, value, schema) or ()
 
         return check
 
-    def pattern(validator: Any, given: Any, value: Any, schema: Any) -> Iterator[Any]:
+    def pattern(validator: Any, expression: Any, value: Any, schema: Any) -> Iterator[Any]:
         from jsonschema import ValidationError
 
-        if isinstance(value, str) and not isinstance(value, _Output) and _matches(given, value) is False:
-            yield ValidationError(f"{value!r} does not match {given!r}")
+        if isinstance(value, str) and not isinstance(value, _Output) and _matches(expression, value) is False:
+            yield ValidationError(f"{value!r} does not match {expression!r}")
 
-    own = {name: guarded(name) for name in checks} | {"pattern": pattern}
+    keywords = {name: guarded(name) for name in checks} | {"pattern": pattern}
     # These use `re` for the names in `patternProperties`, which has no time limit; tools rarely have them.
-    own["patternProperties"] = own["unevaluatedProperties"] = lambda *given: ()
-    guarded_additional = own["additionalProperties"]
-    own["additionalProperties"] = lambda validator, given, value, schema: (
-        () if "patternProperties" in schema else guarded_additional(validator, given, value, schema)
+    keywords["patternProperties"] = keywords["unevaluatedProperties"] = lambda *given: ()
+    guarded_additional = keywords["additionalProperties"]
+    keywords["additionalProperties"] = lambda validator, limit, value, schema: (
+        () if "patternProperties" in schema else guarded_additional(validator, limit, value, schema)
     )
-    return extend(Draft202012Validator, own)
+    return extend(Draft202012Validator, keywords)
 
 
 # "{99}" and "{1,99}" of "(a{99}){1,99}".

@@ -37,9 +37,9 @@ def singular(word: str) -> str:
         return word
     if word[:-1] in _ABBREVIATIONS:
         return word[:-1]
-    found = lemmatize(word, lang="en")
-    if found != word or not word.endswith("s"):
-        return found.lower()
+    lemma = lemmatize(word, lang="en")
+    if lemma != word or not word.endswith("s"):
+        return lemma.lower()
     if word.endswith(("ss", "us", "is")):
         return word
     if word.endswith("ies"):  # a word that no dictionary has

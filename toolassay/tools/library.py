@@ -105,8 +105,8 @@ class Tool:
                 {"name": p.name, "type": p.type, "desc": p.description} for p in self.parameters
             ]
         for key in _SCHEMA_KEYS:
-            if given := getattr(self, key):
-                value.setdefault(key, list(given) if key == "tags" else given)
+            if field_value := getattr(self, key):
+                value.setdefault(key, list(field_value) if key == "tags" else field_value)
         return value
 
 
@@ -314,13 +314,14 @@ class _Reader:
         try:
             written = msgspec.convert(node, _WrittenTool)
         except msgspec.ValidationError as error:
-            key = found[1] if (found := _KEY.search(str(error))) else None
+            key = key_match[1] if (key_match := _KEY.search(str(error))) else None
             raise self.fail(f"tool {self.number} is malformed: {error}", _FIX, key=key) from None
         for key in node:
             meant = key.casefold().replace("_", "-")
             if key != meant and meant in ("input-type", "output-type"):
                 raise self.fail(f"tool '{written.id}' has the key '{key}'", f"write '{meant}'", key=key)
-        annotations, source = written.annotations, written.source
+        annotations = written.annotations
+        source = written.source
         return Tool(
             written.id,
             written.description if written.desc is msgspec.UNSET else written.desc,
@@ -337,36 +338,36 @@ class _Reader:
             MappingProxyType(node),
         )
 
-    def types(self, given: str | list[str] | None) -> tuple[str, ...]:
-        spellings = [given] if isinstance(given, str) else given or []
-        for one in spellings:
-            self.type_names.setdefault(one, normal_type(one) if self.normalise_types else one)
-        return tuple(self.type_names[one] for one in spellings)
+    def types(self, written: str | list[str] | None) -> tuple[str, ...]:
+        spellings = [written] if isinstance(written, str) else written or []
+        for spelling in spellings:
+            self.type_names.setdefault(spelling, normal_type(spelling) if self.normalise_types else spelling)
+        return tuple(self.type_names[spelling] for spelling in spellings)
 
     def parameters(self, tool: _WrittenTool, node: Mapping[str, Any]) -> tuple[Parameter, ...]:
         """The parameters of an `input_schema`, else of the list; if both are there, the names must agree."""
-        listed = []
-        for one, raw in zip(tool.parameters or (), node.get("parameters") or (), strict=True):
-            if isinstance(one, str):
-                listed.append(Parameter(one, declaration={"name": one}))
+        parameters = []
+        for written, raw in zip(tool.parameters or (), node.get("parameters") or (), strict=True):
+            if isinstance(written, str):
+                parameters.append(Parameter(written, declaration={"name": written}))
             else:
-                text = one.description if one.desc is None else one.desc
-                listed.append(Parameter(one.name, str(one.type), text or "", raw))
-        names = {parameter.name for parameter in listed}
-        if len(names) != len(listed):
+                text = written.description if written.desc is None else written.desc
+                parameters.append(Parameter(written.name, str(written.type), text or "", raw))
+        names = {parameter.name for parameter in parameters}
+        if len(names) != len(parameters):
             raise self.fail(
                 f"tool '{tool.id}' has two parameters of one name", "rename one", key="parameters"
             )
         if tool.input_schema is None:
-            return tuple(listed)
-        found = parameters_of(tool.input_schema)
-        if tool.parameters is not None and (differing := names ^ {one.name for one in found}):
+            return tuple(parameters)
+        declared = parameters_of(tool.input_schema)
+        if tool.parameters is not None and (differing := names ^ {parameter.name for parameter in declared}):
             raise self.fail(
                 f"'parameters' and 'input_schema' of tool '{tool.id}' differ in '{min(differing)}'",
                 "delete 'parameters': it follows from 'input_schema'",
                 key="parameters",
             )
-        return found
+        return declared
 
 
 def parameters_of(input_schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
@@ -378,13 +379,13 @@ def parameters_of(input_schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     """
     return tuple(
         Parameter(
-            one.name,
-            type_name(one.schema, input_schema),
-            text if isinstance(text := one.schema.get("description"), str) else "",
-            one.schema,
-            one.required,
+            declared.name,
+            type_name(declared.schema, input_schema),
+            text if isinstance(text := declared.schema.get("description"), str) else "",
+            declared.schema,
+            declared.required,
         )
-        for one in properties_of(input_schema)
+        for declared in properties_of(input_schema)
     )
 
 
@@ -419,14 +420,14 @@ def is_required(parameter: Parameter, tool: Tool) -> bool:
     listed = tool.raw.get("required")
     if isinstance(listed, list):
         return parameter.name in listed
-    said = source.get("required")
-    if isinstance(said, bool):
-        return said
+    declared = source.get("required")
+    if isinstance(declared, bool):
+        return declared
     if source.get("optional") is not None:
         return source["optional"] is False
     kind = parameter.type.strip().casefold()
     if "default" in source or _OPTIONAL.search(parameter.description) or kind.startswith("optional"):
         return False
-    given = tool.raw.get("parameters")
-    others = given if isinstance(given, list) else []
+    written = tool.raw.get("parameters")
+    others = written if isinstance(written, list) else []
     return not any(isinstance(item, Mapping) and item.get("required") is True for item in others)

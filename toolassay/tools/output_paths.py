@@ -24,6 +24,7 @@ _PART = re.compile(
 _REFERENCE = re.compile(
     r"<node-(\d{1,18})>((?:\.[^\s.\[\]'\"<>]+|\[(?:\d{1,9}|\*|)\]|(?>\[(['\"]).*?\3\]))*)", re.DOTALL
 )
+# A name that needs no quotes in a path: "results" and "a-b"; not "a.b", "a b" or "a[0]".
 _PLAIN = re.compile(r"[^\s.\[\]'\"<>]+")
 
 Part = str | int
@@ -74,9 +75,11 @@ def _parts(text: str) -> tuple[Part, ...]:
         if match["item"] is not None:
             parts.append(int(match["item"]) if match["item"].isdecimal() else EACH)
         else:
-            odd, name = match["odd"], match["name"]
-            # ".0" is another spelling of "[0]".
-            parts.append(odd if odd is not None else int(name) if name.isdecimal() else name)
+            name = match["name"]
+            if match["odd"] is not None:
+                parts.append(match["odd"])
+            else:  # ".0" is another spelling of "[0]"
+                parts.append(int(name) if name.isdecimal() else name)
     return tuple(parts)
 
 

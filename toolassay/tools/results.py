@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
+_FAILURES = "|".join(f"{status}:? {status.phrase}" for status in HTTPStatus if status >= 400)
 # An error as a text: "Error: no such file", "Error 404", "KeyError: 'a'", "Database error: no such table",
 # "MCP error -32602: no id", "HTTP/1.1 503", "404 Not Found" (with the status's own phrase), "**Error:** no
 # film"; not "Errors: none", "| Error | Count |", "error.log", "HTTP 200", "404 Main Street".
@@ -22,7 +23,7 @@ _ERROR_TEXT = re.compile(
     r"[^\w!-)+-~]*+(?:Traceback\b|(?=.{0,1000}\Z)(?:error(?![\w/-]|\.\w)"
     r"|HTTP(?:/[\d.]+)?(?: [A-Z]+)?[ :]+[45]\d\d\b"
     r"|(?:[A-Z]\w* ){0,2}[\w.]*(?:error|exception)(?: -?\d+)?\s*:"
-    rf"|(?:\w+ error ')?(?:{'|'.join(f'{one}:? {one.phrase}' for one in HTTPStatus if one >= 400)})\b))",
+    rf"|(?:\w+ error ')?(?:{_FAILURES})\b))",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -80,7 +81,7 @@ def is_refusal(value: Any) -> bool:
     if {"true", "false"} & {*flags}:
         return "true" not in flags
     errors = [fields.get(name) for name in _ERRORS]
-    if any(one is True or (one and isinstance(one, str | list | Mapping)) for one in errors):
+    if any(error is True or (error and isinstance(error, str | list | Mapping)) for error in errors):
         return True
     statuses = {name: str(item) for name, item in fields.items() if name in _STATUSES}
     failed = any(map(_FAILED_STATUS.fullmatch, statuses.values()))
@@ -120,14 +121,16 @@ def result_value(value: Any) -> Any:
         return result_value(value["value"])
     blocks = value.get("content") if isinstance(value, Mapping) else value
     if isinstance(blocks, list) and all(
-        isinstance(one, Mapping) and (len(one) == 1 or "type" in one) for one in blocks
+        isinstance(block, Mapping) and (len(block) == 1 or "type" in block) for block in blocks
     ):
         if len(blocks) == 1 and "json" in blocks[0]:
             return blocks[0]["json"]
         texts = [
-            one["text"] for one in blocks if "text" in one and str(one.get("type", "text")).endswith("text")
+            block["text"]
+            for block in blocks
+            if "text" in block and str(block.get("type", "text")).endswith("text")
         ]
-        if texts and all(isinstance(one, str) for one in texts):
+        if texts and all(isinstance(text, str) for text in texts):
             value = texts_value(texts) if len(texts) == len(blocks) > 1 else "\n".join(texts)
     if isinstance(value, str) and value[:1] == '"':
         with contextlib.suppress(ValueError):

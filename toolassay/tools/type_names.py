@@ -78,8 +78,8 @@ def choices_of(declared: str) -> list[str]:
         values = re.split(r"[,|]", match["open"] or match["in"])
     else:
         values = _split(text)
-        values = values if all(one.strip()[:1] in ("'", '"') for one in values) else []
-    return [value for one in values if (value := one.strip(" '\""))]
+        values = values if all(value.strip()[:1] in ("'", '"') for value in values) else []
+    return [value for written in values if (value := written.strip(" '\""))]
 
 
 def _read(text: str, unknown: Unknown) -> Schema | None:
@@ -99,16 +99,16 @@ def _read(text: str, unknown: Unknown) -> Schema | None:
     name = re.sub(r"[\W_]+", "", re.split(r"[.:]+", match["name"])[-1]).casefold()
     if name == "union" or (name in {"annotated", *_OPTIONAL} and match["inner"]):
         return _either(inner if name == "union" else [inner[0], *["null"] * (name in _OPTIONAL)], unknown)
-    known = _of_name(name)
-    known = known if known is not None else unknown(match["name"].strip().casefold())
-    return _list_of(inner, unknown) if known == {"type": "array"} and match["inner"] else known
+    schema = _of_name(name)
+    schema = schema if schema is not None else unknown(match["name"].strip().casefold())
+    return _list_of(inner, unknown) if schema == {"type": "array"} and match["inner"] else schema
 
 
 def _of_name(name: str) -> Schema | None:
     for _ in range(3):
-        for known in (name, name.removesuffix("s")):
-            if known in _SCHEMAS:
-                return dict(_SCHEMAS[known])
+        for spelling in (name, name.removesuffix("s")):
+            if spelling in _SCHEMAS:
+                return dict(_SCHEMAS[spelling])
         name = _AROUND.sub("", name)
     return None
 
@@ -119,21 +119,21 @@ def _list_of(inner: Iterable[str], unknown: Unknown) -> Schema:
 
 
 def _either(parts: Iterable[str], unknown: Unknown) -> Schema | None:
-    read = [_read(part, unknown) for part in parts if part.strip().casefold() not in _REMARKS]
-    found = [one for one in read if one is not None]
-    if not found or len(found) < len(read):
+    schemas = [_read(part, unknown) for part in parts if part.strip().casefold() not in _REMARKS]
+    read_schemas = [schema for schema in schemas if schema is not None]
+    if not read_schemas or len(read_schemas) < len(schemas):
         return None
-    if {} in found:
+    if {} in read_schemas:
         return {}
-    types = list(dict.fromkeys(kind for one in found for kind in types_of(one)))
-    if any("enum" in one for one in found):
-        return {"anyOf": found} if len(found) > 1 else found[0]
+    types = list(dict.fromkeys(kind for schema in read_schemas for kind in types_of(schema)))
+    if any("enum" in schema for schema in read_schemas):
+        return {"anyOf": read_schemas} if len(read_schemas) > 1 else read_schemas[0]
     # Of two formats none is certain.
     agreed = {
         key: value
-        for one in found
-        for key, value in one.items()
-        if all(two.get(key, value) == value for two in found)
+        for schema in read_schemas
+        for key, value in schema.items()
+        if all(other.get(key, value) == value for other in read_schemas)
     }
     return agreed | {"type": types if len(types) > 1 else types[0]}
 
@@ -145,12 +145,15 @@ def types_of(schema: Mapping[str, Any]) -> list[str]:
     (['string'], ['string', 'null'], [])
     """
     kinds = schema.get("type")
-    return [kinds] if isinstance(kinds, str) else kinds if isinstance(kinds, list) else []
+    if isinstance(kinds, str):
+        return [kinds]
+    return kinds if isinstance(kinds, list) else []
 
 
 def _split(text: str) -> list[str]:
     """The parts of a type that "|", "/", "," or "or" separate outside of brackets."""
-    parts, depth = [""], 0
+    parts = [""]
+    depth = 0
     for character in re.sub(r"\bor\b", "|", text, flags=re.IGNORECASE):
         depth += (character in "[<({") - (character in "])>}")
         if character in "|/," and depth == 0:

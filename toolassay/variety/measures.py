@@ -157,44 +157,51 @@ def measure_variety(
         The object of `variety.json`. A part that cannot be measured is `{"not_applicable": reason}`.
     """
     thresholds = thresholds or Thresholds()
-    whole, drawn, chance = VarietyPart(), list[str](), random.Random(seed)
+    totals = VarietyPart()
+    drawn_texts = list[str]()
+    chance = random.Random(seed)
     count = 0
 
     def items() -> Iterator[Item]:
         nonlocal count
         for part in parts:
-            whole.plans += part.plans
-            whole.tools.update(part.tools)
-            whole.links.update(part.links)
-            whole.sizes.update(part.sizes)
+            totals.plans += part.plans
+            totals.tools.update(part.tools)
+            totals.links.update(part.links)
+            totals.sizes.update(part.sizes)
             for text in part.requests:
                 count += 1
-                place = len(drawn) if len(drawn) < sample else chance.randrange(count)
-                drawn[place : place + 1] = [text] if place < sample else []
+                position = len(drawn_texts) if len(drawn_texts) < sample else chance.randrange(count)
+                drawn_texts[position : position + 1] = [text] if position < sample else []
             yield from part.items
 
     repeats = find_repeats(items(), thresholds=thresholds)
-    held, texts = repeats.held_back.values(), [words(text) for text in drawn]
-    shapes = dict.fromkeys([*SHAPES, *(shape for shape, _ in whole.sizes)])
+    repeats_held_back = repeats.held_back.values()
+    texts = [words(text) for text in drawn_texts]
+    shapes = dict.fromkeys([*SHAPES, *(shape for shape, _ in totals.sizes)])
     return {
         "requests": count,
-        "plans": whole.plans,
+        "plans": totals.plans,
         "sample": {"requests": len(texts), "seed": seed},
         "repeats": {
             "threshold": thresholds.threshold,
-            "exact": sum(match.exact for match in held),
-            "near": sum(not match.exact for match in held),
-            "share": len(held) / count if count else None,
+            "exact": sum(match.exact for match in repeats_held_back),
+            "near": sum(not match.exact for match in repeats_held_back),
+            "share": len(repeats_held_back) / count if count else None,
             "clusters": len(repeats.clusters()),
         },
         **_wording(texts, seed),
         "sizes": {
-            shape: {str(size): whole.sizes[shape, size] for one, size in sorted(whole.sizes) if one == shape}
+            shape: {
+                str(size): totals.sizes[shape, size]
+                for shape_of_size, size in sorted(totals.sizes)
+                if shape_of_size == shape
+            }
             for shape in shapes
-            if any(one == shape for one, _ in whole.sizes)
+            if any(shape_of_size == shape for shape_of_size, _ in totals.sizes)
         }
         or {"not_applicable": "the labels have no plans"},
-        **_used(whole, library, graph),
+        **_used(totals, library, graph),
     }
 
 
@@ -217,30 +224,30 @@ def _wording(texts: Sequence[Sequence[str]], seed: int) -> dict[str, Any]:
     }
 
 
-def _used(whole: VarietyPart, library: ToolLibrary | None, graph: ToolGraph | None) -> dict[str, Any]:
+def _used(totals: VarietyPart, library: ToolLibrary | None, graph: ToolGraph | None) -> dict[str, Any]:
     """Which tools and links the plans use."""
     tools: dict[str, Any] = {"not_applicable": "the labels have no plans"}
     links = tools
     if library is None:
         tools = {"not_applicable": "there is no tool_desc.json"}
-    elif whole.plans:
-        uses = Counter({tool: whole.tools[tool] for tool in library.ids})
-        used = sum(map(bool, uses.values()))
+    elif totals.plans:
+        uses = Counter({tool: totals.tools[tool] for tool in library.ids})
+        n_used = sum(map(bool, uses.values()))
         tools = {
             "tools": len(uses),
-            "used": used,
-            "share": used / len(uses),
+            "used": n_used,
+            "share": n_used / len(uses),
             "never_used": [tool for tool, count in uses.items() if not count],
             "uses": dict(uses.most_common()),
         }
     if graph is None:
         links = {"not_applicable": "there is no graph_desc.json"}
-    elif whole.plans:
-        used = sum(bool(graph.link_types(*ends)) for ends in whole.links)
-        possible = sum(len(graph.numbered.successors(place)) for place in range(len(graph)))
-        share = used / possible if possible else None
-        unknown = len(whole.links) - used
-        links = {"possible": possible, "used": used, "share": share, "not_in_graph": unknown}
+    elif totals.plans:
+        n_used = sum(bool(graph.link_types(*ends)) for ends in totals.links)
+        possible = sum(len(graph.numbered.successors(position)) for position in range(len(graph)))
+        share = n_used / possible if possible else None
+        unknown = len(totals.links) - n_used
+        links = {"possible": possible, "used": n_used, "share": share, "not_in_graph": unknown}
     return {"tools": tools, "links": links}
 
 

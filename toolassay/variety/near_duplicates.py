@@ -51,6 +51,7 @@ _BETWEEN_FIGURES = re.compile(r"(?<=\d) (?=\d)")
 _FIGURE = re.compile(r"\d")
 # Format characters, such as the zero-width space.
 _UNSEEN = regex.compile(r"\p{Cf}")
+# The characters that people type for the apostrophe of "it's"; not quotation marks such as “.
 _APOSTROPHE = re.compile("[’‘ʼ`´]")
 # Words that phrase a request and say nothing about its subject: "could you please …, thank you in advance".
 _COURTESY = frozenset(Path(__file__).with_name("courtesy.txt").read_text(encoding="utf-8").split())
@@ -90,8 +91,8 @@ def words(text: str) -> list[str]:
     >>> words("Don’t crop example.jpg!")
     ["don't", 'crop', 'example', 'jpg']
     """
-    found: list[str] = _SPOKEN.findall(_APOSTROPHE.sub("'", plain(text)))
-    return found
+    spoken: list[str] = _SPOKEN.findall(_APOSTROPHE.sub("'", plain(text)))
+    return spoken
 
 
 def content(text: str) -> str:
@@ -103,8 +104,10 @@ def content(text: str) -> str:
     >>> content("Hello! Could you please crop the photo? I don't need it bigger. Thank you very much!")
     'crop photo don t bigger'
     """
-    found: list[str] = _WORD.findall(plain(text))
-    return " ".join([word for word in found if word not in _COURTESY] or found or [exact_form(text)])
+    content_words: list[str] = _WORD.findall(plain(text))
+    return " ".join(
+        [word for word in content_words if word not in _COURTESY] or content_words or [exact_form(text)]
+    )
 
 
 def sorted_digits(text: str) -> str:
@@ -144,9 +147,9 @@ class PlanDigest(NamedTuple):
         tools = digest(sorted(node.tool for node in gold.nodes))
         if not gold.has_arguments:
             return cls(tools)
-        at = {node.place: node.tool for node in gold.nodes}
+        tools_by_place = {node.place: node.tool for node in gold.nodes}
         calls = sorted(
-            [node.tool, sorted(_value(argument, at) for argument in node.arguments or ())]
+            [node.tool, sorted(_value(argument, tools_by_place) for argument in node.arguments or ())]
             for node in gold.nodes
         )
         return cls(tools, digest([calls, sorted(gold.links)]))
@@ -161,21 +164,21 @@ def digest(value: Any) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little") or 1
 
 
-def _value(argument: Any, at: dict[int, str]) -> str:
+def _value(argument: Any, tools_by_place: dict[int, str]) -> str:
     if isinstance(argument, dict):
-        return f"{argument.get('name')}={_text(argument.get('value'), at)}"
-    return _text(argument, at)
+        return f"{argument.get('name')}={_text(argument.get('value'), tools_by_place)}"
+    return _text(argument, tools_by_place)
 
 
-def _text(value: Any, at: dict[int, str]) -> str:
+def _text(value: Any, tools_by_place: dict[int, str]) -> str:
     """A value as text, in which a reference names its tool and the keys of objects are sorted."""
     reference = parse_reference(value) if isinstance(value, str) else None
     if reference is not None:
-        return f"<{at.get(reference.node)}>{path_text(reference.path)}"
+        return f"<{tools_by_place.get(reference.node)}>{path_text(reference.path)}"
     if isinstance(value, str):
         return exact_form(value)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True)
-    return exact_form(REFERENCE.sub(lambda found: f"<{at.get(int(found[1]))}>", text))
+    return exact_form(REFERENCE.sub(lambda reference: f"<{tools_by_place.get(int(reference[1]))}>", text))
 
 
 DEFAULT_THRESHOLD = 0.6
@@ -247,7 +250,9 @@ def shingles(text: str) -> frozenset[str]:
     [' cro', 'crop', 'rop ']
     """
     padded = f" {text} "
-    return frozenset(padded[place : place + _SHINGLE] for place in range(max(1, len(padded) - _SHINGLE + 1)))
+    return frozenset(
+        padded[position : position + _SHINGLE] for position in range(max(1, len(padded) - _SHINGLE + 1))
+    )
 
 
 def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
@@ -273,8 +278,8 @@ def signature(text: str) -> bytes:
 
     letters = np.frombuffer(f" {text:2} ".encode("utf-32-le", "surrogatepass"), np.uint32).astype(np.uint64)
     numbers = np.zeros(len(letters) - _SHINGLE + 1, np.uint64)
-    for place in range(_SHINGLE):
-        numbers = (numbers << np.uint64(16)) ^ letters[place : place + len(numbers)]
+    for position in range(_SHINGLE):
+        numbers = (numbers << np.uint64(16)) ^ letters[position : position + len(numbers)]
     # 2^64 divided by the golden ratio: multiplicative hashing (Knuth) spreads similar shingles.
     hashes = numbers * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
     sketch = _sketch()
@@ -367,15 +372,15 @@ class Repeats:
 
     def add(self, matches: Iterable[DuplicatePair]) -> None:
         """Add all matches of one request, after those of earlier ones."""
-        for match in sorted(matches, key=lambda one: (not one.exact, -one.similarity, one.earlier)):
+        for match in sorted(matches, key=lambda pair: (not pair.exact, -pair.similarity, pair.earlier)):
             self._sets.union(match.earlier, match.later)
             if match.exact or self._keys[match.earlier] not in self.held_back:
                 self.held_back.setdefault(self._keys[match.later], match)
 
     def clusters(self) -> list[list[Key]]:
         """The keys of requests that matches connect, directly or through others; one list per component."""
-        found = sorted(sorted(places) for places in self._sets.to_sets())
-        return [[self._keys[place] for place in places] for places in found]
+        clusters = sorted(sorted(places) for places in self._sets.to_sets())
+        return [[self._keys[position] for position in places] for places in clusters]
 
 
 def find_repeats(
@@ -411,8 +416,11 @@ class _Search:
     def __init__(self, against: Iterable[Item], items: Iterable[Item], thresholds: Thresholds) -> None:
         import numpy as np
 
-        self._thresholds, self._keys, self._texts = thresholds, list[Key](), CompactTexts()
-        numbers, signatures = array("Q"), bytearray()
+        self._thresholds = thresholds
+        self._keys = list[Key]()
+        self._texts = CompactTexts()
+        numbers = array("Q")
+        signatures = bytearray()
         self._boundary = 0
         for part in (against, items):
             self._boundary = len(self._keys)
@@ -428,11 +436,11 @@ class _Search:
     def repeats(self) -> Repeats:
         import numpy as np
 
-        found = Repeats(self._keys)
+        repeats = Repeats(self._keys)
         exact, places = self._exact()
         pairs = np.unique(np.concatenate([exact, *self._near(places)]))
         plans = self._plans(pairs & np.uint64(0xFFFFFFFF), pairs >> np.uint64(32))
-        shingled = lru_cache(8_192)(lambda place: shingles(self._texts[place]))
+        shingled = lru_cache(8_192)(lambda position: shingles(self._texts[position]))
 
         def matches(group: Iterable[tuple[int, int]]) -> Iterator[DuplicatePair]:
             for pair, code in group:
@@ -443,69 +451,74 @@ class _Search:
                     yield DuplicatePair(later, earlier, similarity, is_exact, _PLANS[code])
 
         coded = zip(pairs.tolist(), plans.tolist(), strict=True)
-        for _, group in groupby(coded, key=lambda one: one[0] >> 32):
-            found.add(matches(group))
-        return found
+        for _, group in groupby(coded, key=lambda code: code[0] >> 32):
+            repeats.add(matches(group))
+        return repeats
 
     def _exact(self) -> tuple[npt.NDArray[np.uint64], list[int]]:
         """The pairs of requests with the same words, and the requests to compare further."""
         import numpy as np
 
         first: dict[int, int] = {}
-        pairs, places = array("Q"), []
-        for place, words in enumerate(self._words.tolist()):
+        pairs = array("Q")
+        places = []
+        for position, words in enumerate(self._words.tolist()):
             if words and words not in first:
-                places.append(place)
-                if not self._boundary or place < self._boundary:
-                    first[words] = place
-            elif words and place >= self._boundary:
-                pairs.append(place << 32 | first[words])
+                places.append(position)
+                if not self._boundary or position < self._boundary:
+                    first[words] = position
+            elif words and position >= self._boundary:
+                pairs.append(position << 32 | first[words])
         return np.frombuffer(pairs.tobytes(), np.uint64), places
 
     def _near(self, places: Sequence[int]) -> Iterator[npt.NDArray[np.uint64]]:
         """Pairs that may be near duplicates, for each way to propose them."""
         rows = rows_per_band(self._thresholds.threshold)
-        yield from self._likely([self._whole[place].tobytes() for place in places], places, b"\0" * 8)
+        yield from self._likely([self._whole[position].tobytes() for position in places], places, b"\0" * 8)
         for start in range(0, _PERMUTATIONS - rows + 1, rows):
             band = self._signatures[:, start : start + rows]
-            yield from self._likely([band[place].tobytes() for place in places], places, b"")
+            yield from self._likely([band[position].tobytes() for position in places], places, b"")
 
     def _likely(
         self, buckets: Sequence[bytes], places: Sequence[int], unknown: bytes
     ) -> Iterator[npt.NDArray[np.uint64]]:
         """Pairs of one bucket whose signatures are similar."""
         members: dict[bytes, list[int]] = {}
-        later, earlier = array("q"), array("q")
-        for place, bucket in zip(places, buckets, strict=True):
+        later = array("q")
+        earlier = array("q")
+        for position, bucket in zip(places, buckets, strict=True):
             if bucket == unknown:
                 continue
             row = members.setdefault(bucket, [])
-            if place >= self._boundary:
+            if position >= self._boundary:
                 earlier.extend(row)
-                later.extend([place] * len(row))
-            if place < self._boundary or not self._boundary:
-                spot = len(row) if len(row) < 2 * _CROWD else _CROWD + place % _CROWD
-                row[spot : spot + 1] = [place]
+                later.extend([position] * len(row))
+            if position < self._boundary or not self._boundary:
+                spot = len(row) if len(row) < 2 * _CROWD else _CROWD + position % _CROWD
+                row[spot : spot + 1] = [position]
             if len(later) > _BATCH:
                 yield self._similar(later, earlier)
-                later, earlier = array("q"), array("q")
+                later = array("q")
+                earlier = array("q")
         yield self._similar(later, earlier)
 
     def _similar(self, later: array[int], earlier: array[int]) -> npt.NDArray[np.uint64]:
         import numpy as np
 
-        one, other = (np.array(places, np.int64) for places in (earlier, later))
-        least = np.array([self._thresholds.of(plans) for plans in _PLANS])[self._plans(one, other)] - _SLACK
-        shared = (self._signatures[one] == self._signatures[other]).mean(axis=1)
-        one, other = (places[shared >= least].astype(np.uint64) for places in (one, other))
-        return np.unique(other << np.uint64(32) | one)
+        first, second = (np.array(places, np.int64) for places in (earlier, later))
+        least = (
+            np.array([self._thresholds.of(plans) for plans in _PLANS])[self._plans(first, second)] - _SLACK
+        )
+        shared = (self._signatures[first] == self._signatures[second]).mean(axis=1)
+        first, second = (places[shared >= least].astype(np.uint64) for places in (first, second))
+        return np.unique(second << np.uint64(32) | first)
 
-    def _plans(self, one: npt.NDArray[np.integer], other: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
+    def _plans(self, first: npt.NDArray[np.integer], second: npt.NDArray[np.integer]) -> npt.NDArray[np.int8]:
         """For each pair, how the two plans relate, as an index into `_PLANS`; 0 stands for unknown."""
         import numpy as np
 
         whole, tools, figures = (
-            (column[one] == column[other], (column[one] != 0) & (column[other] != 0))
+            (column[first] == column[second], (column[first] != 0) & (column[second] != 0))
             for column in (self._whole, self._tools, self._figures)
         )
         differ = np.where(whole[1], ~whole[0], ~figures[0]) | (tools[1] & ~tools[0])

@@ -134,23 +134,23 @@ def groups_of(members: Iterable[Member], together: Iterable[Sequence[int]] = ())
     Returns:
         The groups, sorted by name.
     """
-    known = list(members)
-    sets = UnionFind(range(len(known)))
+    all_members = list(members)
+    sets = UnionFind(range(len(all_members)))
     first: dict[str, int] = {}
-    for place, member in enumerate(known):
+    for position, member in enumerate(all_members):
         for key in member.keys:
-            sets.union(first.setdefault(key, place), place)
+            sets.union(first.setdefault(key, position), position)
     for places in together:
         sets.union(*places)
     parts: defaultdict[int, list[Member]] = defaultdict(list)
-    for place, member in enumerate(known):
-        parts[sets[place]].append(member)
+    for position, member in enumerate(all_members):
+        parts[sets[position]].append(member)
     groups = [
         SampleGroup(
-            min(key for member in found for key in member.keys),
-            tuple(sorted(found, key=lambda member: (str(member.id), member.keys))),
+            min(key for member in group_members for key in member.keys),
+            tuple(sorted(group_members, key=lambda member: (str(member.id), member.keys))),
         )
-        for found in parts.values()
+        for group_members in parts.values()
     ]
     return sorted(groups, key=lambda group: group.name)
 
@@ -173,11 +173,11 @@ def near_repeats(golds: Iterable[Gold], thresholds: Thresholds | None = None) ->
     [[0, 2]]
     """
     ranked = sorted(
-        (digest([str(gold.id), gold.request]), Item.of(gold)._replace(key=place))
-        for place, gold in enumerate(golds)
+        (digest([str(gold.id), gold.request]), Item.of(gold)._replace(key=position))
+        for position, gold in enumerate(golds)
     )
     clusters = find_repeats((item for _, item in ranked), thresholds=thresholds).clusters()
-    return sorted(sorted(int(place) for place in cluster) for cluster in clusters)
+    return sorted(sorted(int(position) for position in cluster) for cluster in clusters)
 
 
 DEFAULT_SHARES: Mapping[Split, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
@@ -208,26 +208,31 @@ def assign(
     totals: Counter[Stratum] = Counter()
     for group in groups:
         totals.update(group.strata)
-    wanted = {split: {each: count * shares[split] for each, count in totals.items()} for split in splits}
+    missing_by_stratum = {
+        split: {stratum: count * shares[split] for stratum, count in totals.items()} for split in splits
+    }
     missing = {split: totals.total() * shares[split] for split in splits}
     chosen: dict[int, Split] = {}
     draw = random.Random(seed)
     named = (f"{seed} {group.name}".encode("utf-8", "surrogatepass") for group in groups)
-    ranks = {place: hashlib.sha256(name).hexdigest() for place, name in enumerate(named)}
-    held = {place for place, group in enumerate(groups) if hold_out and group.uses(hold_out)}
-    for place in sorted(ranks, key=lambda place: (place not in held, -len(groups[place]), ranks[place])):
-        strata, size = groups[place].strata, len(groups[place])
-        if place in held:
+    ranks = {position: hashlib.sha256(name).hexdigest() for position, name in enumerate(named)}
+    held_out = {position for position, group in enumerate(groups) if hold_out and group.uses(hold_out)}
+    for position in sorted(
+        ranks, key=lambda position: (position not in held_out, -len(groups[position]), ranks[position])
+    ):
+        strata = groups[position].strata
+        size = len(groups[position])
+        if position in held_out:
             split: Split = "test"
         else:
-            needs = {name: sum(wanted[name][each] for each in strata) for name in splits}
+            needs = {name: sum(missing_by_stratum[name][stratum] for stratum in strata) for name in splits}
             split = _drawn(draw, size, needs, missing)
-        chosen[place] = split
-        if split in wanted:
+        chosen[position] = split
+        if split in missing_by_stratum:
             missing[split] -= size
-            for each, count in strata.items():
-                wanted[split][each] -= count
-    return [chosen[place] for place in range(len(groups))]
+            for stratum, count in strata.items():
+                missing_by_stratum[split][stratum] -= count
+    return [chosen[position] for position in range(len(groups))]
 
 
 def _drawn(
@@ -286,12 +291,12 @@ class Splitting(Result):
 
     def counts(self) -> dict[Stratum, dict[Split, int]]:
         """The number of samples of each stratum in each split, sorted by shape and size."""
-        found: defaultdict[Stratum, Counter[Split]] = defaultdict(Counter)
+        counts: defaultdict[Stratum, Counter[Split]] = defaultdict(Counter)
         for group, split in zip(self.groups, self.splits, strict=True):
             for stratum, count in group.strata.items():
-                found[stratum][split] += count
-        order = sorted(found, key=lambda stratum: (SHAPES.index(stratum.shape), stratum.size))
-        return {stratum: {split: found[stratum][split] for split in SPLITS} for stratum in order}
+                counts[stratum][split] += count
+        order = sorted(counts, key=lambda stratum: (SHAPES.index(stratum.shape), stratum.size))
+        return {stratum: {split: counts[stratum][split] for split in SPLITS} for stratum in order}
 
     def group_counts(self) -> Counter[Stratum]:
         """The number of groups with samples of each stratum."""
@@ -299,20 +304,20 @@ class Splitting(Result):
 
     def largest(self) -> dict[Stratum, int]:
         """The size of the largest group that has samples of each stratum."""
-        found: dict[Stratum, int] = {}
+        largest: dict[Stratum, int] = {}
         for group in self.groups:
             for stratum, count in group.strata.items():
-                found[stratum] = max(found.get(stratum, 0), count)
-        return found
+                largest[stratum] = max(largest.get(stratum, 0), count)
+        return largest
 
     def ids(self, split: Split) -> dict[str, list[RequestId]]:
         """The ids in a split by shape, without repetition, sorted as texts."""
-        found: dict[str, dict[RequestId, None]] = {shape: {} for shape in SHAPES}
+        ids_by_shape: dict[str, dict[RequestId, None]] = {shape: {} for shape in SHAPES}
         for group, name in zip(self.groups, self.splits, strict=True):
             if name == split:
                 for member in group.members:
-                    found[member.stratum.shape][member.id] = None
-        return {shape: sorted(ids, key=str) for shape, ids in found.items()}
+                    ids_by_shape[member.stratum.shape][member.id] = None
+        return {shape: sorted(ids, key=str) for shape, ids in ids_by_shape.items()}
 
 
 # The version of the file format, which the signature names.
@@ -344,19 +349,22 @@ class SplitFile:
         Raises:
             UsageError: the file is missing or malformed, or has an id in two splits.
         """
-        written, found = WrittenSplits.load(path), dict[str, Split]()
-        named = [split for split in SPLITS if written.ids(split) is not None]
-        if not named:
+        written = WrittenSplits.load(path)
+        split_of = dict[str, Split]()
+        named_splits = [split for split in SPLITS if written.ids(split) is not None]
+        if not named_splits:
             raise UsageError("names no split", file=path, fix="make it with toolassay split")
-        for split in named:
+        for split in named_splits:
             for name in written.ids(split) or ():
-                if found.setdefault(str(name), split) != split:
+                if split_of.setdefault(str(name), split) != split:
                     raise UsageError(
-                        f"has '{name}' in {found[str(name)]} and in {split}",
+                        f"has '{name}' in {split_of[str(name)]} and in {split}",
                         file=path,
                         fix=f"remove '{name}' from one of the two lists",
                     )
-        return cls(path, found, None if "train" in named else "train", written.signature or path.name)
+        return cls(
+            path, split_of, None if "train" in named_splits else "train", written.signature or path.name
+        )
 
     def split(self, request_id: RequestId) -> Split | None:
         """The split of a request; None if the file does not list it and has no `rest`."""
@@ -413,8 +421,8 @@ def signature(splitting: Splitting) -> str:
         data.update(json.dumps(names).encode())
     held = f"|hold_out:{','.join(splitting.hold_out)}" if splitting.hold_out else ""
     near = "none" if splitting.near is None else f"{splitting.near:g}"
-    made = f"shares:{shares}|seed:{splitting.seed}|near:{near}{held}"
-    return f"split|format:{FORMAT}|{made}|data:{data.hexdigest()[:16]}|version:{__version__}"
+    settings = f"shares:{shares}|seed:{splitting.seed}|near:{near}{held}"
+    return f"split|format:{FORMAT}|{settings}|data:{data.hexdigest()[:16]}|version:{__version__}"
 
 
 def _is_ours(path: Path) -> bool:

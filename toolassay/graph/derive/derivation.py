@@ -44,7 +44,10 @@ LEAST = 0.2
 _MOST_LINKS = 60  # links from one tool
 _COMMON = 10  # tools that may give a thing in passing before that says little
 _RARE = 0.05  # a thing that n tools list counts n to the power of minus this
-_OFTEN, _MANY = 0.4, 30  # share of the tools, of at least so many, from which an argument is context
+# An argument that more than this share of the tools take is context (an account, a project) and links little.
+# In a library of fewer tools than `_MANY` the share says nothing.
+_OFTEN = 0.4
+_MANY = 30
 _LONGEST = 1_000  # characters of a description that are compared
 _LEAST_PART = 0.5  # of the best match that a further field must reach
 _FOLLOWS = 0.5  # score of an order of tools that work on one thing, before their descriptions are compared
@@ -80,27 +83,31 @@ class Derivation:
         }
         taken = [
             [
-                one if {one.full, one.full[: -len(one.thing)]} & subjects else replace(one, full=one.thing)
-                for one in fields
+                argument
+                if {argument.full, argument.full[: -len(argument.thing)]} & subjects
+                else replace(argument, full=argument.thing)
+                for argument in fields
             ]
             for fields in taken
         ]
-        wanted = frozenset(one.thing[-1] for fields in taken for one in fields if one.thing)
+        argument_nouns = frozenset(
+            argument.thing[-1] for fields in taken for argument in fields if argument.thing
+        )
         self.tools: list[ToolFields] = []
         for number, (tool, route) in enumerate(zip(library, routes, strict=True)):
-            given = given_fields(tool, route, wanted)
+            given = given_fields(tool, route, argument_nouns)
             self.tools.append(ToolFields(tool, route, verb_of(tool, route), taken[number], given))
             progress(number + 1, 2 * len(library))
-        shapes = Shapes(self.tools, wanted)
+        shapes = Shapes(self.tools, argument_nouns)
         self.tools = [
-            replace(one, given=[*shapes.named(one.given), *described_fields(one, wanted)])
-            for one in self.tools
+            replace(tool, given=[*shapes.named(tool.given), *described_fields(tool, argument_nouns)])
+            for tool in self.tools
         ]
         self._demand = self._index()
         self._count()
         self._about: dict[Words, list[int]] = defaultdict(list)
-        for number, one in enumerate(self.tools):
-            for thing in one.about if one.route is None and not one.lists else ():
+        for number, fields in enumerate(self.tools):
+            for thing in fields.about if fields.route is None and not fields.lists else ():
                 self._about[thing].append(number)
         self._mentions = mentions(self.tools)
         self._addresses = addresses(self.tools)
@@ -110,34 +117,37 @@ class Derivation:
 
     def _index(self) -> dict[str, list[_Demand]]:
         """The arguments by the last word of their thing; those that are alike in all but the tool are one."""
-        found: dict[Taken, _Demand] = {}
-        for number, one in enumerate(self.tools):
-            for taken in one.taken:
+        demands: dict[Taken, _Demand] = {}
+        for number, tool in enumerate(self.tools):
+            for taken in tool.taken:
                 if taken.thing:
-                    found.setdefault(taken, _Demand(taken, [])).tools.append(number)
+                    demands.setdefault(taken, _Demand(taken, [])).tools.append(number)
         index: dict[str, list[_Demand]] = defaultdict(list)
-        for demand in found.values():
+        for demand in demands.values():
             index[demand.taken.thing[-1]].append(demand)
         return index
 
     def _count(self) -> None:
         """Count how many tools give each thing, and how many take it."""
-        supply, passing, takers = Counter[str](), Counter[str](), Counter[str]()
-        for one in self.tools:
-            takers.update({taken.thing[-1] for taken in one.taken if taken.thing})
-            if one.verb == "remove":
+        supply = Counter[str]()
+        passing = Counter[str]()
+        takers = Counter[str]()
+        for tool in self.tools:
+            takers.update({taken.thing[-1] for taken in tool.taken if taken.thing})
+            if tool.verb == "remove":
                 continue
-            owners = [(given, owner.thing[-1]) for given in one.given for owner in given.owners]
+            owners = [(given, owner.thing[-1]) for given in tool.given for owner in given.owners]
             passing.update({thing for given, thing in owners if not given.own})
             supply.update(
                 {
                     thing
                     for given, thing in owners
-                    if given.own and given.attribute in (*IDENTITIES, "") and (given.listed or not one.needs)
+                    if given.own and given.attribute in (*IDENTITIES, "") and (given.listed or not tool.needs)
                 }
             )
         self._rivals = {
-            thing: len({one.taken.route for one in demands} - {()}) for thing, demands in self._demand.items()
+            thing: len({demand.taken.route for demand in demands} - {()})
+            for thing, demands in self._demand.items()
         }
         size = len(self.tools)
         # By thing: how far a tool is trusted that gives it as what it is about, or in passing.
@@ -158,14 +168,16 @@ class Derivation:
             self._progress(size + number + 1, 2 * size)
 
     def _links_of(self, number: int) -> list[Dependency]:
-        found = [
+        matches_by_target = [
             (target, chosen)
             for target, matches in self._matches(number).items()
             if (chosen := _chosen(matches, self.tools[target]))
         ]
-        scores = self._scores(number, found)
+        scores = self._scores(number, matches_by_target)
         best = heapq.nsmallest(
-            _MOST_LINKS, zip(scores, found, strict=True), key=lambda one: (-one[0], one[1][0])
+            _MOST_LINKS,
+            zip(scores, matches_by_target, strict=True),
+            key=lambda scored: (-scored[0], scored[1][0]),
         )
         links = {
             target: self._link(number, target, score, chosen)
@@ -185,18 +197,24 @@ class Derivation:
         source = self.tools[number]
         if (source.route and source.is_informative) or source.verb not in ("find", "search"):
             return
-        for one in source.needs if not source.lists else ():
-            if one.thing not in source.about:
+        for argument in source.needs if not source.lists else ():
+            if argument.thing not in source.about:
                 continue
-            for demand in self._demand.get(one.thing[-1], ()):
-                if demand.taken.required and demand.taken.key == one.key:
-                    why = f"both take {in_words(one.thing, one.attribute)}, and the source only reads"
+            for demand in self._demand.get(argument.thing[-1], ()):
+                if demand.taken.required and demand.taken.key == argument.key:
+                    why = (
+                        f"both take {in_words(argument.thing, argument.attribute)}, and the source only reads"
+                    )
                     yield from ((target, why) for target in demand.tools if self.tools[target].acts)
         if source.lists and source.about and not source.is_informative:
             for target in self._about.get(source.about[0], ()):
                 other = self.tools[target]
                 is_new = other.verb == "make"
-                if target != number and not is_new and any(not source.known(one) for one in other.needs):
+                if (
+                    target != number
+                    and not is_new
+                    and any(not source.known(argument) for argument in other.needs)
+                ):
                     yield target, f"the source lists what the target works on: {' '.join(source.about[0])}"
 
     def _follow_up(self, source: int, target: int, reason: str) -> Dependency:
@@ -223,49 +241,50 @@ class Derivation:
             least: Score below which a match is left out.
         """
         source = self.tools[number]
-        found: dict[int, dict[str, Match]] = defaultdict(dict)
+        matches_by_target: dict[int, dict[str, Match]] = defaultdict(dict)
         for given in source.given:
             for owner in given.owners:
                 head = owner.thing[-1]
-                own, in_passing = self._trust.get(head, (1.0, 1.0))
-                trust = own if given.own else in_passing
+                certainty, in_passing = self._trust.get(head, (1.0, 1.0))
+                trust = certainty if given.own else in_passing
                 for demand in self._demand.get(head, ()):
-                    one = match(source, given, owner, demand.taken)
-                    if one is None:
+                    matched = match(source, given, owner, demand.taken)
+                    if matched is None:
                         continue
-                    score = one.score * trust * route_fit(source, demand.taken, self._rivals[head])
+                    score = matched.score * trust * route_fit(source, demand.taken, self._rivals[head])
                     if score < least:
                         continue
-                    one = one._replace(score=score)
+                    matched = matched._replace(score=score)
                     path = demand.taken.path
                     for target in demand.tools if only is None else {only} & {*demand.tools}:
-                        matches = found[target]
+                        matches = matches_by_target[target]
                         if path not in matches or matches[path].score < score:
-                            matches[path] = one
-        found.pop(number, None)
-        for target, one in self._mentions.get(number, {}).items():
+                            matches[path] = matched
+        matches_by_target.pop(number, None)
+        for target, mention in self._mentions.get(number, {}).items():
             if only is None or target == only:
-                if known := found.get(target, {}).get(one.taken.path):
-                    one = one._replace(given=known.given)
-                found[target][one.taken.path] = one
-        return found
+                if derived := matches_by_target.get(target, {}).get(mention.taken.path):
+                    mention = mention._replace(given=derived.given)
+                matches_by_target[target][mention.taken.path] = mention
+        return matches_by_target
 
-    def _scores(self, number: int, found: Sequence[tuple[int, list[Match]]]) -> list[float]:
+    def _scores(self, number: int, chosen_by_target: Sequence[tuple[int, list[Match]]]) -> list[float]:
         """The scores of the links from one tool to others."""
         source = self.tools[number]
-        alike = self._similarity.of(number, [target for target, _ in found])
+        alike = self._similarity.of(number, [target for target, _ in chosen_by_target])
         return [
             with_similarity(
                 link_score(source, self.tools[target], chosen),
                 share,
                 is_described=chosen[0].given.is_described,
             )
-            for (target, chosen), share in zip(found, alike, strict=True)
+            for (target, chosen), share in zip(chosen_by_target, alike, strict=True)
         ]
 
     def _link(self, source: int, target: int, score: float, matches: Sequence[Match]) -> Dependency:
-        giver, taker = self.tools[source], self.tools[target]
-        fields = [FieldPair(one.given.path, one.taken.path) for one in matches if one.flows]
+        giver = self.tools[source]
+        taker = self.tools[target]
+        fields = [FieldPair(matched.given.path, matched.taken.path) for matched in matches if matched.flows]
         shared = shared_arguments(giver, taker, matches, self._addresses)
         return Dependency(
             giver.tool.id,
@@ -284,12 +303,12 @@ class Derivation:
         first, second = self.library.index(source), self.library.index(target)
         if first == second:
             return None
-        if derived := next((one for one in self._links_of(first) if one.target == target), None):
+        if derived := next((link for link in self._links_of(first) if link.target == target), None):
             return derived
         # Weak matches only if there are no others: they are not part of a derived link.
-        found = self._matches(first, only=second).get(second)
-        found = found or self._matches(first, only=second, least=0.0).get(second, {})
-        chosen = _chosen(found, self.tools[second])
+        matches = self._matches(first, only=second).get(second)
+        matches = matches or self._matches(first, only=second, least=0.0).get(second, {})
+        chosen = _chosen(matches, self.tools[second])
         if not chosen:
             return None
         (score,) = self._scores(first, [(second, chosen)])
@@ -303,16 +322,18 @@ class Derivation:
             flows = [f"{pair.source or 'the whole result'} → {pair.target}" for pair in link.fields]
             verdict = "" if link.score >= LEAST else f", less than {LEAST}: not a link"
             if not verdict and all(
-                one.target != target for one in self._links_of(self.library.index(source))
+                link.target != target for link in self._links_of(self.library.index(source))
             ):
                 verdict = f", but not among the {_MOST_LINKS} best links of {source}"
             return [f"score {link.score:.2f} from {link.origin}{verdict}", *flows, *link.reasons]
         given = dict.fromkeys(
-            in_words(owner.thing, one.attribute) for one in first.given for owner in one.owners[:1]
+            in_words(owner.thing, field.attribute) for field in first.given for owner in field.owners[:1]
         )
-        taken = dict.fromkeys(f"`{one.path}` ({one.meaning})" for one in second.taken)
+        taken = dict.fromkeys(f"`{argument.path}` ({argument.meaning})" for argument in second.taken)
         settings = [
-            one.name for one in second.tool.parameters if one.name not in {t.path for t in second.taken}
+            parameter.name
+            for parameter in second.tool.parameters
+            if parameter.name not in {t.path for t in second.taken}
         ]
         gives, takes, kept = (some_of([*names], _MOST_NAMED) for names in (given, taken, settings))
         lines = ["no field of the result fits an argument"]
@@ -329,24 +350,31 @@ def _chosen(matches: dict[str, Match], target: ToolFields) -> list[Match]:
     Numbers without an attribute come together: a latitude with the longitude of the same object. What a thing
     has is not what it is changed to.
     """
-    together = Counter(one.given.path.rpartition(".")[0] for one in matches.values() if one.given.is_measure)
+    together = Counter(
+        matched.given.path.rpartition(".")[0] for matched in matches.values() if matched.given.is_measure
+    )
     usable = (
-        one
-        for one in matches.values()
-        if not one.given.is_measure or together[one.given.path.rpartition(".")[0]] > 1
+        matched
+        for matched in matches.values()
+        if not matched.given.is_measure or together[matched.given.path.rpartition(".")[0]] > 1
     )
     # Of equal ones the least nested, so that the order of the other tools does not matter.
-    ranked = sorted(usable, key=lambda one: (-one.score, one.taken.path.count("."), one.taken.path))
+    ranked = sorted(
+        usable, key=lambda matched: (-matched.score, matched.taken.path.count("."), matched.taken.path)
+    )
     chosen: list[Match] = []
-    for one in ranked:
-        if one.score >= ranked[0].score * _LEAST_PART and all(
-            one.given.is_described or one.given.path != other.given.path for other in chosen
+    for matched in ranked:
+        if matched.score >= ranked[0].score * _LEAST_PART and all(
+            matched.given.is_described or matched.given.path != other.given.path for other in chosen
         ):
-            chosen.append(one)
-    is_changed = target.verb == "change" and any(one.taken.required and one.flows for one in chosen)
-    return [one for one in chosen if one.taken.required or not is_changed]
+            chosen.append(matched)
+    is_changed = target.verb == "change" and any(
+        matched.taken.required and matched.flows for matched in chosen
+    )
+    return [matched for matched in chosen if matched.taken.required or not is_changed]
 
 
+# Fields and arguments that an explanation names: it stays a few lines on a terminal.
 _MOST_NAMED = 12
 
 

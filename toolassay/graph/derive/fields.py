@@ -39,9 +39,9 @@ def words_of(name: str) -> Words:
     >>> words_of("movieIds"), words_of("repo-path"), words_of("with_companies")
     (('movie', 'id'), ('repository', 'path'), ('with', 'company'))
     """
-    known = package_data(__package__, "words.json")["abbreviations"]
-    singles = (word if word in known else singular(word) for word in words(name))
-    return tuple(known.get(word, word) for word in singles)
+    abbreviations = package_data(__package__, "words.json")["abbreviations"]
+    singles = (word if word in abbreviations else singular(word) for word in words(name))
+    return tuple(abbreviations.get(word, word) for word in singles)
 
 
 IDENTITIES = word_list("identities")
@@ -67,14 +67,14 @@ def meaning_of(name: str) -> Meaning:
     >>> [tuple(meaning_of(name)) for name in ("movie_id", "idMovie", "id", "channel", "issueIdOrKey")]
     [(('movie',), 'id'), (('movie',), 'id'), ((), 'id'), (('channel',), ''), (('issue',), 'id')]
     """
-    found = words_of(name)
-    if "or" in found:
-        found = found[: found.index("or")]
-    if found and found[-1] in _ATTRIBUTES:
-        return Meaning(found[:-1], found[-1])
-    if len(found) > 1 and found[0] in IDENTITIES:
-        return Meaning(found[1:], found[0])
-    return Meaning(found, "")
+    name_words = words_of(name)
+    if "or" in name_words:
+        name_words = name_words[: name_words.index("or")]
+    if name_words and name_words[-1] in _ATTRIBUTES:
+        return Meaning(name_words[:-1], name_words[-1])
+    if len(name_words) > 1 and name_words[0] in IDENTITIES:
+        return Meaning(name_words[1:], name_words[0])
+    return Meaning(name_words, "")
 
 
 def attribute_fit(given: str, taken: str) -> float:
@@ -96,7 +96,7 @@ def attribute_fit(given: str, taken: str) -> float:
 
 
 @lru_cache(maxsize=200_000)
-def same_thing(one: Words, other: Words) -> float:
+def same_thing(thing: Words, other: Words) -> float:
     """How likely two things are the same, from 0 to 1.
 
     >>> same_thing(("movie",), ("movie",)), same_thing(("parent", "task"), ("task",))
@@ -104,14 +104,14 @@ def same_thing(one: Words, other: Words) -> float:
     >>> same_thing(("access", "token"), ("device", "token"))
     0.0
     """
-    if one == other:
+    if thing == other:
         return 1.0
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((thing, other), key=len)
     if not short or long[len(long) - len(short) :] != short:
         return 0.0
-    rest = long[: len(long) - len(short)]
+    extra = long[: len(long) - len(short)]
     # Words that do not make it another thing: a parent task is a task.
-    return 0.95 if word_list("modifiers").issuperset(rest) else 0.75
+    return 0.95 if word_list("modifiers").issuperset(extra) else 0.75
 
 
 @lru_cache(maxsize=200_000)
@@ -121,14 +121,14 @@ def thing_of(name: str) -> Words:
     >>> thing_of("movie-list-object"), thing_of("results"), thing_of("io.k8s.api.core.v1.PodList")
     (('movie',), (), ('pod',))
     """
-    found = words_of(name.rpartition(".")[2] or name)
-    return tuple(word for word in found if word not in word_list("empty names") and not word.isdigit())
+    thing_words = words_of(name.rpartition(".")[2] or name)
+    return tuple(word for word in thing_words if word not in word_list("empty names") and not word.isdigit())
 
 
 def is_transparent(name: str) -> bool:
     """Whether the fields of an object with this name belong to the object around it: `metadata`."""
-    found = words_of(name)
-    return len(found) == 1 and found[0] in word_list("transparent")
+    name_words = words_of(name)
+    return len(name_words) == 1 and name_words[0] in word_list("transparent")
 
 
 @lru_cache(maxsize=200_000)
@@ -138,9 +138,9 @@ def is_control(name: str) -> bool:
     >>> is_control("perPage"), is_control("movie_id"), is_control("sort_order")
     (True, False, True)
     """
-    found = words(name)
-    ends = len(found) > 1 and found[-1] in word_list("control endings")
-    return ends or "_".join(found) in word_list("controls")
+    name_words = words(name)
+    ends = len(name_words) > 1 and name_words[-1] in word_list("control endings")
+    return ends or "_".join(name_words) in word_list("controls")
 
 
 Values = frozenset[Any]
@@ -282,7 +282,7 @@ class Route(NamedTuple):
         """The fixed parts before a parameter; None if it is not in the path."""
         for number, part in enumerate(self.parts):
             if f"{{{parameter}}}" in part:
-                return tuple(one for one in self.parts[:number] if one[:1] != "{")
+                return tuple(part for part in self.parts[:number] if part[:1] != "{")
         return None
 
     @property
@@ -292,7 +292,8 @@ class Route(NamedTuple):
 
 def route_of(tool: Tool) -> Route | None:
     """The path of an imported operation; None for another tool."""
-    path, method = tool.source.get("path"), tool.source.get("method")
+    path = tool.source.get("path")
+    method = tool.source.get("method")
     if not isinstance(path, str) or not path.startswith("/"):
         return None
     parts = [part for part in re.split(r"[/:]", path.partition("?")[0]) if part]
@@ -302,8 +303,8 @@ def route_of(tool: Tool) -> Route | None:
 @cache
 def tool_verbs() -> dict[str, str]:
     """What a tool with a verb in its name does with its thing."""
-    known: dict[str, list[str]] = word_groups("verbs")
-    return {word: verb for verb, words in known.items() for word in words}
+    groups: dict[str, list[str]] = word_groups("verbs")
+    return {word: verb for verb, words in groups.items() for word in words}
 
 
 def verb_of(tool: Tool, route: Route | None) -> str:
@@ -314,12 +315,14 @@ def verb_of(tool: Tool, route: Route | None) -> str:
     words = name_words(tool)
     searching = word_list("searching")
     if route is None:
-        found = next((verb for word in words if (verb := tool_verbs().get(word)) not in (None, "other")), "")
-        if not found and tool.annotations.get("destructiveHint") is True:
+        named_verb = next(
+            (verb for word in words if (verb := tool_verbs().get(word)) not in (None, "other")), ""
+        )
+        if not named_verb and tool.annotations.get("destructiveHint") is True:
             return "remove"
-        if found in ("", "find") and tool.annotations.get("readOnlyHint") is False:
+        if named_verb in ("", "find") and tool.annotations.get("readOnlyHint") is False:
             return "change"
-        return "search" if found == "find" and searching & {*words} else str(found)
+        return "search" if named_verb == "find" and searching & {*words} else str(named_verb)
     if route.method == "DELETE":
         return "remove"
     if route.method in ("PUT", "PATCH"):
@@ -342,19 +345,19 @@ def name_words(tool: Tool) -> Words:
 def things_of_tool(tool: Tool, route: Route | None) -> tuple[Owner, ...]:
     """What a tool is about: for an operation what its path ends in, else the nouns of its name."""
     if route is not None:
-        found: list[Owner] = []
+        owners: list[Owner] = []
         for part in reversed(route.parts):
             if part[:1] == "{":
-                if found:  # "credits" in "/movie/{id}/credits": they are not movies
+                if owners:  # "credits" in "/movie/{id}/credits": they are not movies
                     break
-            elif found and part.casefold() in word_list("myself"):
+            elif owners and part.casefold() in word_list("myself"):
                 break  # "/me/playlists" is about playlists
             elif thing := ("user",) if part.casefold() in word_list("myself") else words_of(part):
                 # "/movie/popular" is about movies, "/search/movie" too.
-                found.append(Owner(thing, BY_PATH_BEFORE if found else BY_PATH, f"the path names `{part}`"))
-            if len(found) == 2:
+                owners.append(Owner(thing, BY_PATH_BEFORE if owners else BY_PATH, f"the path names `{part}`"))
+            if len(owners) == 2:
                 break
-        return tuple(found)
+        return tuple(owners)
     phrase = noun_phrase(tool)
     thing = meaning_of(" ".join(phrase)).thing or phrase
     return owners_of(thing, 0.85, 0.8, "its name")
@@ -364,21 +367,26 @@ def noun_phrase(tool: Tool) -> Words:
     """What a tool's name says that it works on: "get_user_id_by_email" on a user id."""
     # "playwright_click" of the server "playwright" is not about playwrights.
     prefix = words_of(str(tool.source.get("server") or ""))
-    found = [word for word in name_words(tool) if word not in prefix and not word.isdigit()]
+    phrase_words = [word for word in name_words(tool) if word not in prefix and not word.isdigit()]
     verbs = tool_verbs()
-    places = [place for place, word in enumerate(found) if verbs.get(word) not in (None, "other")]
-    if places and len(found) > 1 and places == [len(found) - 1]:  # "pull_request_read"
-        found.pop()
-    elif places:
-        found = found[places[0] + 1 :]
-        if found and found[0] in _JOINING:  # "create_or_update_file"
-            del found[:2]
-    elif found and found[0] in verbs:
-        del found[0]
-    phrase = next(iter(_phrases(found)), ())
+    verb_positions = [
+        position for position, word in enumerate(phrase_words) if verbs.get(word) not in (None, "other")
+    ]
+    if (
+        verb_positions and len(phrase_words) > 1 and verb_positions == [len(phrase_words) - 1]
+    ):  # "pull_request_read"
+        phrase_words.pop()
+    elif verb_positions:
+        phrase_words = phrase_words[verb_positions[0] + 1 :]
+        if phrase_words and phrase_words[0] in _JOINING:  # "create_or_update_file"
+            del phrase_words[:2]
+    elif phrase_words and phrase_words[0] in verbs:
+        del phrase_words[0]
+    phrase = next(iter(_phrases(phrase_words)), ())
     return () if len(phrase) == 1 and phrase[0] in verbs else phrase
 
 
+# Words between two verbs of a name: `create_or_update_file`.
 _JOINING = frozenset({"and", "or"})
 
 
@@ -387,7 +395,9 @@ def _phrases(words: Sequence[str]) -> Iterator[Words]:
     is_end = _JOINING | word_list("prepositions")
     for ends, group in groupby(words, key=is_end.__contains__):
         phrase = list(group)
-        articles = [place for place, word in enumerate(phrase) if word in ("a", "an", "the", "this", "each")]
+        articles = [
+            position for position, word in enumerate(phrase) if word in ("a", "an", "the", "this", "each")
+        ]
         phrase = phrase[articles[-1] + 1 :] if articles else phrase
         while len(phrase) > 1 and phrase[0] in ("all", "any", "my", "new"):
             del phrase[0]
@@ -413,14 +423,15 @@ def meanings_said(text: str) -> tuple[Meaning, ...]:
     names = [" ".join(phrase) for phrase in _phrases([*chain.from_iterable(parts)])]
     meanings = [meaning_of(name) for name in names if thing_of(name) or meaning_of(name).attribute]
     return tuple(
-        Meaning(following.thing, one.attribute)
-        if following is not None and not one.thing and not following.attribute
-        else one
-        for one, following in zip_longest(meanings, meanings[1:])
-        if one is not None
+        Meaning(following.thing, meaning.attribute)
+        if following is not None and not meaning.thing and not following.attribute
+        else meaning
+        for meaning, following in zip_longest(meanings, meanings[1:])
+        if meaning is not None
     )
 
 
+# Characters. A longer sentence is a list or a table, and its words do not say what one field is.
 _LONGEST_SENTENCE = 300
 
 

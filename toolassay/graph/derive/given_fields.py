@@ -38,24 +38,25 @@ from toolassay.tools.output_paths import EACH, Part, parse_path, path_text
 from toolassay.tools.type_names import read_type
 
 # Bounds on what is read of one tool.
-_DEEPEST_RESULT, _MOST_RESULTS = 7, 3_000
+_DEEPEST_RESULT = 7
+_MOST_RESULTS = 3_000
 _MOST_BESIDE = 5  # plain fields beside a list in a page of results
 _PLAIN = frozenset({"string", "integer", "number", "boolean"})
 
 
-def given_fields(tool: Tool, route: Route | None, wanted: frozenset[str]) -> list[Given]:
+def given_fields(tool: Tool, route: Route | None, argument_nouns: frozenset[str]) -> list[Given]:
     """The fields of a tool's result that may fill arguments.
 
     Args:
         tool: The tool.
         route: Its path.
-        wanted: The last words of the things and attributes that some argument refers to; other fields are
+        argument_nouns: The last words of the things and attributes that arguments refer to; other fields are
             left out.
     """
     schema = tool.output_schema
     if schema is None or not is_informative(schema):
         return []
-    return list(_Result(tool, schema, route, wanted).fields())
+    return list(_Result(tool, schema, route, argument_nouns).fields())
 
 
 def is_informative(schema: Schema) -> bool:
@@ -71,17 +72,19 @@ def is_informative(schema: Schema) -> bool:
     >>> is_informative({"properties": {"result": {"type": "string"}}}), is_informative({"type": "boolean"})
     (False, True)
     """
-    is_open, seen = False, set[tuple[str, int]]()
+    is_open = False
+    seen = set[tuple[str, int]]()
     waiting: list[tuple[str, Any, bool]] = [("", schema, False)]
     while waiting:
         name, part, listed = waiting.pop()
         if (name, id(part)) in seen:  # it contains itself
             continue
         seen.add((name, id(part)))
-        members, kinds = declared_at(part, schema), kinds_of(part, schema)
+        members = declared_at(part, schema)
+        kinds = kinds_of(part, schema)
         items = items_of(resolve(part, schema), schema).get("items")
         if members:
-            waiting += [(key, one, False) for key, one in members.items()]
+            waiting += [(key, member, False) for key, member in members.items()]
         elif items:
             waiting.append((name, items, True))
         elif not kinds and meaning_of(name).attribute:
@@ -124,7 +127,7 @@ def _is_plain(schema: Any) -> bool:
     return isinstance(kind, str) and kind in _PLAIN
 
 
-class _Place(NamedTuple):
+class _Location(NamedTuple):
     """An object in a result; see `Given` for the words."""
 
     path: tuple[Part, ...]
@@ -142,11 +145,14 @@ class _Result:
     """Walks the schema of one result, breadth first."""
 
     def __init__(
-        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, wanted: frozenset[str]
+        self, tool: Tool, schema: Mapping[str, Any], route: Route | None, argument_nouns: frozenset[str]
     ) -> None:
-        self.tool, self.schema, self.route, self.wanted = tool, schema, route, wanted
+        self.tool = tool
+        self.schema = schema
+        self.route = route
+        self.argument_nouns = argument_nouns
         self.about = things_of_tool(tool, route)
-        if route is not None and self.about and self.about[0].thing[-1] in wanted:
+        if route is not None and self.about and self.about[0].thing[-1] in argument_nouns:
             self.about = self.about[:1]
         self.is_single = verb_of(tool, route) in ("make", "change") or bool(route and route.ends_in_parameter)
         self.left = _MOST_RESULTS
@@ -154,34 +160,34 @@ class _Result:
     def fields(self) -> Iterator[Given]:
         start, path, first = self._unlisted(self.schema, ())
         owners = self._named(first, self._about_root(start, path))
-        waiting = [_Place(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
+        waiting = [_Location(path, start, owners, True, 0, 0, _has_name(first), True, frozenset())]
         kinds = kinds_of(start, self.schema) - {"null"}
         if path and kinds and kinds <= _PLAIN:
             # A list of plain values: what the tool is about.
-            yield from self._given(waiting[0], "", start, path, kinds, frozenset(), self._said(start))
+            yield from self._given(waiting[0], "", start, path, kinds, frozenset(), self._described(start))
         seen: set[tuple[str, bool]] = set()
         while waiting and self.left > 0:
-            place = waiting.pop(0)
-            members = declared_at(place.schema, self.schema)
+            location = waiting.pop(0)
+            members = declared_at(location.schema, self.schema)
             # The fields in `metadata` are those of the object around it, which has a shape of its own.
-            shape = place.shape or frozenset(members)
+            shape = location.shape or frozenset(members)
             for name, member in members.items():
                 self.left -= 1
-                if not self._matters(name) and _is_plain(member) and not self._said(member):
+                if not self._matters(name) and _is_plain(member) and not self._described(member):
                     continue
-                inner, inner_path, found = self._unlisted(member, (*place.path, name))
+                inner, inner_path, type_names = self._unlisted(member, (*location.path, name))
                 kinds = kinds_of(inner, self.schema) - {"null"}
                 if "object" in kinds or (not kinds and declared_at(inner, self.schema)):
                     reference = member.get("$ref") if isinstance(member, Mapping) else None
                     # A schema with a name is followed once: it may contain itself.
-                    key = str(reference), place.own
-                    if place.level < _DEEPEST_RESULT and (not reference or key not in seen):
+                    key = str(reference), location.own
+                    if location.level < _DEEPEST_RESULT and (not reference or key not in seen):
                         if reference:
                             seen.add(key)
-                        waiting.append(self._inside(place, name, inner, inner_path, found))
+                        waiting.append(self._inside(location, name, inner, inner_path, type_names))
                     continue
-                said = self._said(member) or self._said(inner)
-                yield from self._given(place, name, inner, inner_path, kinds, shape, said)
+                described = self._described(member) or self._described(inner)
+                yield from self._given(location, name, inner, inner_path, kinds, shape, described)
 
     def _unlisted(self, schema: Any, path: tuple[Part, ...]) -> tuple[Any, tuple[Part, ...], tuple[str, ...]]:
         """The items of lists of a schema, the path to them, and the names of the schemas on the way."""
@@ -196,11 +202,12 @@ class _Result:
                     names.append(title)
                 for keyword in ("allOf", "anyOf", "oneOf"):
                     parts = resolved.get(keyword)
-                    for one in parts if isinstance(parts, list) else ():
-                        if isinstance(one, Mapping) and isinstance(one.get("$ref"), str):
-                            names.append(one["$ref"].rpartition("/")[2])
+                    for alternative in parts if isinstance(parts, list) else ():
+                        if isinstance(alternative, Mapping) and isinstance(alternative.get("$ref"), str):
+                            names.append(alternative["$ref"].rpartition("/")[2])
                 if "array" in kinds_of(resolved, self.schema) and isinstance(resolved.get("items"), Mapping):
-                    schema, path = resolved["items"], (*path, EACH)
+                    schema = resolved["items"]
+                    path = (*path, EACH)
                     continue
                 return resolved, path, tuple(names)
             break
@@ -208,55 +215,60 @@ class _Result:
 
     def _named(self, names: Iterable[str], others: tuple[Owner, ...]) -> tuple[Owner, ...]:
         """Owners by the names of schemas, then others."""
-        found: dict[Words, Owner] = {}
+        owners: dict[Words, Owner] = {}
         for name in names:
             if 0 < len(thing := thing_of(name)) <= 4:
                 for owner in owners_of(thing, 1.0, 0.75, f"its schema is `{name}`"):
-                    found.setdefault(owner.thing, owner)
+                    owners.setdefault(owner.thing, owner)
         for owner in others:
-            if owner.thing not in found or found[owner.thing].certainty < owner.certainty:
-                found[owner.thing] = owner
-        return tuple(found.values())
+            if owner.thing not in owners or owners[owner.thing].certainty < owner.certainty:
+                owners[owner.thing] = owner
+        return tuple(owners.values())
 
     def _inside(
-        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
-    ) -> _Place:
-        is_list = EACH in path[len(place.path) :]
+        self, location: _Location, name: str, schema: Any, path: tuple[Part, ...], names: tuple[str, ...]
+    ) -> _Location:
+        is_list = EACH in path[len(location.path) :]
         if not is_list and self._identifies(schema):
-            names = tuple(one for one in names if "list" not in words_of(one))  # a task list is no task
-        level, named = place.level + 1, _has_name(names)
+            names = tuple(
+                type_name for type_name in names if "list" not in words_of(type_name)
+            )  # a task list is no task
+        level = location.level + 1
+        named = _has_name(names)
         if is_transparent(name):
-            around = place.shape or frozenset(declared_at(place.schema, self.schema))
-            return place._replace(path=path, schema=schema, level=level, shape=around)
+            shape = location.shape or frozenset(declared_at(location.schema, self.schema))
+            return location._replace(path=path, schema=schema, level=level, shape=shape)
         if not thing_of(name):
-            owners = self.about if place.level == 0 and place.top else place.owners
+            owners = self.about if location.level == 0 and location.top else location.owners
             if is_list and self.is_single and self._identifies(self.schema):
                 owners = ()  # "items" of one playlist are no playlists
-            if not _has_name(names) and words_of(name)[-1:] and words_of(name)[-1] in self.wanted:
+            if not _has_name(names) and words_of(name)[-1:] and words_of(name)[-1] in self.argument_nouns:
                 # "entities" may be just a list, or the entities that `entity_name` names.
                 owners = (*owners, Owner(words_of(name), BY_CONTAINER, f"it is in `{name}`"))
             owners = self._named(names, owners)
-            named = named or place.named
-            return _Place(path, schema, owners, place.own, place.depth, level, named, place.top, frozenset())
+            named = named or location.named
+            return _Location(
+                path, schema, owners, location.own, location.depth, level, named, location.top, frozenset()
+            )
         thing = thing_of(name)
-        own = place.own and any(owner.thing == thing for owner in self.about)
-        if place.top:
+        own = location.own and any(owner.thing == thing for owner in self.about)
+        if location.top:
             # The list in the result of an operation on a list, or in an envelope, whatever its name.
-            listed = is_list and not self.is_single and self._is_envelope(place.schema)
-            own = own or listed or not self._identifies(place.schema)
+            listed = is_list and not self.is_single and self._is_envelope(location.schema)
+            own = own or listed or not self._identifies(location.schema)
         others = [*owners_of(thing, BY_CONTAINER, 0.8, f"it is in `{name}`")]
         if (
-            place.depth == 0
-            and place.own
+            location.depth == 0
+            and location.own
             and is_list
             and not names
-            and thing[-1] not in self.wanted
+            and thing[-1] not in self.argument_nouns
             and len(declared_at(schema, self.schema)) > 2
         ):
             # "cast" of "credits": what the list is of may be what the tool is about.
-            others += [Owner(one.thing, one.certainty * 0.6, one.why) for one in self.about]
-        depth = place.depth + (0 if own else 1)
-        return _Place(
+            others += [Owner(owner.thing, owner.certainty * 0.6, owner.why) for owner in self.about]
+        depth = location.depth + (0 if own else 1)
+        return _Location(
             path, schema, self._named(names, tuple(others)), own, depth, level, named, False, frozenset()
         )
 
@@ -266,7 +278,9 @@ class _Result:
         The `id` beside the list in the credits of a movie is that of the movie.
         """
         lists = [
-            one for one in declared_at(schema, self.schema).values() if "array" in kinds_of(one, self.schema)
+            member
+            for member in declared_at(schema, self.schema).values()
+            if "array" in kinds_of(member, self.schema)
         ]
         if path or self.is_single or not lists or self.route is None or not self._is_envelope(schema):
             return self.about
@@ -277,58 +291,73 @@ class _Result:
     def _is_envelope(self, schema: Any) -> bool:
         """Whether an object has little beside lists and objects, as pages of results have."""
         members = declared_at(schema, self.schema).values()
-        plain = (kinds_of(one, self.schema).isdisjoint({"array", "object"}) for one in members)
+        plain = (kinds_of(member, self.schema).isdisjoint({"array", "object"}) for member in members)
         return sum(plain) <= _MOST_BESIDE
 
-    def _said(self, schema: Any) -> Meaning | None:
+    def _described(self, schema: Any) -> Meaning | None:
         # The paths of operations say more than their descriptions, and documents are large.
-        said = () if self.route else said_of(schema)[:2]
-        known = next((one for one in said if one.thing and one.thing[-1] in self.wanted), None)
+        meanings = () if self.route else said_of(schema)[:2]
+        described = next(
+            (meaning for meaning in meanings if meaning.thing and meaning.thing[-1] in self.argument_nouns),
+            None,
+        )
         # "Unique identifier of the ticket"
-        return known._replace(attribute=known.attribute or said[0].attribute) if known else None
+        return (
+            described._replace(attribute=described.attribute or meanings[0].attribute) if described else None
+        )
 
     def _matters(self, name: str) -> bool:
         """Whether some argument may refer to a field with this name."""
         thing, attribute = meaning_of(name)
         if not thing:
             return bool(attribute)
-        return thing[-1] in self.wanted or attribute in self.wanted
+        return thing[-1] in self.argument_nouns or attribute in self.argument_nouns
 
     def _identifies(self, schema: Any) -> bool:
         """Whether an object has a field that identifies it."""
-        found = (words_of(name) for name in declared_at(schema, self.schema))
-        return any(len(words) == 1 and words[0] in IDENTIFYING for words in found)
+        field_words = (words_of(name) for name in declared_at(schema, self.schema))
+        return any(len(words) == 1 and words[0] in IDENTIFYING for words in field_words)
 
     def _given(
-        self, place: _Place, name: str, schema: Any, path: tuple[Part, ...], kinds: frozenset[str],
-        shape: frozenset[str], said: Meaning | None,
+        self, location: _Location, name: str, schema: Any, path: tuple[Part, ...], kinds: frozenset[str],
+        shape: frozenset[str], described: Meaning | None,
     ) -> Iterator[Given]:  # fmt: skip
         """What a field is by its name, and by its description."""
         thing, attribute = meaning_of(name)
-        own = place.own
+        own = location.own
         listed = path[-1:] == (EACH,)
         is_setting = is_control(name) and not (attribute or listed)
         if is_setting or (kinds and not kinds & (_PLAIN - {"boolean"})):
             return
         if listed and not attribute:
             thing = thing_of(name)
-        if thing and said and said.attribute and not attribute and (listed or said.thing == thing):
-            attribute = said.attribute  # a list of stock symbols
-        found: dict[str, tuple[Owner, ...]] = {}
+        if (
+            thing
+            and described
+            and described.attribute
+            and not attribute
+            and (listed or described.thing == thing)
+        ):
+            attribute = described.attribute  # a list of stock symbols
+        owners_by_attribute: dict[str, tuple[Owner, ...]] = {}
         if thing:
-            found[attribute] = owners_of(thing, 1.0, 0.85, f"its name is `{name}`")
+            owners_by_attribute[attribute] = owners_of(thing, 1.0, 0.85, f"its name is `{name}`")
             # `movie_id` in a movie is its own id, in a review that of another thing.
             # Whatever the schema is called, `bike_id` in the result of `list_bikes` is that of a bike.
-            own = own and any(thing == owner.thing for owner in place.owners if owner.certainty >= 0.8)
+            own = own and any(thing == owner.thing for owner in location.owners if owner.certainty >= 0.8)
         elif attribute or listed:
-            found[attribute] = place.owners
-        if said and (said.attribute or not thing):
-            key = said.attribute or attribute
-            found[key] = found.get(key, ()) + owners_of(said.thing, 0.9, 0.8, "its description")
+            owners_by_attribute[attribute] = location.owners
+        if described and (described.attribute or not thing):
+            key = described.attribute or attribute
+            owners_by_attribute[key] = owners_by_attribute.get(key, ()) + owners_of(
+                described.thing, 0.9, 0.8, "its description"
+            )
         values = allowed_values(schema.get("enum")) if isinstance(schema, Mapping) else frozenset()
         form = str(schema.get("format") or "") if isinstance(schema, Mapping) else ""
-        for attribute, owners in found.items():
-            owners = tuple(one for one in owners if one.thing and one.thing[-1] in self.wanted)
+        for attribute, owners in owners_by_attribute.items():
+            owners = tuple(
+                owner for owner in owners if owner.thing and owner.thing[-1] in self.argument_nouns
+            )
             # What an object without a known name is may follow from its fields.
             if not (owners or (not thing and attribute in IDENTIFYING)):
                 continue
@@ -338,7 +367,7 @@ class _Result:
                 continue  # it may be an object
             yield Given(
                 path_text(path), owners, attribute, kinds - {"array"}, form, values, EACH in path, own,
-                place.depth, shape, not thing, place.named, is_measure=is_measure,
+                location.depth, shape, not thing, location.named, is_measure=is_measure,
             )  # fmt: skip
 
 
@@ -353,7 +382,10 @@ def _has_name(names: Iterable[str]) -> bool:
 
 
 # Bounds on what is read of one tool.
-_DEEPEST_ARGUMENT, _DEEPEST_ENVELOPE, _MOST_ARGUMENTS = 3, 7, 200
+_DEEPEST_ARGUMENT = 3
+# Bounds for schemas that nest without end: levels of an envelope, and arguments of a tool.
+_DEEPEST_ENVELOPE = 7
+_MOST_ARGUMENTS = 200
 
 
 def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
@@ -363,19 +395,28 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
         return _named_things(tool)
     if schema is None:
         return [
-            _taken(one.name, one.name, read_type(one.type) or {}, {}, one.required is not False, tool, route)
-            for one in tool.parameters
-            if not is_control(one.name)
+            _taken(
+                parameter.name,
+                parameter.name,
+                read_type(parameter.type) or {},
+                {},
+                parameter.required is not False,
+                tool,
+                route,
+            )
+            for parameter in tool.parameters
+            if not is_control(parameter.name)
         ]
-    found: list[Taken] = []
+    arguments: list[Taken] = []
     waiting: list[tuple[tuple[Part, ...], Any, bool, int]] = [((), schema, True, 0)]
     left = _MOST_ARGUMENTS  # objects to look into
-    while waiting and len(found) < _MOST_ARGUMENTS and left:
+    while waiting and len(arguments) < _MOST_ARGUMENTS and left:
         left -= 1
-        place, part, needed, depth = waiting.pop(0)
-        for one in properties_at(part, schema):
-            path, inner = (*place, one.name), one.schema
-            required = needed and one.required
+        parent_path, part_schema, is_needed, depth = waiting.pop(0)
+        for member in properties_at(part_schema, schema):
+            path = (*parent_path, member.name)
+            inner = member.schema
+            required = is_needed and member.required
             if depth and not required:
                 continue  # what an optional object has inside is data to write, rarely a reference
             kinds = kinds_of(inner, schema)
@@ -383,16 +424,16 @@ def taken_fields(tool: Tool, route: Route | None) -> list[Taken]:
             if depth < _DEEPEST_ARGUMENT and ("object" in kinds or "object" in kinds_of(items, schema)):
                 is_list = "object" not in kinds
                 inside = (*path, EACH) if is_list else path
-                if not thing_of(one.name):  # an envelope such as `data`, which may contain itself
+                if not thing_of(member.name):  # an envelope such as `data`, which may contain itself
                     if len(path) < _DEEPEST_ENVELOPE:
                         waiting.append((inside, items if is_list else inner, True, depth))
                 else:
                     waiting.append((inside, items if is_list else inner, required, depth + 1))
                 continue
-            taken = _taken(path_text(path), one.name, inner, schema, required, tool, route)
-            if not is_control(one.name) and not _is_setting(taken, tool, route):
-                found += (taken, *_by_description(taken, tool, route))
-    return found
+            taken = _taken(path_text(path), member.name, inner, schema, required, tool, route)
+            if not is_control(member.name) and not _is_setting(taken, tool, route):
+                arguments += (taken, *_by_description(taken, tool, route))
+    return arguments
 
 
 def _named_things(tool: Tool) -> list[Taken]:
@@ -425,8 +466,12 @@ def _is_setting(taken: Taken, tool: Tool, route: Route | None) -> bool:
     # may refer to a thing by its name.
     is_plural = taken.listed or name[-1:].casefold() == "s"
     is_new = makes and not is_plural
-    own = things_of_tool(tool, route)
-    names_own = bool(own) and own[0].thing[-len(taken.thing) :] == taken.thing and taken.attribute in _NEW
+    tool_things = things_of_tool(tool, route)
+    names_own = (
+        bool(tool_things)
+        and tool_things[0].thing[-len(taken.thing) :] == taken.thing
+        and taken.attribute in _NEW
+    )
     if names_own and is_new and not taken.route and taken.thing:
         return True  # `branch_name` of "create_branch"
     if bare and not taken.route and (is_new or (route is not None and taken.attribute in describing)):
@@ -446,6 +491,7 @@ _CHOICE = re.compile(
 )
 
 
+# Attributes that locate any thing. Without a path template they name no thing of their own.
 _PLACES = frozenset({"url", "uri", "link", "href"})
 
 
@@ -458,14 +504,18 @@ def _taken(
     declared = resolve(schema.get("items"), root) if listed else schema
     thing, attribute = meaning_of(name)
     before = None if route is None else route.before(name)
-    said = next(iter(said_of(schema)), None)
+    described = next(iter(said_of(schema)), None)
     if not thing and attribute in _PLACES and route is None:
-        thing, attribute = ("url",), ""  # of whatever a search found
+        # of whatever a search found
+        thing = ("url",)
+        attribute = ""
     elif not thing and attribute:
-        is_named = said is not None and said.attribute == attribute and said.thing and not before
-        thing = said.thing if said and is_named else _thing_around(path, tool, route, before)
-    elif thing and not attribute and said is not None and same_thing(said.thing, thing):
-        attribute = said.attribute
+        is_named = (
+            described is not None and described.attribute == attribute and described.thing and not before
+        )
+        thing = described.thing if described and is_named else _thing_around(path, tool, route, before)
+    elif thing and not attribute and described is not None and same_thing(described.thing, thing):
+        attribute = described.attribute
     values = declared.get("enum")
     description = schema.get("description")
     return Taken(
@@ -488,23 +538,23 @@ def _full(thing: Words, tool: Tool) -> Words:
     words = name_words(tool)
     verbs = tool_verbs()
     ends = word_list("prepositions") | {word for word, verb in verbs.items() if verb != "other"}
-    for place in range(1, len(words) - len(thing) + 1):
-        if words[place : place + len(thing)] == thing:
+    for position in range(1, len(words) - len(thing) + 1):
+        if words[position : position + len(thing)] == thing:
             first = 1 if words[0] in verbs else 0
-            start = next((n for n in range(place, first, -1) if words[n - 1] in ends), first)
-            return words[start : place + len(thing)]
+            start = next((n for n in range(position, first, -1) if words[n - 1] in ends), first)
+            return words[start : position + len(thing)]
     return thing
 
 
 def _by_description(taken: Taken, tool: Tool, route: Route | None) -> Iterator[Taken]:
     """The argument as its description names it: `receiver`, "the user id of the receiver"."""
-    said = () if route or taken.values else meanings_said(taken.description)[:2]
+    meanings = () if route or taken.values else meanings_said(taken.description)[:2]
     # In "the issue or comment id" it is not the issue.
-    if not said or (not said[0].attribute and said[-1].attribute):
+    if not meanings or (not meanings[0].attribute and meanings[-1].attribute):
         return
-    thing, attribute = said[0]
-    known = same_thing(taken.thing, thing) or same_thing(thing, taken.thing)
-    if thing and not (known and attribute in ("", taken.attribute)):
+    thing, attribute = meanings[0]
+    is_known = same_thing(taken.thing, thing) or same_thing(thing, taken.thing)
+    if thing and not (is_known and attribute in ("", taken.attribute)):
         yield replace(taken, thing=thing, attribute=attribute, full=_full(thing, tool), is_said=True)
 
 

@@ -21,7 +21,7 @@ from toolassay.importers.openapi.schemas import (
 )
 from toolassay.tools.identifiers import singular, words
 
-_PLACES = ("path", "query", "header", "cookie", "querystring", "formData", "body")
+_LOCATIONS = ("path", "query", "header", "cookie", "querystring", "formData", "body")
 """Where a parameter may be. Of several with one name, the first in this order keeps it."""
 # What a client makes for each request: "Content-Type", "X-Request-Id"; not "Accept-Language", "If-Match".
 _OF_CLIENT = re.compile(
@@ -48,6 +48,7 @@ _COLLECTION_FORMATS: dict[str, dict[str, Any]] = {
     "pipes": {"style": "pipeDelimited"},
     "multi": {},
 }
+# Characters of a parameter's name. Model services refuse far shorter ones.
 _LONGEST_NAME = 200
 _MOST_NESTED = 30  # definitions in definitions, when the properties of a body are collected
 _SCALARS = ("string", "number", "integer", "boolean")
@@ -67,14 +68,14 @@ class OpenApiParameter:
 
     Attributes:
         name: As in the document.
-        place: One of `_PLACES`.
+        location: One of `_LOCATIONS`.
         piece: Its schema, with its description.
         required: Whether a call needs it.
         serialization: What differs from the defaults of OpenAPI 3: `style`, `explode`, `content` …
     """
 
     name: str
-    place: str
+    location: str
     piece: Piece
     required: bool
     serialization: Mapping[str, Any]
@@ -150,9 +151,10 @@ class ArgumentReader:
         self._schemas = schemas
         self._root = root
         credentials = dict(_credentials(schemas, root))
-        self.notes, self._credentials = [*credentials], {*credentials.values()}
+        self.notes = [*credentials]
+        self._credentials = {*credentials.values()}
         # By the id of an object, which stays alive beside them.
-        self._known: dict[int, tuple[Any, OpenApiParameter | Note]] = {}
+        self._read_parameters: dict[int, tuple[Any, OpenApiParameter | Note]] = {}
         self._flat: dict[int, tuple[Piece, Flat | None]] = {}
 
     def read(self, operation: Operation, losses: dict[Note, None]) -> Arguments:
@@ -175,7 +177,7 @@ class ArgumentReader:
         source: dict[str, Any] = {}
         for name, parameter in _named(parameters):
             properties[name] = parameter.piece.schema
-            places[name] = parameter.place + ("" if name == parameter.name else f":{parameter.name}")
+            places[name] = parameter.location + ("" if name == parameter.name else f":{parameter.name}")
             pieces.append(parameter.piece)
             if parameter.required:
                 required.append(name)
@@ -206,7 +208,8 @@ class ArgumentReader:
             else:
                 name = _unused("body", properties)
                 whole = body.piece.schema
-                whole = whole if isinstance(whole, dict) else {} if whole else {"not": {}}
+                if not isinstance(whole, dict):  # true or false, to which a description cannot be added
+                    whole = {} if whole else {"not": {}}
                 properties[name] = {**whole, "description": body.description} if body.description else whole
                 places[name] = "body:whole"
                 pieces.append(body.piece)
@@ -226,46 +229,57 @@ class ArgumentReader:
         self, operation: Operation, losses: dict[Note, None]
     ) -> tuple[list[OpenApiParameter], list[OpenApiParameter], Node | None]:
         """Parameters, Swagger's form fields and body; those of the operation replace those of the path."""
-        found: dict[tuple[str, str], OpenApiParameter] = {}
+        by_name_and_location: dict[tuple[str, str], OpenApiParameter] = {}
         body: Node | None = None
         for node in (*reversed(operation.items), operation.node):
-            given = node.value.get("parameters")
-            if given is not None and not isinstance(given, list):
+            declared = node.value.get("parameters")
+            if declared is not None and not isinstance(declared, list):
                 losses[Note("parameters", "is not a list")] = None
-            for value in given if isinstance(given, list) else ():
+            for value in declared if isinstance(declared, list) else ():
                 raw = Node(value, node.document)
                 parameter = self._parameter(raw)
                 if isinstance(parameter, Note):
                     losses[parameter] = None
-                elif parameter.place == "body":
+                elif parameter.location == "body":
                     body = self._schemas.target(raw)
                 elif reason := self._not_an_argument(parameter, operation.path):
                     losses[Note(f"parameters.{parameter.name}", reason)] = None
                 else:
-                    found[parameter.name, parameter.place] = parameter
-        parameters = [one for one in found.values() if one.place != "formData"]
-        return parameters, [one for one in found.values() if one.place == "formData"], body
+                    by_name_and_location[parameter.name, parameter.location] = parameter
+        parameters = [
+            parameter for parameter in by_name_and_location.values() if parameter.location != "formData"
+        ]
+        return (
+            parameters,
+            [parameter for parameter in by_name_and_location.values() if parameter.location == "formData"],
+            body,
+        )
 
     def _not_an_argument(self, parameter: OpenApiParameter, path: str) -> str:
         """Why a parameter is the same for every request, or made by the client; empty for an argument."""
-        name, place = parameter.name, parameter.place
-        if place == "header" and _OF_CLIENT.fullmatch(name):
+        name = parameter.name
+        location = parameter.location
+        if location == "header" and _OF_CLIENT.fullmatch(name):
             return "this header is set by the client"
         *about, last = words(name) or ("",)
         # A version is that of the protocol, unless the path has a thing of that name: X-Post-Version.
         things = {*map(singular, words(path))} - {"api"}
-        if place == "header" and last == "version" and things.isdisjoint(about):
-            return _configured(place, name, parameter.piece.schema.get("default", "…"))
-        named = {"header": _CREDENTIAL, "query": _QUERY_CREDENTIAL}.get(place)
-        is_own = place == "cookie" or (place, name.lower()) in self._credentials
-        return _configured(place, name) if is_own or (named and named.fullmatch(name)) else ""
+        if location == "header" and last == "version" and things.isdisjoint(about):
+            return _configured(location, name, parameter.piece.schema.get("default", "…"))
+        credential_pattern = {"header": _CREDENTIAL, "query": _QUERY_CREDENTIAL}.get(location)
+        is_own = location == "cookie" or (location, name.lower()) in self._credentials
+        return (
+            _configured(location, name)
+            if is_own or (credential_pattern and credential_pattern.fullmatch(name))
+            else ""
+        )
 
     def _parameter(self, node: Node) -> OpenApiParameter | Note:
         """A parameter, or why it is none."""
         key = id(node.value)
-        if key not in self._known:
-            self._known[key] = node.value, self._new_parameter(node)
-        return self._known[key][1]
+        if key not in self._read_parameters:
+            self._read_parameters[key] = node.value, self._new_parameter(node)
+        return self._read_parameters[key][1]
 
     def _new_parameter(self, node: Node) -> OpenApiParameter | Note:
         try:
@@ -275,16 +289,20 @@ class ArgumentReader:
         value = node.value
         if not isinstance(value, dict):
             return Note("parameters", "is not an object")
-        name, place = value.get("name"), value.get("in")
+        name = value.get("name")
+        location = value.get("in")
         if not isinstance(name, str) or not name:
             return Note("parameters", "has no name")
         if len(name) > _LONGEST_NAME:
             return Note("parameters", f"has a name of more than {_LONGEST_NAME} characters")
-        if place not in _PLACES:
-            return Note(f"parameters.{name}", f"is in none of {', '.join(_PLACES[:4])}")
+        if location not in _LOCATIONS:
+            return Note(f"parameters.{name}", f"is in none of {', '.join(_LOCATIONS[:4])}")
         raw, serialization = self._parameter_schema(value)
         piece = self._schemas.piece(Node(raw, node.document), "request")
-        schema = dict(piece.schema) if isinstance(piece.schema, dict) else {} if piece.schema else {"not": {}}
+        if isinstance(piece.schema, dict):
+            schema = dict(piece.schema)
+        else:  # true or false, to which a description cannot be added
+            schema = {} if piece.schema else {"not": {}}
         description = value.get("description")
         if isinstance(description, str) and description.strip():
             schema["description"] = description
@@ -294,21 +312,24 @@ class ArgumentReader:
             schema.setdefault("example", value["example"])
         if isinstance(value.get("examples"), dict) and "examples" not in schema:
             examples = value["examples"].values()
-            given = [one["value"] for one in examples if isinstance(one, dict) and "value" in one]
-            if given:
-                schema["examples"] = given
-        required = place == "path" or str(value.get("required")).casefold() == "true"
-        return OpenApiParameter(name, place, measured(schema, piece.losses), required, serialization)
+            values = [
+                example["value"] for example in examples if isinstance(example, dict) and "value" in example
+            ]
+            if values:
+                schema["examples"] = values
+        required = location == "path" or str(value.get("required")).casefold() == "true"
+        return OpenApiParameter(name, location, measured(schema, piece.losses), required, serialization)
 
     def _parameter_schema(self, value: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The schema of a parameter as in the document, and how it is written into a request."""
-        place = value["in"]
+        location = value["in"]
         serialization: dict[str, Any] = {}
-        default = "form" if place in ("query", "cookie") else "simple"
+        default = "form" if location in ("query", "cookie") else "simple"
         style = value.get("style", default)
         if isinstance(style, str) and style != default:
             serialization["style"] = style
-        explode, schema = value.get("explode"), value.get("schema")
+        explode = value.get("explode")
+        schema = value.get("schema")
         # It means nothing for a text or a number, where generators write it all the same.
         is_scalar = isinstance(schema, dict) and schema.get("type") in _SCALARS
         if isinstance(explode, bool) and explode != (style == "form") and not is_scalar:
@@ -325,7 +346,7 @@ class ArgumentReader:
             return value["schema"], serialization
         # Swagger 2.0, whose keywords some OpenAPI 3 documents keep: the parameter is a schema itself.
         collection = value.get("collectionFormat", "csv")
-        if value.get("type") == "array" and place == "query" and str(collection) in _COLLECTION_FORMATS:
+        if value.get("type") == "array" and location == "query" and str(collection) in _COLLECTION_FORMATS:
             serialization = {**_COLLECTION_FORMATS[collection], **serialization}
         return {key: item for key, item in value.items() if key not in _PARAMETER_KEYS}, serialization
 
@@ -335,18 +356,18 @@ class ArgumentReader:
         """The request body of OpenAPI 3, or Swagger's form."""
         if fields:
             consumes = declared_media_types(operation, self._root, "consumes")
-            is_file = any(one.piece.schema.get("format") == "binary" for one in fields)
+            is_file = any(field.piece.schema.get("format") == "binary" for field in fields)
             form = "multipart/form-data" if is_file else "application/x-www-form-urlencoded"
-            media_type = next((one for one in consumes if "form" in one), form)
+            media_type = next((candidate for candidate in consumes if "form" in candidate), form)
             schema: dict[str, Any] = {
                 "type": "object",
-                "properties": {one.name: one.piece.schema for one in fields},
+                "properties": {field.name: field.piece.schema for field in fields},
             }
-            required = [one.name for one in fields if one.required]
+            required = [field.name for field in fields if field.required]
             if required:
                 schema["required"] = required
-            piece = measured(schema, frozenset().union(*(one.piece.losses for one in fields)))
-            lose_media_types(losses, "requestBody", [one for one in consumes if one != media_type])
+            piece = measured(schema, frozenset().union(*(field.piece.losses for field in fields)))
+            lose_media_types(losses, "requestBody", [other for other in consumes if other != media_type])
             return Body(piece, media_type, bool(required), "", self._flattened(piece))
         value = operation.node.value.get("requestBody")
         if value is None:
@@ -366,7 +387,7 @@ class ArgumentReader:
     def _swagger_body(self, node: Node, operation: Operation, losses: dict[Note, None]) -> Body:
         """Swagger's parameter `in: body`."""
         consumes = declared_media_types(operation, self._root, "consumes") or ["application/json"]
-        media_type, others = chosen_media_type({one: {} for one in consumes})
+        media_type, others = chosen_media_type({consumed: {} for consumed in consumes})
         lose_media_types(losses, "requestBody", others)
         return self._body(node, node.value.get("schema", {}), media_type)
 
@@ -381,9 +402,9 @@ class ArgumentReader:
         """The properties of a body; None if it is more than an object of properties."""
         key = id(piece)
         if key not in self._flat:
-            found = Flat()
-            is_plain = self._collect(piece.schema, found, set()) and bool(found.properties)
-            self._flat[key] = piece, found if is_plain else None
+            flat = Flat()
+            is_plain = self._collect(piece.schema, flat, set()) and bool(flat.properties)
+            self._flat[key] = piece, flat if is_plain else None
         return self._flat[key][1]
 
     def _collect(
@@ -414,8 +435,8 @@ class ArgumentReader:
                 return False
         properties = schema.get("properties")
         for name, item in properties.items() if isinstance(properties, dict) else ():
-            known = into.properties.get(name, item)
-            into.properties[name] = item if known == item else {"allOf": [known, item]}
+            present = into.properties.get(name, item)
+            into.properties[name] = item if present == item else {"allOf": [present, item]}
         required = schema.get("required")
         for name in required if isinstance(required, list) else ():
             if isinstance(name, str):
@@ -426,25 +447,32 @@ class ArgumentReader:
 def _credentials(schemas: Schemas, root: Mapping[str, Any]) -> Iterator[tuple[Note, tuple[str, str]]]:
     """The security schemes of a document, with the place and the name in lower case of what each adds."""
     components = root.get("components")
-    given = components.get("securitySchemes") if isinstance(components, Mapping) else None
-    for listed in (given, root.get("securityDefinitions")):
-        for key, value in listed.items() if isinstance(listed, Mapping) else ():
+    schemes = components.get("securitySchemes") if isinstance(components, Mapping) else None
+    for scheme_objects in (schemes, root.get("securityDefinitions")):
+        for key, value in scheme_objects.items() if isinstance(scheme_objects, Mapping) else ():
             scheme = schemas.target(Node(value, schemas.references.main)).value
             if not isinstance(scheme, Mapping) or not isinstance(scheme.get("type"), str):
                 continue
-            place, name, text = "header", "Authorization", f"{scheme.get('scheme', 'Bearer')} …"
+            location = "header"
+            name = "Authorization"
+            text = f"{scheme.get('scheme', 'Bearer')} …"
             if scheme["type"] == "apiKey":
-                place, name, text = str(scheme.get("in")), str(scheme.get("name")), "…"
+                location = str(scheme.get("in"))
+                name = str(scheme.get("name"))
+                text = "…"
             elif scheme["type"] == "basic":
                 text = "Basic …"
-            yield Note(f"securitySchemes.{shown(key)}", _configured(place, name, text)), (place, name.lower())
+            yield (
+                Note(f"securitySchemes.{shown(key)}", _configured(location, name, text)),
+                (location, name.lower()),
+            )
 
 
-def _configured(place: str, name: str, text: object = "…") -> str:
+def _configured(location: str, name: str, text: object = "…") -> str:
     """Where the user gives what is the same for every request."""
-    if place == "query":
+    if location == "query":
         return f"configuration, no argument: the server adds {shown(name)}=… to the address"
-    header = f"Cookie: {name}={text}" if place == "cookie" else f"{name}: {text}"
+    header = f"Cookie: {name}={text}" if location == "cookie" else f"{name}: {text}"
     return f"configuration, no argument: give the server --header {shlex.quote(shown(header))}"
 
 
@@ -463,38 +491,45 @@ def _is_empty_object(body: Body) -> bool:
 
 def _add_path_parameters(path: str, parameters: list[OpenApiParameter], warnings: list[Note]) -> None:
     """Add those that the path names and the document does not describe: no call is possible without them."""
-    known = {one.name for one in parameters if one.place == "path"}
+    path_names = {parameter.name for parameter in parameters if parameter.location == "path"}
     # Some documents write the operators of RFC 6570, as in "{+name}", "{.format}" and "{key*}".
-    found = _TEMPLATE.findall(path)
-    named = dict.fromkeys(name if name in known else name.strip("+#./;?&*") for name in found)
-    for name in named:
-        if name and name not in known:
+    written_names = _TEMPLATE.findall(path)
+    named_in_path = dict.fromkeys(
+        name if name in path_names else name.strip("+#./;?&*") for name in written_names
+    )
+    for name in named_in_path:
+        if name and name not in path_names:
             warnings.append(
                 Note(f"parameters.{name[:80]}", "is in the path but not described; a text is assumed")
             )
             piece = Piece({"type": "string"}, 2, ())
             parameters.append(OpenApiParameter(name, "path", piece, True, {}))
-    for name in known - named.keys():
+    for name in path_names - named_in_path.keys():
         warnings.append(Note(f"parameters.{name}", "is not in the path"))
 
 
 def _named(parameters: Sequence[OpenApiParameter]) -> list[tuple[str, OpenApiParameter]]:
     """The parameters with names of their own: of several `id`, one in the query becomes `id_query`."""
-    first: dict[str, OpenApiParameter] = {}
-    for one in sorted(parameters, key=lambda one: _PLACES.index(one.place)):
-        first.setdefault(one.name, one)
-    taken: dict[str, Any] = dict.fromkeys(one.name for one in parameters)
-    named = []
-    for one in parameters:
-        name = one.name if first[one.name] is one else _unused(f"{one.name}_{one.place}", taken)
-        taken[name] = None
-        named.append((name, one))
-    return named
+    first_by_name: dict[str, OpenApiParameter] = {}
+    for parameter in sorted(parameters, key=lambda parameter: _LOCATIONS.index(parameter.location)):
+        first_by_name.setdefault(parameter.name, parameter)
+    used_names: dict[str, Any] = dict.fromkeys(parameter.name for parameter in parameters)
+    named_parameters = []
+    for parameter in parameters:
+        name = (
+            parameter.name
+            if first_by_name[parameter.name] is parameter
+            else _unused(f"{parameter.name}_{parameter.location}", used_names)
+        )
+        used_names[name] = None
+        named_parameters.append((name, parameter))
+    return named_parameters
 
 
-def _unused(name: str, taken: Mapping[str, Any]) -> str:
-    candidate, number = name, 1
-    while candidate in taken:
+def _unused(name: str, used_names: Mapping[str, Any]) -> str:
+    candidate = name
+    number = 1
+    while candidate in used_names:
         number += 1
         candidate = f"{name}_{number}"
     return candidate

@@ -11,6 +11,7 @@ from toolassay.importers.importer import Skipped
 from toolassay.importers.openapi.references import Node, SchemaReferences, UnresolvedError, shown
 
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
+# Characters: what model services accept as the name of a function.
 _LONGEST_NAME = 64
 _PATH_KEYS = {"$ref", "parameters", "summary", "description", "servers", "additionalOperations"}
 
@@ -79,16 +80,16 @@ class Operations:
             yield from self._of_path(path, self._items(path, Node(value, self._references.main)))
 
     def _of_path(self, path: str, items: list[Node]) -> Iterator[Operation]:
-        seen: set[str] = set()
+        methods: set[str] = set()
         for item in items:
             additional = item.value.get("additionalOperations")  # OpenAPI 3.2
             further = additional.items() if isinstance(additional, dict) else ()
-            known = [(key, value) for key, value in item.value.items() if key in METHODS]
-            for key, value in (*known, *further):
+            standard = [(key, value) for key, value in item.value.items() if key in METHODS]
+            for key, value in (*standard, *further):
                 method = key.upper()
-                if method in seen:
+                if method in methods:
                     continue
-                seen.add(method)
+                methods.add(method)
                 if isinstance(value, dict):
                     yield Operation(method, path, Node(value, item.document), items)
                 else:
@@ -148,8 +149,9 @@ def built_name(method: str, path: str) -> str:
     # Matches "/", "}/" and "-"; not "_".
     words = re.sub(r"[^A-Za-z0-9_]+", "_", path).strip("_")
     name = f"{method.lower()}_{words or 'root'}"
-    letters = sum(one.isalnum() for one in path)
-    is_readable = sum(one.isalnum() for one in words) >= letters / 2  # not where a path is in Chinese
+    letters = sum(character.isalnum() for character in path)
+    # Of a path in Chinese, nothing that could be read would be left.
+    is_readable = sum(character.isalnum() for character in words) >= letters / 2
     if len(name) <= _LONGEST_NAME and is_readable:
         return name
     return hashed_name(name, method, path)

@@ -30,30 +30,31 @@ class Document:
     """A parsed document; compared by identity.
 
     Attributes:
-        place: Path of its file without symbolic links, or its address.
+        location: Path of its file without symbolic links, or its address.
         value: Its content.
     """
 
-    __slots__ = ("_anchors", "place", "value")
+    __slots__ = ("_anchors", "location", "value")
 
-    def __init__(self, place: Path | str, value: Any) -> None:
-        self.place = place
+    def __init__(self, location: Path | str, value: Any) -> None:
+        self.location = location
         self.value = value
         self._anchors: dict[str, Any] | None = None
 
     @property
     def name(self) -> str:
         """Its file name without the ending."""
-        path = self.place if isinstance(self.place, Path) else Path(urlsplit(self.place).path)
+        path = self.location if isinstance(self.location, Path) else Path(urlsplit(self.location).path)
         return path.stem
 
     def anchored(self, anchor: str) -> Any:
         """The schema with this `$anchor`, `$dynamicAnchor` or `$id`; None if there is none."""
         if self._anchors is None:
             self._anchors = {}
-            rest, seen = [self.value], set()
-            while rest:
-                value = rest.pop()
+            waiting = [self.value]
+            seen = set()
+            while waiting:
+                value = waiting.pop()
                 if id(value) in seen:  # shared by YAML aliases
                     continue
                 seen.add(id(value))
@@ -61,9 +62,9 @@ class Document:
                     for key in ("$anchor", "$dynamicAnchor", "$id"):
                         if isinstance(value.get(key), str):
                             self._anchors.setdefault(value[key], value)
-                    rest += [item for item in value.values() if isinstance(item, dict | list)]
+                    waiting += [item for item in value.values() if isinstance(item, dict | list)]
                 elif isinstance(value, list):
-                    rest += [item for item in value if isinstance(item, dict | list)]
+                    waiting += [item for item in value if isinstance(item, dict | list)]
         return self._anchors.get(anchor)
 
 
@@ -94,10 +95,17 @@ class SchemaReferences:
     main: Document
 
     def __init__(
-        self, shown: str, *, allow_remote: bool, trusted_host: str | None = None, folder: Path | None = None
+        self,
+        shown_source: str,
+        *,
+        allow_remote: bool,
+        trusted_host: str | None = None,
+        folder: Path | None = None,
     ) -> None:
-        self.shown, self._allow_remote = shown, allow_remote
-        self._trusted_host, self._folder = trusted_host, folder
+        self.shown = shown_source
+        self._allow_remote = allow_remote
+        self._trusted_host = trusted_host
+        self._folder = folder
         self._documents: dict[Path | str, Document | str] = {}
         self._resolved: dict[tuple[int, str], Node | str] = {}
         self._bytes = 0
@@ -115,24 +123,29 @@ class SchemaReferences:
             UsageError: The main document cannot be read.
         """
         if is_address(source):
-            shown, host = without_secrets(source), urlsplit(source).hostname
+            shown_source = without_secrets(source)
+            host = urlsplit(source).hostname
             if not allow_remote:
                 raise UsageError(
-                    "is an address", file=shown, fix="add --allow_remote, or download the document"
+                    "is an address", file=shown_source, fix="add --allow_remote, or download the document"
                 )
-            made = cls(shown, allow_remote=allow_remote, trusted_host=host)
+            references = cls(shown_source, allow_remote=allow_remote, trusted_host=host)
             try:
-                made.main = made._fetched(source)
+                references.main = references._fetched(source)
             except UnresolvedError as error:
-                raise UsageError(str(error), file=shown, fix="download it and import the file") from None
+                raise UsageError(
+                    str(error), file=shown_source, fix="download it and import the file"
+                ) from None
         else:
             path = Path(source).resolve()
-            made = cls(source, allow_remote=allow_remote, folder=path.parent)
-            made.main = Document(path, read_document(Path(source)))
-        if too_deep(made.main.value):
-            raise UsageError(f"is nested more than {DEEPEST} levels deep", file=made.shown, fix="flatten it")
-        made._documents[made.main.place] = made.main
-        return made
+            references = cls(source, allow_remote=allow_remote, folder=path.parent)
+            references.main = Document(path, read_document(Path(source)))
+        if too_deep(references.main.value):
+            raise UsageError(
+                f"is nested more than {DEEPEST} levels deep", file=references.shown, fix="flatten it"
+            )
+        references._documents[references.main.location] = references.main
+        return references
 
     def follow(self, node: Node) -> Node:
         """The value itself, or what its `$ref` leads to through a chain of references.
@@ -154,7 +167,7 @@ class SchemaReferences:
             UnresolvedError: It is missing, or may not be read.
         """
         key = id(document), reference
-        return _known(self._resolved, key, lambda: self._point(*self.located(reference, document)))
+        return _cached(self._resolved, key, lambda: self._point(*self.located(reference, document)))
 
     def located(self, reference: str, document: Document) -> tuple[Document, str]:
         """The document of a reference, and the place in it.
@@ -183,8 +196,8 @@ class SchemaReferences:
             value = node.value
             # A pointer through an object that is itself a reference: not in the standard, but in documents.
             if isinstance(value, dict) and token not in value and isinstance(value.get("$ref"), str):
-                target, place = self.located(value["$ref"], node.document)
-                node = self._point(target, place, hops + 1)
+                target, location = self.located(value["$ref"], node.document)
+                node = self._point(target, location, hops + 1)
                 value = node.value
             if isinstance(value, dict) and token in value:
                 node = Node(value[token], node.document)
@@ -197,31 +210,31 @@ class SchemaReferences:
     def _load(self, address: str, document: Document) -> Document:
         """The document at an address relative to another one."""
         try:
-            place = self._place(address, document)
+            location = self._locate(address, document)
         except (ValueError, OSError):  # e.g. "http://[", a null character, a loop of symbolic links
             raise UnresolvedError("reference with a malformed address") from None
-        return _known(self._documents, place, lambda: self._read(place))
+        return _cached(self._documents, location, lambda: self._read(location))
 
-    def _place(self, address: str, document: Document) -> Path | str:
-        if isinstance(document.place, str):
-            address = urljoin(document.place, address)
+    def _locate(self, address: str, document: Document) -> Path | str:
+        if isinstance(document.location, str):
+            address = urljoin(document.location, address)
         if is_address(address):
             return address
         if urlsplit(address).scheme or self._folder is None:
             raise UnresolvedError("reference with a scheme other than http and https")
-        assert isinstance(document.place, Path)
-        path = (document.place.parent / unquote(urlsplit(address).path)).resolve()
+        assert isinstance(document.location, Path)
+        path = (document.location.parent / unquote(urlsplit(address).path)).resolve()
         if not path.is_relative_to(self._folder):
             raise UnresolvedError("reference outside the document's folder")
         return path
 
-    def _read(self, place: Path | str) -> Document:
-        if isinstance(place, str):
-            return self._fetched(place)
-        if not place.is_file():  # a folder, a device or a pipe
+    def _read(self, location: Path | str) -> Document:
+        if isinstance(location, str):
+            return self._fetched(location)
+        if not location.is_file():  # a folder, a device or a pipe
             raise UnresolvedError("reference to a file that does not exist")
         try:
-            return _checked(place, read_document(place))
+            return _checked(location, read_document(location))
         except UsageError as error:
             raise UnresolvedError(f"referenced file {_clause(error)}") from None
 
@@ -284,23 +297,23 @@ def pointer_tokens(fragment: str) -> list[str]:
     return [token.replace("~1", "/").replace("~0", "~") for token in fragment.split("/")[1:]]
 
 
-def _known(cache: dict[Key, Found | str], key: Key, find: Callable[[], Found]) -> Found:
+def _cached(cache: dict[Key, Found | str], key: Key, find: Callable[[], Found]) -> Found:
     """What is found for a key, or the same failure, each time."""
     if key not in cache:
         try:
             cache[key] = find()
         except UnresolvedError as error:
             cache[key] = str(error)
-    found = cache[key]
-    if isinstance(found, str):
-        raise UnresolvedError(found)
-    return found
+    cached = cache[key]
+    if isinstance(cached, str):
+        raise UnresolvedError(cached)
+    return cached
 
 
-def _checked(place: Path | str, value: Any) -> Document:
+def _checked(location: Path | str, value: Any) -> Document:
     if too_deep(value):
         raise UnresolvedError(f"referenced document is nested more than {DEEPEST} levels deep")
-    return Document(place, value)
+    return Document(location, value)
 
 
 def _clause(error: UsageError) -> str:
@@ -309,6 +322,7 @@ def _clause(error: UsageError) -> str:
     return text.removeprefix(f"{error.file}:").lstrip("0123456789: ")
 
 
+# A chain of more redirects is a loop or a trap.
 _MOST_REDIRECTS = 5
 _IDLE = 10.0  # seconds without a byte
 _REDIRECTS = (301, 302, 303, 307, 308)
@@ -370,7 +384,8 @@ async def _fetch(address: str, trusted_host: str | None, most_bytes: int) -> tup
         ):
             location = response.headers.get("Location")
             if response.status in _REDIRECTS and location:
-                scheme, address = parts.scheme, urljoin(address, location)
+                scheme = parts.scheme
+                address = urljoin(address, location)
                 if urlsplit(address).scheme not in ("https", scheme):
                     raise UnresolvedError("remote document is redirected to another scheme")
                 continue

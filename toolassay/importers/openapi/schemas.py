@@ -42,6 +42,7 @@ _STRUCTURE = {
     *("components", "schemas", "definitions", "$defs", "properties", "paths", "content", "schema"),
     *("parameters", "responses", "requestBodies", "requestBody", "items", "application/json"),
 }
+# Characters of the name of a definition, of which the last ones are kept.
 _LONGEST_NAME = 60
 # Bounds on the search for read-only properties through `allOf`, which branches.
 _MOST_BRANCHES = 20
@@ -96,16 +97,16 @@ class Schemas:
 
     def definition(self, name: str, direction: Direction) -> Piece:
         """A definition, converted when it is first needed."""
-        known = self._definitions[direction]
-        if name not in known:
+        definitions = self._definitions[direction]
+        if name not in definitions:
             node = self._targets[name]
             conversion = _Conversion(self, node.document, direction)
             schema = conversion.schema(node.value)
-            known[name] = measured(schema, frozenset(conversion.losses))
+            definitions[name] = measured(schema, frozenset(conversion.losses))
             if not conversion.is_directed:
                 other: Direction = "response" if direction == "request" else "request"
-                self._definitions[other].setdefault(name, known[name])
-        return known[name]
+                self._definitions[other].setdefault(name, definitions[name])
+        return definitions[name]
 
     def unsent(self, node: Node, flag: str) -> frozenset[str]:
         """Names of a schema's own properties that have this flag, themselves or where they refer to."""
@@ -116,8 +117,8 @@ class Schemas:
             names = frozenset(
                 name
                 for name, item in items
-                for one in (item, self.target(Node(item, node.document)).value)
-                if isinstance(one, dict) and one.get(flag) is True
+                for candidate in (item, self.target(Node(item, node.document)).value)
+                if isinstance(candidate, dict) and candidate.get(flag) is True
             )
             self._unsent[key] = names
         return self._unsent[key]
@@ -147,11 +148,11 @@ class Schemas:
         if key not in self._name_of:
             node = self.references.resolve(reference, document)
             target, fragment = self.references.located(reference, document)
-            place = target, tuple(pointer_tokens(fragment) if fragment.startswith("/") else [fragment])
-            if place not in self._names:
-                self._names[place] = self._new_name(place[1], target)
-                self._targets[self._names[place]] = node
-            self._name_of[key] = self._names[place]
+            target_key = target, tuple(pointer_tokens(fragment) if fragment.startswith("/") else [fragment])
+            if target_key not in self._names:
+                self._names[target_key] = self._new_name(target_key[1], target)
+                self._targets[self._names[target_key]] = node
+            self._name_of[key] = self._names[target_key]
         return self._name_of[key]
 
     def _new_name(self, tokens: tuple[str, ...], document: Document) -> str:
@@ -159,7 +160,8 @@ class Schemas:
         text = ".".join(words[-3:]) or document.name
         # Matches "«" and "[" of "Page«Pet[]»"; not the dot of "v1.Pet".
         text = re.sub(r"[^A-Za-z0-9_.-]+", "_", text).strip("_")[-_LONGEST_NAME:] or "schema"
-        name, number = text, 1
+        name = text
+        number = 1
         while name in self._targets:
             number += 1
             name = f"{text}_{number}"
@@ -168,23 +170,23 @@ class Schemas:
     def finish(self, roots: Mapping[Direction, Iterable[Piece]]) -> None:
         """Convert everything that is reachable, and open the loops in which a validator would not end."""
         for direction, pieces in roots.items():
-            rest = deque(name for piece in pieces for name in piece.refs)
-            seen = set(rest)
-            while rest:
-                for name in self.definition(rest.popleft(), direction).refs:
+            waiting = deque(name for piece in pieces for name in piece.refs)
+            seen = set(waiting)
+            while waiting:
+                for name in self.definition(waiting.popleft(), direction).refs:
                     if name not in seen:
                         seen.add(name)
-                        rest.append(name)
+                        waiting.append(name)
             open_loops(self._definitions[direction])
 
     def bundle(self, refs: Iterable[str], direction: Direction, most_values: int) -> Bundle:
         """The definitions reachable from `refs`, nearest first; those beyond the limit allow anything."""
         bundle = Bundle({}, 0, set(), [])
         values = 0
-        rest = deque(dict.fromkeys(refs))
-        seen = set(rest)
-        while rest:
-            name = rest.popleft()
+        waiting = deque(dict.fromkeys(refs))
+        seen = set(waiting)
+        while waiting:
+            name = waiting.popleft()
             piece = self.definition(name, direction)
             if values + piece.values > most_values:
                 bundle.definitions[name] = {}
@@ -196,7 +198,7 @@ class Schemas:
             for following in piece.refs:
                 if following not in seen:
                     seen.add(following)
-                    rest.append(following)
+                    waiting.append(following)
         if bundle.cut:
             cut = set(bundle.cut)
             for name in bundle.definitions:
@@ -243,11 +245,11 @@ class _Conversion:
             result |= self._reference(reference)
             if "$dynamicRef" in raw:
                 self.losses.add(Note("schema.$dynamicRef", "resolved as $ref"))
-        own: frozenset[str] = frozenset()
+        own_unsent: frozenset[str] = frozenset()
         if "properties" in raw or "allOf" in raw:
             node = Node(raw, self._document)
-            own = self._schemas.unsent(node, self._flag)
-            unsent = unsent | own | self._inherited(node)
+            own_unsent = self._schemas.unsent(node, self._flag)
+            unsent = unsent | own_unsent | self._inherited(node)
             if unsent:
                 self.is_directed = True
                 self.losses.add(self._unsent_note)
@@ -269,7 +271,7 @@ class _Conversion:
             elif key == "type" and value == "file":  # Swagger 2.0
                 result |= {"type": "string", "format": "binary"}
             elif key in SUBSCHEMAS:
-                self._subschemas(result, key, value, own if key == "properties" else unsent)
+                self._subschemas(result, key, value, own_unsent if key == "properties" else unsent)
             else:
                 result[key] = value
         return result
@@ -283,7 +285,8 @@ class _Conversion:
             return {}
 
     def _subschemas(self, result: dict[str, Any], key: str, value: Any, unsent: frozenset[str]) -> None:
-        form, unresolved = SUBSCHEMAS[key], self._unresolved
+        form = SUBSCHEMAS[key]
+        unresolved = self._unresolved
         is_list = isinstance(value, list) and (form == "list" or key == "items")
         if not (is_list or isinstance(value, {"map": dict, "one": dict | bool, "list": list}[form])):
             self.losses.add(Note(f"schema.{key}", "is malformed"))
@@ -293,8 +296,8 @@ class _Conversion:
         inner = unsent if key == "allOf" else frozenset[str]()
         changed = with_subschemas(
             {key: value},
-            lambda one, _: (
-                one if key == "dependencies" and isinstance(one, list) else self.schema(one, inner)
+            lambda item, _: (
+                item if key == "dependencies" and isinstance(item, list) else self.schema(item, inner)
             ),
         )
         result |= changed
@@ -303,15 +306,15 @@ class _Conversion:
 
     def _inherited(self, node: Node, depth: int = 0) -> frozenset[str]:
         """Names of the properties of the schemas under `allOf` that do not exist in this direction."""
-        found = frozenset[str]()
+        inherited = frozenset[str]()
         branches = node.value.get("allOf")
         for branch in branches[:_MOST_BRANCHES] if isinstance(branches, list) else ():
             target = self._schemas.target(Node(branch, node.document))
             if isinstance(target.value, dict):
-                found |= self._schemas.unsent(target, self._flag)
+                inherited |= self._schemas.unsent(target, self._flag)
                 if depth < _INHERITANCE:
-                    found |= self._inherited(target, depth + 1)
-        return found
+                    inherited |= self._inherited(target, depth + 1)
+        return inherited
 
 
 _IN_PLACE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else")
@@ -337,16 +340,20 @@ class Piece:
 
 def measured(schema: Any, losses: frozenset[Note] = frozenset()) -> Piece:
     """A converted schema with its size and references."""
-    values, refs, rest = 0, dict[str, None](), deque([schema])
-    while rest:
-        one = rest.popleft()
-        if not isinstance(one, dict):
+    values = 0
+    refs = dict[str, None]()
+    waiting = deque([schema])
+    while waiting:
+        schema_part = waiting.popleft()
+        if not isinstance(schema_part, dict):
             values += 1
             continue
-        values += sum(1 for _ in values_in([item for key, item in one.items() if key not in SUBSCHEMAS]))
-        rest.extend(inner for _, inner in subschemas(one))
-        if "$ref" in one:
-            refs[str(one["$ref"]).removeprefix("#/$defs/")] = None
+        values += sum(
+            1 for _ in values_in([item for key, item in schema_part.items() if key not in SUBSCHEMAS])
+        )
+        waiting.extend(inner for _, inner in subschemas(schema_part))
+        if "$ref" in schema_part:
+            refs[str(schema_part["$ref"]).removeprefix("#/$defs/")] = None
     return Piece(schema, values, tuple(refs), losses)
 
 
@@ -354,7 +361,7 @@ def loosened(schema: Any) -> Any:
     """A copy in which every schema may be replaced by one that allows more; see `loosen`."""
     if not isinstance(schema, dict):
         return schema
-    result = with_subschemas(schema, lambda one, _: loosened(one))
+    result = with_subschemas(schema, lambda subschema, _: loosened(subschema))
     loosen(result)
     return result
 
@@ -380,10 +387,10 @@ def _in_place(schema: Any) -> Iterator[tuple[str, str]]:
     for key in _IN_PLACE:
         if key in schema:
             value = schema[key]
-            for one in value if isinstance(value, list) else [value]:
-                yield from ((key, name) for _, name in _in_place(one))
-    for one in (schema.get("dependentSchemas") or {}).values():
-        yield from (("dependentSchemas", name) for _, name in _in_place(one))
+            for subschema in value if isinstance(value, list) else [value]:
+                yield from ((key, name) for _, name in _in_place(subschema))
+    for subschema in (schema.get("dependentSchemas") or {}).values():
+        yield from (("dependentSchemas", name) for _, name in _in_place(subschema))
 
 
 def open_loops(definitions: dict[str, Piece]) -> None:
@@ -439,17 +446,17 @@ def _opened(schema: dict[str, Any], loop: set[str], originals: Mapping[str, Any]
     for key in closing:
         value = result.pop(key)
         if key == "allOf":
-            kept = []
+            branches = []
             for branch in value:
                 names = [name for _, name in _in_place(branch) if name in loop]
                 if not names:
-                    kept.append(branch)
+                    branches.append(branch)
                 elif originals and branch.get("$ref") == f"#/$defs/{names[0]}":
                     other = originals[names[0]]
                     inner = {key for key, name in _in_place(other) if name in loop}
-                    kept.append({key: item for key, item in other.items() if key not in inner})
-            if kept:
-                result["allOf"] = kept
+                    branches.append({key: item for key, item in other.items() if key not in inner})
+            if branches:
+                result["allOf"] = branches
     return result
 
 
@@ -470,8 +477,8 @@ def read_response(
     statuses = [status for status in responses if not status.startswith("x-")]
     # 200, 201, other numbers, then `2XX`.
     successes = sorted(
-        (one for one in statuses if one.startswith("2")),
-        key=lambda one: (one != "200", one != "201", not one.isdecimal(), one),
+        (status for status in statuses if status.startswith("2")),
+        key=lambda status: (status != "200", status != "201", not status.isdecimal(), status),
     )
     for status in statuses if statuses == ["default"] else successes:
         raw = Node(responses[status], operation.node.document)
@@ -481,7 +488,7 @@ def read_response(
         content = node.value.get("content")
         if "schema" in node.value and "content" not in node.value:  # Swagger 2.0
             types = declared_media_types(operation, root, "produces") or ["application/json"]
-            content = {one: {"schema": node.value["schema"]} for one in types}
+            content = {media_type: {"schema": node.value["schema"]} for media_type in types}
         content = content if isinstance(content, dict) else {}
         with_schema = {
             key: media for key, media in content.items() if isinstance(media, dict) and "schema" in media
@@ -489,7 +496,7 @@ def read_response(
         if not with_schema:
             continue
         media_type, _ = chosen_media_type(with_schema)
-        lose_media_types(losses, f"responses.{status}", [one for one in content if one != media_type])
+        lose_media_types(losses, f"responses.{status}", [other for other in content if other != media_type])
         piece = schemas.piece(Node(with_schema[media_type]["schema"], node.document), "response")
         # A reference alone becomes the definition it refers to, which says more to a reader.
         for _ in range(5):
@@ -508,14 +515,18 @@ def read_response(
 
 def lose_media_types(losses: dict[Note, None], where: str, media_types: Iterable[str]) -> None:
     """Note the media types that are not kept."""
-    for one in media_types:
-        losses[Note(f"{where}.{one[:80]}", "only one media type is kept")] = None
+    for media_type in media_types:
+        losses[Note(f"{where}.{media_type[:80]}", "only one media type is kept")] = None
 
 
 def declared_media_types(operation: Operation, root: Mapping[str, Any], key: str) -> list[str]:
     """Swagger's `consumes` or `produces` of an operation, or else of its document."""
-    found = operation.node.value.get(key, root.get(key))
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    declared = operation.node.value.get(key, root.get(key))
+    return (
+        [media_type for media_type in declared if isinstance(media_type, str)]
+        if isinstance(declared, list)
+        else []
+    )
 
 
 def chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
@@ -537,4 +548,4 @@ def chosen_media_type(content: Mapping[str, Any]) -> tuple[str, list[str]]:
         return not (isinstance(media, dict) and "schema" in media), ranks.index(True)
 
     chosen = min(content, key=order)
-    return chosen, [one for one in content if one != chosen]
+    return chosen, [media_type for media_type in content if media_type != chosen]

@@ -32,6 +32,7 @@ _ALL_VALUES = 1_000_000
 _FEWEST_VALUES = 300
 _MOST_VALUES = 10_000
 _ALL_FEWEST = 3_000_000  # from 20,000 operations on, the lower bound sinks
+# Characters of a document's title in the ids of its tools, cut at a hyphen.
 _LONGEST_TITLE = 32
 
 
@@ -108,20 +109,24 @@ class _Import:
 
     def _chosen(self, operations: Operations, options: Any) -> list[Operation]:
         """The operations that the options leave."""
-        found = list(operations)
-        kept = [one for one in found if not (options.without_deprecated and one.is_deprecated)]
-        chosen = [*filter(OperationSelection(options.only).matches, kept)]
+        all_operations = list(operations)
+        kept_operations = [
+            operation
+            for operation in all_operations
+            if not (options.without_deprecated and operation.is_deprecated)
+        ]
+        chosen = [*filter(OperationSelection(options.only).matches, kept_operations)]
         self._skipped += operations.skipped
-        if deprecated := len(found) - len(kept):
+        if deprecated := len(all_operations) - len(kept_operations):
             reason = f"{count_of(deprecated, 'deprecated operation')} left out as requested"
             self._notes[Note("paths", reason)] = None
-        if options.only and kept and not chosen:
+        if options.only and kept_operations and not chosen:
             raise UsageError(
-                f"--only matches none of {count_of(len(kept), 'operation')}",
+                f"--only matches none of {count_of(len(kept_operations), 'operation')}",
                 file=self._references.shown,
                 fix="use a tag, or a pattern of operationId or 'METHOD /path'",
             )
-        if options.only and (unwanted := len(kept) - len(chosen)):
+        if options.only and (unwanted := len(kept_operations) - len(chosen)):
             self._notes[Note("paths", f"{count_of(unwanted, 'operation')} not matched by --only")] = None
         return chosen
 
@@ -138,7 +143,8 @@ class _Import:
         if self._is_swagger:
             schemes = operation.node.value.get("schemes") or self._root.get("schemes") or ["https"]
             scheme = "https" if not isinstance(schemes, list) or "https" in schemes else str(schemes[0])
-            host, base = self._root.get("host"), self._root.get("basePath")
+            host = self._root.get("host")
+            base = self._root.get("basePath")
             base = base if isinstance(base, str) else ""
             return self._absolute(f"{scheme}://{host}{base}" if isinstance(host, str) and host else base)
         servers = self._servers(operation)
@@ -154,15 +160,17 @@ class _Import:
 
     def _absolute(self, url: str) -> str:
         """An address that is relative to the document's, without secrets."""
-        if isinstance(self._main.place, str):
+        if isinstance(self._main.location, str):
             try:
-                url = urljoin(self._main.place, url)
+                url = urljoin(self._main.location, url)
             except ValueError:  # e.g. "http://["
                 return ""
         return without_secrets(url)
 
     def _tool(self, draft: _Draft) -> IncomingTool:
-        operation, arguments, share = draft.operation, draft.arguments, self._share
+        operation = draft.operation
+        arguments = draft.arguments
+        share = self._share
         losses = dict.fromkeys(draft.losses)
         input_schema, values = self._bundled(
             arguments.piece, "input_schema", "request", share - (share // 4 if draft.output else 0), losses
@@ -205,7 +213,7 @@ class _Import:
         """A schema with the definitions it needs, and its number of JSON values."""
         is_cut = piece.values > most_values
         if is_cut:
-            piece = measured(loosened(with_subschemas(piece.schema, lambda one, _: {})), piece.losses)
+            piece = measured(loosened(with_subschemas(piece.schema, lambda subschema, _: {})), piece.losses)
         bundle = self._schemas.bundle(piece.refs, direction, most_values - piece.values)
         root = piece.schema
         if bundle.cut and not is_cut:

@@ -27,16 +27,18 @@ class ChatStream(EventStream):
         self._message: dict[str, Any] = {}
         self._texts: dict[str, list[str]] = {}
         self._calls: list[dict[str, Any]] = []
-        self._known: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
+        self._latest_calls: dict[int | str, dict[str, Any]] = {}  # the latest call by index and by id
 
     def add(self, event: dict[str, Any]) -> None:
         """Add a chunk, or a message so far."""
-        choices, usage = event.get("choices"), event.get("usage")
+        choices = event.get("choices")
+        usage = event.get("usage")
         if not (isinstance(choices, list) or usage):
             self._unknown = self._unknown or event
         self.count(usage)
         for choice in choices or []:
-            delta, message = choice.get("delta"), choice.get("message") or {}
+            delta = choice.get("delta")
+            message = choice.get("message") or {}
             if not delta and (text_of(message.get("content")) or message.get("tool_calls")):
                 self._restart()  # an event with the message so far
             self._add(delta or message)
@@ -46,7 +48,8 @@ class ChatStream(EventStream):
         """The chunks as one completion."""
         message = dict(self._message)
         for name, pieces in self._texts.items():
-            text, parts = "".join(pieces), message.get(name)
+            text = "".join(pieces)
+            parts = message.get(name)
             message[name] = [*parts, {"type": "text", "text": text}] if isinstance(parts, list) else text
         calls: list[dict[str, Any]] = []
         for call in self._calls:
@@ -84,29 +87,30 @@ class ChatStream(EventStream):
         fragment, with a new id, and some repeat whole calls at the end.
         """
         function = piece.get("function") or {}
-        index, id, name, given = (
-            piece.get("index"),
-            piece.get("id"),
-            function.get("name"),
-            function.get("arguments"),
-        )
-        given = given if isinstance(given, str) else "" if given is None else json.dumps(given)
+        index = piece.get("index")
+        id = piece.get("id")
+        name = function.get("name")
+        arguments = function.get("arguments")
+        if arguments is None:
+            arguments = ""
+        elif not isinstance(arguments, str):
+            arguments = json.dumps(arguments)
         last = self._calls[-1] if self._calls else None
-        call = self._known.get(index) if isinstance(index, int) else last
-        call = call and self._known.get(id or "", call)
-        if call and name and (known := call["function"].get("name")):
+        call = self._latest_calls.get(index) if isinstance(index, int) else last
+        call = call and self._latest_calls.get(id or "", call)
+        if call and name and (earlier_name := call["function"].get("name")):
             is_other = bool(id) and id != call["id"]
-            if name != known:
+            if name != earlier_name:
                 call = call if id and not is_other else None
             elif self._has_whole_arguments(call) or (is_other and index is None):
-                if not is_other and given == "".join(call["function"]["arguments"]):
+                if not is_other and arguments == "".join(call["function"]["arguments"]):
                     return
                 call = None
         if call is None:
             call = {"id": None, "function": {"arguments": []}}
             self._calls.append(call)
-        self._known |= {key: call for key in (index, id) if key is not None and key != ""}
-        function = {**function, "arguments": [given]}
+        self._latest_calls |= {key: call for key in (index, id) if key is not None and key != ""}
+        function = {**function, "arguments": [arguments]}
         update(call, {**piece, "index": None, "id": call["id"] or id, "function": function})
 
     def _has_whole_arguments(self, call: dict[str, Any]) -> bool:

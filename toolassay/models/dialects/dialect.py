@@ -98,9 +98,9 @@ class EventStream(ABC):
                 raise error
             self.add({"type": self._event, **event})  # some gateways name an event only before its data
         except _UNREADABLE:
-            said = f"the server's stream cannot be read: {data[:200]}"
+            problem = f"the server's stream cannot be read: {data[:200]}"
             if self.finish is None:
-                raise ModelError(said, transient=True, kind="unreadable") from None
+                raise ModelError(problem, transient=True, kind="unreadable") from None
 
     def response(self) -> ChatResponse:
         """The complete answer, after the stream has ended.
@@ -133,12 +133,12 @@ def update(old: dict[str, Any], new: Mapping[str, Any]) -> None:
     {'input_tokens': 40, 'output_tokens': 20}
     """
     for name, value in new.items():
-        before = old.get(name)
-        if isinstance(value, dict) and isinstance(before, dict):
-            update(before, value)
-        elif isinstance(value, list) and isinstance(before, list):
-            before += value
-        elif value or before is None:
+        value_before = old.get(name)
+        if isinstance(value, dict) and isinstance(value_before, dict):
+            update(value_before, value)
+        elif isinstance(value, list) and isinstance(value_before, list):
+            value_before += value
+        elif value or value_before is None:
             old[name] = value
 
 
@@ -194,11 +194,11 @@ def function_calls(calls: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
     Args:
         calls: Id, name and arguments of each.
     """
-    found = [
+    tool_calls = [
         {"id": call, "type": "function", "function": {"name": name, "arguments": arguments}}
         for call, name, arguments in calls
     ]
-    return {"tool_calls": found} if found else {}
+    return {"tool_calls": tool_calls} if tool_calls else {}
 
 
 def completion_of(message: Mapping[str, Any], reason: Any, usage: Any) -> dict[str, Any]:
@@ -215,7 +215,10 @@ def completion_of(message: Mapping[str, Any], reason: Any, usage: Any) -> dict[s
 
 def parts_of(whole: Mapping[str, Any]) -> tuple[Mapping[str, Any], Any, dict[str, Any] | None]:
     """Message, finish reason and token counts of a chat completion of the fake server."""
-    choice, usage = (whole["choices"] or [{}])[0], whole["usage"]
+    choice = (whole["choices"] or [{}])[0]
+    usage = whole["usage"]
     counts = {"input_tokens": "prompt_tokens", "output_tokens": "completion_tokens"}
-    tokens = {own: usage[name] for own, name in counts.items()} if isinstance(usage, Mapping) else None
+    tokens = (
+        {our_name: usage[name] for our_name, name in counts.items()} if isinstance(usage, Mapping) else None
+    )
     return choice.get("message", {}), choice.get("finish_reason"), tokens

@@ -29,10 +29,10 @@ _CHOICES = {"auto": "auto", "required": "any", "none": "none"}
 
 
 def _body(chat: dict[str, Any]) -> dict[str, Any]:
-    more = dict(chat)
+    body = dict(chat)
     system: list[str] = []
     messages: list[dict[str, Any]] = []
-    for message in more.pop("messages"):
+    for message in body.pop("messages"):
         if message["role"] in ("system", "developer"):
             system.append(text_of(message["content"]) or "")
             continue
@@ -41,28 +41,28 @@ def _body(chat: dict[str, Any]) -> dict[str, Any]:
             messages[-1]["content"] += blocks  # roles alternate, and results of calls are in one message
         elif blocks:
             messages.append({"role": role, "content": blocks})
-    more |= {"messages": messages, **({"system": "\n\n".join(system)} if system else {})}
-    more.pop("stream_options", None)
-    limits = [more.pop(name, None) for name in ("max_completion_tokens", "max_tokens")]
-    more["max_tokens"] = limits[0] or limits[1] or _MOST_TOKENS
-    if (stop := more.pop("stop", None)) is not None:
-        more["stop_sequences"] = [stop] if isinstance(stop, str) else stop
-    if "tools" in more:
-        more["tools"] = [_tool(**one["function"]) if "function" in one else one for one in more["tools"]]
-    choice = more.get("tool_choice")
+    body |= {"messages": messages, **({"system": "\n\n".join(system)} if system else {})}
+    body.pop("stream_options", None)
+    limits = [body.pop(name, None) for name in ("max_completion_tokens", "max_tokens")]
+    body["max_tokens"] = limits[0] or limits[1] or _MOST_TOKENS
+    if (stop := body.pop("stop", None)) is not None:
+        body["stop_sequences"] = [stop] if isinstance(stop, str) else stop
+    if "tools" in body:
+        body["tools"] = [_tool(**tool["function"]) if "function" in tool else tool for tool in body["tools"]]
+    choice = body.get("tool_choice")
     if isinstance(choice, str):
-        more["tool_choice"] = {"type": _CHOICES.get(choice, choice)}
+        body["tool_choice"] = {"type": _CHOICES.get(choice, choice)}
     elif choice and "function" in choice:
-        more["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
-    form: Any = more.get("response_format")
+        body["tool_choice"] = {"type": "tool", "name": choice["function"]["name"]}
+    form: Any = body.get("response_format")
     if (schema := schema_of(form)) is not None:
-        del more["response_format"]
+        del body["response_format"]
     if schema is not None and form["type"] == "json_schema":
-        more["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
+        body["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     elif schema is not None:
-        more["tools"] = [_tool(_ANSWER, "The answer.", schema)]
-        more["tool_choice"] = {"type": "tool", "name": _ANSWER}
-    return more
+        body["tools"] = [_tool(_ANSWER, "The answer.", schema)]
+        body["tool_choice"] = {"type": "tool", "name": _ANSWER}
+    return body
 
 
 def _tool(
@@ -81,26 +81,33 @@ def _blocks(message: Mapping[str, Any]) -> tuple[str, list[Any]]:
         return "user", [result]
     blocks = [part for part in parts if part["type"] != "text" or (text_of(part) or "").strip()]
     for call in message.get("tool_calls") or ():
-        name, text = call["function"]["name"], call["function"]["arguments"]
+        name = call["function"]["name"]
+        text = call["function"]["arguments"]
         try:
-            given = json.loads(text)
+            arguments = json.loads(text)
         except ValueError:
-            given = text
-        given = given if isinstance(given, dict) else {"arguments": given}
-        blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
+            arguments = text
+        arguments = arguments if isinstance(arguments, dict) else {"arguments": arguments}
+        blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": arguments})
     return message["role"], blocks
 
 
 def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
     blocks = answer["content"] or ()
-    used = [block for block in blocks if block["type"] == "tool_use"]
+    tool_uses = [block for block in blocks if block["type"] == "tool_use"]
     parts = [block for block in blocks if block["type"] != "tool_use"]
-    parts += [{"type": "text", "text": _written(one)} for one in used if one["name"] == _ANSWER]
-    calls = [(one.get("id"), one["name"], _written(one)) for one in used if one["name"] != _ANSWER]
+    parts += [
+        {"type": "text", "text": _written(tool_use)} for tool_use in tool_uses if tool_use["name"] == _ANSWER
+    ]
+    calls = [
+        (tool_use.get("id"), tool_use["name"], _written(tool_use))
+        for tool_use in tool_uses
+        if tool_use["name"] != _ANSWER
+    ]
     plain = all(part["type"] == "text" for part in parts)
     message = {"content": text_of(parts) or "" if plain else parts, **function_calls(calls)}
     reason: Any = answer.get("stop_reason")
-    reason = "stop" if used and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
+    reason = "stop" if tool_uses and not calls and reason == "tool_use" else _REASONS.get(reason, reason)
     return completion_of(message, reason, answer.get("usage"))
 
 
@@ -148,26 +155,29 @@ class MessagesStream(EventStream):
 
 
 def _received(body: dict[str, Any]) -> dict[str, Any]:
-    asked = dict(body)
-    system = asked.pop("system", None)
+    chat = dict(body)
+    system = chat.pop("system", None)
     messages = [{"role": "system", "content": system}] if system else []
-    for message in asked["messages"]:
-        role, content = message["role"], message["content"]
+    for message in chat["messages"]:
+        role = message["role"]
+        content = message["content"]
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
         for block in blocks:
             if block["type"] == "tool_result":
                 result = text_of(block.get("content")) or ""
                 messages.append({"role": "tool", "tool_call_id": block["tool_use_id"], "content": result})
-        used = [one for one in blocks if one["type"] == "tool_use"]
-        calls = function_calls([(one["id"], one["name"], _written(one)) for one in used])
+        tool_uses = [block for block in blocks if block["type"] == "tool_use"]
+        calls = function_calls(
+            [(tool_use["id"], tool_use["name"], _written(tool_use)) for tool_use in tool_uses]
+        )
         text = text_of(blocks)
         if calls or text is not None:
             messages.append({"role": role, "content": text, **calls})
-    asked["messages"] = messages
-    if "tools" in asked:
-        functions = [{**one, "parameters": one["input_schema"]} for one in asked["tools"]]
-        asked["tools"] = [{"type": "function", "function": one} for one in functions]
-    return asked
+    chat["messages"] = messages
+    if "tools" in chat:
+        functions = [{**tool, "parameters": tool["input_schema"]} for tool in chat["tools"]]
+        chat["tools"] = [{"type": "function", "function": function} for function in functions]
+    return chat
 
 
 def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -175,9 +185,10 @@ def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
     text = message.get("content") or message.get("refusal")
     blocks: list[dict[str, Any]] = [{"type": "text", "text": text}] if text else []
     for call in message.get("tool_calls", ()):
-        name, given = call["function"]["name"], json.loads(call["function"]["arguments"])
-        blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": given})
-    reasons = {chat: own for own, chat in reversed(_REASONS.items())}
+        name = call["function"]["name"]
+        arguments = json.loads(call["function"]["arguments"])
+        blocks.append({"type": "tool_use", "id": call["id"], "name": name, "input": arguments})
+    reasons = {chat: our_reason for our_reason, chat in reversed(_REASONS.items())}
     reason = "refusal" if message.get("refusal") else reasons.get(reason, "end_turn")
     head = {"id": f"msg_{whole['id']}", "type": "message", "role": "assistant", "model": whole["model"]}
     return {**head, "content": blocks, "stop_reason": reason, "stop_sequence": None, "usage": tokens}
@@ -189,7 +200,8 @@ def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Ite
 
     yield event("message_start", message={**answer, "content": [], "stop_reason": None})
     for index, block in enumerate(answer["content"]):
-        start, delta = {**block, "text": ""}, {"type": "text_delta", "text": block.get("text")}
+        start = {**block, "text": ""}
+        delta = {"type": "text_delta", "text": block.get("text")}
         if block["type"] == "tool_use":
             start = {**block, "input": {}}
             delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}

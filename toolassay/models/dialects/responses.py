@@ -22,31 +22,32 @@ _FINISHED = ("completed", "done", *_UNFINISHED)
 
 
 def _body(chat: dict[str, Any]) -> dict[str, Any]:
-    more = {**chat, "store": False}
-    more["input"] = [item for message in more.pop("messages") for item in _items(message)]
-    more.pop("stream_options", None)
+    body = {**chat, "store": False}
+    body["input"] = [item for message in body.pop("messages") for item in _items(message)]
+    body.pop("stream_options", None)
     for name in ("max_tokens", "max_completion_tokens"):
-        if name in more:
-            more.setdefault(_LIMIT, more.pop(name))
-    if (effort := more.pop("reasoning_effort", None)) is not None:
-        more["reasoning"] = {"effort": effort}
-    if (form := more.pop("response_format", None)) is not None:
+        if name in body:
+            body.setdefault(_LIMIT, body.pop(name))
+    if (effort := body.pop("reasoning_effort", None)) is not None:
+        body["reasoning"] = {"effort": effort}
+    if (form := body.pop("response_format", None)) is not None:
         named = form.get("json_schema")
-        more["text"] = {"format": {"type": "json_schema", **named} if named else form}
-    if "tools" in more:
+        body["text"] = {"format": {"type": "json_schema", **named} if named else form}
+    if "tools" in body:
         # Here functions are strict by default.
-        more["tools"] = [
-            {"type": "function", "strict": False, **one["function"]} if "function" in one else one
-            for one in more["tools"]
+        body["tools"] = [
+            {"type": "function", "strict": False, **tool["function"]} if "function" in tool else tool
+            for tool in body["tools"]
         ]
-    choice = more.get("tool_choice")
+    choice = body.get("tool_choice")
     if isinstance(choice, Mapping) and "function" in choice:
-        more["tool_choice"] = {"type": "function", "name": choice["function"]["name"]}
-    return more
+        body["tool_choice"] = {"type": "function", "name": choice["function"]["name"]}
+    return body
 
 
 def _items(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    role, text = message["role"], text_of(message.get("content")) or ""
+    role = message["role"]
+    text = text_of(message.get("content")) or ""
     if role == "tool":
         yield {"type": "function_call_output", "call_id": message["tool_call_id"], "output": text}
         return
@@ -68,7 +69,7 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"error": answer.get("error") or "the answer failed", "usage": answer.get("usage")}
     items = answer["output"] or ()
     kinds = ("message", "reasoning", "function_call")
-    messages, thoughts, calls = ([one for one in items if one["type"] == kind] for kind in kinds)
+    messages, thoughts, calls = ([item for item in items if item["type"] == kind] for kind in kinds)
     parts = [part for item in messages for part in item.get("content") or ()]
     message: dict[str, Any] = {"content": _joined(parts, "text") if parts or thoughts else None}
     if refusal := _joined(parts, "refusal"):
@@ -77,7 +78,7 @@ def _completion(answer: Mapping[str, Any]) -> Mapping[str, Any]:
         texts = [text for item in thoughts for text in item.get("content") or item.get("summary") or ()]
         message |= {"reasoning_content": _joined(texts, "text"), _REASONING: thoughts}
     message |= function_calls(
-        [(one.get("call_id") or one.get("id"), one["name"], one.get("arguments")) for one in calls]
+        [(call.get("call_id") or call.get("id"), call["name"], call.get("arguments")) for call in calls]
     )
     reason = "tool_calls" if calls else "stop"
     if answer.get("status") == "cancelled":
@@ -103,7 +104,7 @@ class ResponsesStream(EventStream):
         self._answer: dict[str, Any] = {}
         self._done: list[dict[str, Any]] = []
         self._calls: list[dict[str, Any]] = []  # that have begun, with their arguments so far
-        self._said = {"text": "", "refusal": ""}
+        self._texts = {"text": "", "refusal": ""}
 
     def add(self, event: dict[str, Any]) -> None:
         """Add an event."""
@@ -116,13 +117,13 @@ class ResponsesStream(EventStream):
         elif kind == "output_item.added" and item.get("type") == "function_call":
             self._calls.append(item)
         elif kind.startswith("function_call_arguments.") and self._calls:
-            of_id = (one for one in reversed(self._calls) if one.get("id") == event.get("item_id"))
+            of_id = (call for call in reversed(self._calls) if call.get("id") == event.get("item_id"))
             call = next(of_id, self._calls[-1])
             so_far = (call.get("arguments") or "") + (event.get("delta") or "")
             call["arguments"] = so_far or event.get("arguments")
         elif kind.startswith(("output_text.", "refusal.")):
             name = "refusal" if kind.startswith("refusal.") else "text"
-            self._said[name] = self._said[name] + (event.get("delta") or "") or event.get(name) or ""
+            self._texts[name] = self._texts[name] + (event.get("delta") or "") or event.get(name) or ""
         elif isinstance(answer := event.get("response"), dict):
             self.count(answer.get("usage"))
             self._answer |= answer
@@ -133,8 +134,8 @@ class ResponsesStream(EventStream):
 
     def completion(self) -> Mapping[str, Any]:
         """The answer of the last event, with what earlier ones had of it."""
-        message = {"type": "message", "content": [self._said]}
-        begun = [*self._calls, message] if any(self._said.values()) else self._calls
+        message = {"type": "message", "content": [self._texts]}
+        begun = [*self._calls, message] if any(self._texts.values()) else self._calls
         items: list[Any] = []
         for kind in ("reasoning", "message", "function_call"):
             sources: list[list[Any]] = [
@@ -154,9 +155,10 @@ def _says_something(items: list[Any]) -> bool:
 
 
 def _received(body: dict[str, Any]) -> dict[str, Any]:
-    asked, given = dict(body), body["input"]
-    messages = [{"role": "system", "content": asked.pop("instructions")}] if "instructions" in asked else []
-    for item in [{"role": "user", "content": given}] if isinstance(given, str) else given:
+    chat = dict(body)
+    input_items = body["input"]
+    messages = [{"role": "system", "content": chat.pop("instructions")}] if "instructions" in chat else []
+    for item in [{"role": "user", "content": input_items}] if isinstance(input_items, str) else input_items:
         kind = item.get("type", "message")
         if kind == "message":
             text = item["content"] if isinstance(item["content"], str) else _joined(item["content"], "text")
@@ -168,10 +170,10 @@ def _received(body: dict[str, Any]) -> dict[str, Any]:
                 messages.append({"role": "assistant", "content": None})
             calls = function_calls([(item["call_id"], item["name"], item["arguments"])])["tool_calls"]
             messages[-1].setdefault("tool_calls", []).extend(calls)
-    asked = {**asked, "messages": messages, "max_tokens": asked.pop(_LIMIT, None)}
-    if "tools" in asked:
-        asked["tools"] = [{"type": "function", "function": one} for one in asked["tools"]]
-    return asked
+    chat = {**chat, "messages": messages, "max_tokens": chat.pop(_LIMIT, None)}
+    if "tools" in chat:
+        chat["tools"] = [{"type": "function", "function": tool} for tool in chat["tools"]]
+    return chat
 
 
 def _answer(whole: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -199,9 +201,11 @@ def _events(answer: Mapping[str, Any], *, usage: bool, cut: bool = False) -> Ite
 
     yield event("created", response={**answer, "output": [], "status": "in_progress"})
     for index, item in enumerate(answer["output"]):
-        kind, text = "function_call_arguments", item.get("arguments")
+        kind = "function_call_arguments"
+        text = item.get("arguments")
         if item["type"] == "message":
-            kind, text = "output_text", _joined(item["content"], "text")
+            kind = "output_text"
+            text = _joined(item["content"], "text")
         yield event(f"{kind}.delta", output_index=index, delta=text)
         if cut:
             return

@@ -27,8 +27,10 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
     if reading.metrics or reading.sources:
         return (yield from _by_figures(reading))
     if reading.has("before today"):
-        found = yield from tasks(assigned_to_email=reading.people[0])
-        return any(row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in found)
+        open_tasks = yield from tasks(assigned_to_email=reading.people[0])
+        return any(
+            row["due_date"] < str(reading.today) and row["list_name"] != "Completed" for row in open_tasks
+        )
     if reading.has("our last contact", "in contact", "last contacted"):
         if not reading.quoted:
             return True
@@ -37,7 +39,8 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
         return customer is not None and str(customer["last_contact_date"]) < str(since)
     if not reading.people or not reading.has("if", "unless", "check"):
         return True
-    past, person = reading.past, reading.people[0]
+    past = reading.past
+    person = reading.people[0]
     if reading.has("e-mail in the last", "e-mail from", "by e-mail") and past:
         return not (yield from emails(person, min(past)))
     if reading.has("am i going to meet", "from today"):
@@ -51,13 +54,14 @@ def condition_holds(reading: ParsedRequest) -> Steps[bool]:
 def _by_figures(reading: ParsedRequest) -> Steps[bool]:
     if not reading.past:
         return True
-    first, last = min(reading.past), max(reading.past)
+    first = min(reading.past)
+    last = max(reading.past)
     if first == last:
         last = reading.today - timedelta(days=1)
     if len(reading.sources) == 2 and reading.has("more", "stronger"):
-        one = yield from figures(reading.sources[0], first, last)
-        other = yield from figures(reading.sources[1], first, last)
-        return sum(one.values()) > sum(other.values())
+        first_figures = yield from figures(reading.sources[0], first, last)
+        second_figures = yield from figures(reading.sources[1], first, last)
+        return sum(first_figures.values()) > sum(second_figures.values())
     if len(reading.metrics) == 2 and reading.has("grow", "growth", "grew"):
         growths = []
         for metric in reading.metrics:
@@ -68,14 +72,14 @@ def _by_figures(reading: ParsedRequest) -> Steps[bool]:
         return (growth if reading.has("higher") else -growth) > reading.percent / 100
     if reading.threshold is not None and reading.metrics:
         above, bound = reading.threshold
-        found = yield from figures(reading.metrics[0], first, last)
-        return any(value > bound if above else value < bound for value in found.values())
+        values_by_day = yield from figures(reading.metrics[0], first, last)
+        return any(value > bound if above else value < bound for value in values_by_day.values())
     return True
 
 
 def _growth(metric: str, reading: ParsedRequest, first: object, last: object) -> Steps[float]:
-    found = yield from figures(metric, min(reading.past), reading.today - timedelta(days=1))
-    before, after = found.get(str(first), 0), found.get(str(last), 0)
+    values_by_day = yield from figures(metric, min(reading.past), reading.today - timedelta(days=1))
+    before, after = values_by_day.get(str(first), 0), values_by_day.get(str(last), 0)
     return (after - before) / before if before else 0.0
 
 
@@ -87,16 +91,17 @@ def next_turn(task: AgentTask) -> ChatResponse:
     steps = _run_rules(task)
     observations = list(task.observations)
     try:
-        wanted = next(steps)
-        while len(observations) >= len(wanted):
-            results, observations = observations[: len(wanted)], observations[len(wanted) :]
-            wanted = steps.send(results)
+        wanted_calls = next(steps)
+        while len(observations) >= len(wanted_calls):
+            results = observations[: len(wanted_calls)]
+            observations = observations[len(wanted_calls) :]
+            wanted_calls = steps.send(results)
     except StopIteration:
         return agent_end(task)
     # RuntimeError: what a StopIteration inside a generator becomes (PEP 479).
     except (LookupError, ValueError, TypeError, AttributeError, RuntimeError):
         return agent_end(task, "I do not know how to do that.")
-    return agent_calls(task, wanted[len(observations) :])
+    return agent_calls(task, wanted_calls[len(observations) :])
 
 
 def _run_rules(task: AgentTask) -> Steps[None]:
@@ -111,8 +116,8 @@ def _run_rules(task: AgentTask) -> Steps[None]:
         rules.email_calls,
         rules.calendar_calls,
     ):
-        made = yield from rule(reading, condition)
-        if made is not None:
-            if made:
-                yield made
+        calls = yield from rule(reading, condition)
+        if calls is not None:
+            if calls:
+                yield calls
             return

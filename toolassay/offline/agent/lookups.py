@@ -16,7 +16,10 @@ FoundRow = dict[str, Any]
 Result = TypeVar("Result")
 Steps = Generator[Sequence[PlannedCall], list[str], Result]
 
-OPENS, CLOSES = 9, 18  # o'clock
+# o'clock
+OPENS = 9
+# Hour at which the working day of the bundled workplace ends.
+CLOSES = 18
 # "Ann Lee" and "Ann van Dam", but not "Ann".
 _NAME = re.compile(r"[A-Z][\w’'-]+ (?:[a-z]{2,3} )?[A-Z][\w-]+")
 # Capitalised words that are no part of a name after them: "Add " of "Add Ann Lee".
@@ -34,24 +37,25 @@ def call_tool(name: str, /, **arguments: str) -> Steps[Any]:
 
 def rows(name: str, /, **arguments: str) -> Steps[list[FoundRow]]:
     """Call a tool that finds rows. Any other result counts as none."""
-    found = yield from call_tool(name, **arguments)
-    return [row for row in found if isinstance(row, dict)] if isinstance(found, list) else []
+    result = yield from call_tool(name, **arguments)
+    return [row for row in result if isinstance(row, dict)] if isinstance(result, list) else []
 
 
 def colleague_addresses() -> Steps[list[str]]:
-    found = yield from call_tool("company_directory.find_email_address", name="@")
-    return [str(address) for address in found] if isinstance(found, list) else []
+    result = yield from call_tool("company_directory.find_email_address", name="@")
+    return [str(address) for address in result] if isinstance(result, list) else []
 
 
 def events(first: date, last: date | None = None, query: str = "") -> Steps[list[FoundRow]]:
     """The meetings from one day to another, by start. The tool returns five per call."""
     until = {} if last is None else {"time_max": f"{last} 23:59:59"}
-    begin, found = f"{first} 00:00:00", list[FoundRow]()
+    begin = f"{first} 00:00:00"
+    found_rows = list[FoundRow]()
     while True:
         page = yield from rows("calendar.search_events", query=query, time_min=begin, **until)
-        found += page
+        found_rows += page
         if len(page) < 5:
-            return sorted(found, key=lambda row: str(row["event_start"]))
+            return sorted(found_rows, key=lambda row: str(row["event_start"]))
         begin = str(datetime.fromisoformat(page[-1]["event_start"]) + timedelta(seconds=1))
 
 
@@ -65,26 +69,27 @@ def _pages(name: str, key: str, day: str, until: str, arguments: dict[str, str])
         until: parameter with the last day.
         arguments: of the first call.
     """
-    found: dict[str, FoundRow] = {}
+    rows_by_key: dict[str, FoundRow] = {}
     while True:
         page = yield from rows(name, **arguments)
-        new = {row[key]: row for row in page if row[key] not in found}
-        found |= new
+        new = {row[key]: row for row in page if row[key] not in rows_by_key}
+        rows_by_key |= new
         if len(page) < 5 or not new or page[-1][day] is None:
-            return list(found.values())
+            return list(rows_by_key.values())
         arguments = {**arguments, until: str(page[-1][day])[:10]}
 
 
 def emails(query: str, first: date | None = None) -> Steps[list[FoundRow]]:
     """The received e-mails that contain `query`, newest first."""
     arguments = {"query": query} | ({"date_min": str(first)} if first else {})
-    found = yield from _pages("email.search_emails", "email_id", "sent_datetime", "date_max", arguments)
-    return [row for row in found if row["inbox/outbox"] == "inbox"]
+    sent_emails = yield from _pages("email.search_emails", "email_id", "sent_datetime", "date_max", arguments)
+    return [row for row in sent_emails if row["inbox/outbox"] == "inbox"]
 
 
 def customers(**arguments: str) -> Steps[list[FoundRow]]:
     """Customers, the latest contact first."""
-    name, day = "customer_relationship_manager.search_customers", "last_contact_date"
+    name = "customer_relationship_manager.search_customers"
+    day = "last_contact_date"
     return (yield from _pages(name, "customer_id", day, f"{day}_max", arguments))
 
 
@@ -96,9 +101,9 @@ def customer_in(request: str) -> Steps[tuple[str, FoundRow | None]]:
     """The first customer named in a request; without one, the first name in it and None."""
     names = list(dict.fromkeys(_NAME.findall(_VERB.sub("", request))))
     for name in names:
-        found = yield from rows("customer_relationship_manager.search_customers", customer_name=name)
-        if found:
-            return name, found[0]
+        matching = yield from rows("customer_relationship_manager.search_customers", customer_name=name)
+        if matching:
+            return name, matching[0]
     return (names[0] if names else ""), None
 
 
@@ -126,5 +131,5 @@ def figures(metric: str, first: date, last: date) -> Steps[dict[str, float]]:
     bounds = {"time_min": str(first), "time_max": str(last)}
     if metric not in tools:
         bounds["traffic_source"] = metric
-    found = yield from call_tool(f"analytics.{tools.get(metric, 'traffic_source_count')}", **bounds)
-    return dict(found) if isinstance(found, dict) else {}
+    result = yield from call_tool(f"analytics.{tools.get(metric, 'traffic_source_count')}", **bounds)
+    return dict(result) if isinstance(result, dict) else {}

@@ -19,6 +19,7 @@ _QUOTED = re.compile(r'"([^"]*)"|(?<!\w)\'([^\']*)\'(?!\w)')
 _THRESHOLD = re.compile(
     r"\b(above|below|over|under|more than|less than) (\d+(?:\.\d+)?)(?![\d.]*(?:%| ?days))"
 )
+# The figure of "by 5%" and "2.5%"; not that of "5 %".
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?)%")
 _METRICS = {
     "number of engaged users": "user_engaged",
@@ -51,7 +52,9 @@ class ParsedRequest:
     """
 
     def __init__(self, request: str, now: datetime, people: tuple[str, ...] = ()) -> None:
-        self.request, self.today, self.people = request, now.date(), people
+        self.request = request
+        self.today = now.date()
+        self.people = people
         bare = self.bare = _QUOTED.sub("''", request).lower()
         self.quoted = [double or single for double, single in _QUOTED.findall(request)]
         self.texts: list[str] = re.findall(r'"([^"]*)"', request)
@@ -60,12 +63,15 @@ class ParsedRequest:
         clock = sorted((match.start(), times[0]) for match, times in find_times(bare) if len(times) == 1)
         self.times = [f"{int(time // 60):02}:{int(time % 60):02}:00" for _, time in clock]
         lengths = (
-            int(one.seconds // 60) for _, _, one in find_durations(with_digits(bare)) if not one.months
+            int(duration.seconds // 60)
+            for _, _, duration in find_durations(with_digits(bare))
+            if not duration.months
         )
         self.minutes = next((length for length in lengths if length < 24 * 60), None)
         self.metrics = _in_order(bare, _METRICS)
         self.sources = self.named(TRAFFIC_SOURCES)
-        above, percent = _THRESHOLD.search(bare), _PERCENT.search(bare)
+        above = _THRESHOLD.search(bare)
+        percent = _PERCENT.search(bare)
         self.threshold = above and (above[1] in ("above", "over", "more than"), float(above[2]))
         self.percent = percent and float(percent[1])
 
@@ -83,23 +89,23 @@ def people_in(request: str, addresses: Iterable[str]) -> tuple[str, ...]:
     bare = _QUOTED.sub("''", request)
     places = {}
     for address in addresses:
-        found = re.search(rf"\b{re.escape(address.partition('.')[0])}\b", bare, re.IGNORECASE)
-        if found:
-            places[address] = found.start()
+        mention = re.search(rf"\b{re.escape(address.partition('.')[0])}\b", bare, re.IGNORECASE)
+        if mention:
+            places[address] = mention.start()
     return tuple(sorted(places, key=places.__getitem__))
 
 
 def _in_order(text: str, values: dict[str, str]) -> list[str]:
-    places = {value: found.start() for word, value in values.items() if (found := re.search(word, text))}
+    places = {value: match.start() for word, value in values.items() if (match := re.search(word, text))}
     return sorted(places, key=places.__getitem__)
 
 
-def first_of(found: Iterable[T]) -> T:
+def first_of(values: Iterable[T]) -> T:
     """The first item. Unlike `next`, it does not end the generator that calls it if there is none.
 
     Raises:
         LookupError: there is none.
     """
-    for one in found:
-        return one
+    for value in values:
+        return value
     raise LookupError("nothing was found")

@@ -20,6 +20,8 @@ FILE_TYPES: dict[str, str] = {
 
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 
+# The rest of a word of a name: "useum" of "Museum", "T&T" of "AT&T". Bounded, as all repeats here are: text
+# of any kind is read.
 _WORD = r"[\w&'’-]{0,40}"
 # Not at the start of a sentence, where every word has a capital.
 _INSIDE = r"(?<!^)(?<![.!?:\0]\s)"
@@ -62,8 +64,10 @@ _PHRASE = re.compile(
     rf"(?:\s+(?!(?:{_PREPOSITIONS}|and|then|so|that|which|who|but|or)\b){_PHRASE_WORD}){{0,5}})",
     re.IGNORECASE,
 )
+# ". " and a line break; not the "." of "1.5" or at the end of the text.
 _SENTENCE_END = re.compile(r"[.!?]+\s+|\n+")
 _NEARBY = 30  # characters around a value that may say what it is
+# The last word before a value: "after" of "after '"; nothing of "'".
 _LEAD = re.compile(r"(\w+)\W*$")
 
 
@@ -99,15 +103,16 @@ class Mentions:
     @cached_property
     def values(self) -> list[MentionedValue]:
         """Values that are recognised by their form."""
-        text, found = self.text, list[MentionedValue]()
+        text = self.text
+        mentioned = list[MentionedValue]()
 
         def take(kind: MentionKind, match: re.Match[str]) -> str:
-            found.append(self._mention(match, kind))
+            mentioned.append(self._mention(match, kind))
             return "\0" * len(match.group())
 
         for kind, pattern in _PATTERNS:
             text = pattern.sub(partial(take, kind), text)
-        return sorted(found, key=lambda mention: mention.start)
+        return sorted(mentioned, key=lambda mention: mention.start)
 
     @cached_property
     def without_values(self) -> str:
@@ -134,19 +139,19 @@ class Mentions:
     @cached_property
     def surroundings(self) -> dict[MentionedValue, frozenset[str]]:
         """The stems of the words around and in each value and phrase; of a quoted one only around."""
-        around = {}
+        words_around = {}
         for mention in (*self.values, *self.phrases):
             before = self.text[max(0, mention.start - _NEARBY) : mention.start]
             after = self.text[mention.end : mention.end + _NEARBY // 2]
             inside = "" if mention.kind == "quoted" else mention.text
-            around[mention] = frozenset(word.stem for word in words_of(f"{before} {inside} {after}"))
-        return around
+            words_around[mention] = frozenset(word.stem for word in words_of(f"{before} {inside} {after}"))
+        return words_around
 
-    def sentence_at(self, place: float) -> str:
+    def sentence_at(self, position: float) -> str:
         """The sentence at a character position."""
         ends = [match.end() for match in _SENTENCE_END.finditer(self.without_values)]
-        start = max((end for end in ends if end <= place), default=0)
-        end = min((end for end in ends if end > place), default=len(self.text))
+        start = max((end for end in ends if end <= position), default=0)
+        end = min((end for end in ends if end > position), default=len(self.text))
         return self.text[start:end].strip()
 
     def _mention(self, match: re.Match[str], kind: MentionKind) -> MentionedValue:

@@ -50,17 +50,17 @@ def fill_resources(
     taken_literals: set[str] = set()
     for node, number in enumerate(tools):
         filled: list[str] = []
-        own: set[int] = set()
+        own_sources: set[int] = set()
         for slot in graph.library.tools[number].inputs:
             outputs = [
                 earlier
                 for earlier in range(node - 1, -1, -1)
-                if earlier not in own
+                if earlier not in own_sources
                 and slot in graph.library.tools[tools[earlier]].outputs
                 and graph.numbered.types(tools[earlier], number)
             ]
-            found = [mention.text for mention in mentions.values if slot in mention.resource_types]
-            literals = [text for text in dict.fromkeys(found) if text not in filled]
+            texts = [mention.text for mention in mentions.values if slot in mention.resource_types]
+            literals = [text for text in dict.fromkeys(texts) if text not in filled]
             output = next((earlier for earlier in outputs if earlier not in taken_outputs), None)
             literal = next((text for text in literals if text not in taken_literals), None)
             if output is None and literal is None:
@@ -68,7 +68,7 @@ def fill_resources(
             if output is not None:
                 filled.append(f"<node-{output}>")
                 references.append((output, node))
-                own.add(output)
+                own_sources.add(output)
                 taken_outputs.add(output)
             else:
                 sentence = mentions.sentence_at(places[node]) if slot == "text" else ""
@@ -96,18 +96,20 @@ def with_references(
     filled: list[list[Any]] = []
     pairs: list[tuple[int, int]] = []
     for node, tool in enumerate(tools):
-        fed: list[FedArgument] = []
+        fed_arguments: list[FedArgument] = []
         sources: set[int] = set()
         for source in range(node - 1, -1, -1):
             link = graph.dependency(tools[source].id, tool.id)
             for pair in fields_of(link) if link is not None else ():
-                one = fed_argument(pair, source, tools[source], tool)
-                if not is_fed(one.place, fed) and not any(is_fed(other.place, [one]) for other in fed):
-                    fed.append(one)
+                candidate = fed_argument(pair, source, tools[source], tool)
+                if not is_fed(candidate.place, fed_arguments) and not any(
+                    is_fed(other.place, [candidate]) for other in fed_arguments
+                ):
+                    fed_arguments.append(candidate)
                     sources.add(source)
         if node and not sources and graph.dependency(tools[node - 1].id, tool.id) is not None:
             sources.add(node - 1)
-        filled.append(with_fed(arguments[node], fed))
+        filled.append(with_fed(arguments[node], fed_arguments))
         pairs += [(source, node) for source in sorted(sources)]
     return filled, pairs
 
@@ -125,60 +127,64 @@ _FAR = 150.0  # characters from the tool at which a value loses one point
 _MOST_OPTIONAL = 64  # optional arguments of an imported tool for which a value is looked for
 
 
-def fill_parameters(tool: Tool, mentions: Mentions, place: float, taken: set[int]) -> list[dict[str, Any]]:
+def fill_parameters(
+    tool: Tool, mentions: Mentions, position: float, taken_starts: set[int]
+) -> list[dict[str, Any]]:
     """A value for each parameter for which the request has one; of an imported tool, of its JSON type.
 
     Args:
         tool: the tool to call.
         mentions: the values of the request.
-        place: the character position at which the request mentions the tool.
-        taken: start positions of values that earlier steps took; those taken here are added.
+        position: the character position at which the request mentions the tool.
+        taken_starts: start positions of values that earlier steps took; those taken here are added.
     """
     places = places_of(tool, _MOST_OPTIONAL)
-    texts = _texts_of(tool, [one.parameter for one in places], mentions, place, taken)
+    texts = _texts_of(
+        tool, [value_place.parameter for value_place in places], mentions, position, taken_starts
+    )
     if tool.input_schema is None:
         return [{"name": places[number].parameter.name, "value": texts[number]} for number in sorted(texts)]
-    numbers = {one: number for number, one in enumerate(places)}
+    numbers = {value_place: number for number, value_place in enumerate(places)}
 
-    def value(one: ValuePlace) -> Any:
-        number = numbers[one]
-        return one.typed(texts[number]) if number in texts else ABSENT
+    def value(value_place: ValuePlace) -> Any:
+        number = numbers[value_place]
+        return value_place.typed(texts[number]) if number in texts else ABSENT
 
     return filled_arguments(tool, _MOST_OPTIONAL, value)
 
 
 def _texts_of(
-    tool: Tool, parameters: Sequence[Parameter], mentions: Mentions, place: float, taken: set[int]
+    tool: Tool, parameters: Sequence[Parameter], mentions: Mentions, position: float, taken_starts: set[int]
 ) -> dict[int, str]:
     """The value of each parameter that has one, by its number."""
     examples = {
         number: example
         for number, parameter in enumerate(parameters)
-        if (example := _example(parameter, mentions, place)) is not None
+        if (example := _example(parameter, mentions, position)) is not None
     }
     # "The meeting" names what the tool is about; it is no value.
-    own = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
+    tool_stems = {word.stem for word in words_of(f"{tool.id} {tool.description}")}
     offers = [
         (score, number, mention)
         for number, parameter in enumerate(parameters)
         if number not in examples and not _is_boolean(parameter) and not allowed_values(parameter)
-        for mention, score in _offers(parameter, mentions, place, taken)
-        if mention.kind != "phrase" or not own.issuperset(word.stem for word in words_of(mention.text))
+        for mention, score in _offers(parameter, mentions, position, taken_starts)
+        if mention.kind != "phrase" or not tool_stems.issuperset(word.stem for word in words_of(mention.text))
     ]
     values = {number: example.text for number, example in examples.items()}
-    used = list(examples.values())
+    used_mentions = list(examples.values())
     for _, number, mention in sorted(offers, key=lambda offer: (-offer[0], offer[1], offer[2].start)):
         if number not in values and not any(
-            mention.start < other.end and other.start < mention.end for other in used
+            mention.start < other.end and other.start < mention.end for other in used_mentions
         ):
             values[number] = _trimmed(mention, parameters[number])
-            used.append(mention)
-            taken.add(mention.start)
+            used_mentions.append(mention)
+            taken_starts.add(mention.start)
     return values
 
 
 def _offers(
-    parameter: Parameter, mentions: Mentions, place: float, taken: set[int]
+    parameter: Parameter, mentions: Mentions, position: float, taken_starts: set[int]
 ) -> Iterator[tuple[MentionedValue, float]]:
     """The values that may fill a parameter, with their scores."""
     look = _expected_kind(parameter)
@@ -186,7 +192,7 @@ def _offers(
     about = f"{parameter.name} {parameter.description}"
     own_words = {word.stem for word in words_of(about)}
     spoken = {word.casefold() for word in re.findall(r"\w+", about)}
-    for mention, around in mentions.surroundings.items():
+    for mention, words_around in mentions.surroundings.items():
         if limits:
             if not limits.holds(mention.text):
                 continue
@@ -197,9 +203,9 @@ def _offers(
             fit = 1.0
         else:
             fit = 1.0 if mention.kind == look else _FREE[mention.kind]
-        score = fit + 0.5 * min(len(own_words & around), 2) + 0.5 * (mention.lead in spoken)
-        score -= min(abs(mention.start - place) / _FAR, 2.0)
-        if mention.start in taken and mention.kind not in _STRICT:
+        score = fit + 0.5 * min(len(own_words & words_around), 2) + 0.5 * (mention.lead in spoken)
+        score -= min(abs(mention.start - position) / _FAR, 2.0)
+        if mention.start in taken_starts and mention.kind not in _STRICT:
             score -= 1
         if score > 0:
             yield mention, score
@@ -214,28 +220,28 @@ def _is_boolean(parameter: Parameter) -> bool:
     return parameter.type.strip().casefold() in ("bool", "boolean")
 
 
-def _example(parameter: Parameter, mentions: Mentions, place: float) -> MentionedValue | None:
-    """The allowed or example value of a parameter that the request has nearest to `place`.
+def _example(parameter: Parameter, mentions: Mentions, position: float) -> MentionedValue | None:
+    """The allowed or example value of a parameter that the request has nearest to `position`.
 
     For a boolean, nearest to the parameter's name, if that occurs.
     """
-    listed = _EXAMPLES.search(parameter.description)
+    listed_examples = _EXAMPLES.search(parameter.description)
     if _is_boolean(parameter):
         texts = ["true", "false"]
         name = re.escape(" ".join(word.plain for word in words_of(parameter.name)))
         named = re.search(rf"\b{name}\b", mentions.text, re.IGNORECASE)
-        place = named.end() if named else place
+        position = named.end() if named else position
     else:
         texts = allowed_values(parameter)
-    if not texts and listed:
-        texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed[1])]
-    found = [
+    if not texts and listed_examples:
+        texts = [text.strip(" .'\"") for text in re.split(r",|\bor\b|\betc\b", listed_examples[1])]
+    matching = [
         MentionedValue(match.group(), "phrase", match.start(), match.end())
         for text in texts
         if text
         for match in re.finditer(rf"(?<!\w){re.escape(text)}(?!\w)", mentions.text, re.IGNORECASE)
     ]
-    return min(found, key=lambda mention: (abs(mention.start - place), mention.start), default=None)
+    return min(matching, key=lambda mention: (abs(mention.start - position), mention.start), default=None)
 
 
 def _trimmed(mention: MentionedValue, parameter: Parameter) -> str:

@@ -57,10 +57,10 @@ class Planner:
             inputs, pairs = fill_resources(self._graph, numbers, places, mentions)
             arguments = [[*values] for values in inputs]
         else:
-            taken: set[int] = set()
+            taken_starts: set[int] = set()
             arguments = [
-                list(fill_parameters(tool, mentions, place, taken))
-                for tool, place in zip(tools, places, strict=True)
+                list(fill_parameters(tool, mentions, position, taken_starts))
+                for tool, position in zip(tools, places, strict=True)
             ]
             if self._graph.dependency_type == "schema":
                 arguments, pairs = with_references(self._graph, tools, arguments)
@@ -88,10 +88,12 @@ def _step(tool: Tool, arguments: list[Any]) -> str:
         values = " and ".join(f"{argument['name']}: '{argument['value']}'" for argument in arguments)
         return f"Call {tool.id} with {values}"
     verb = "Use" if tool.is_resource else "Call"
-    about = re.split(r"[,:;(]| such as ", first_sentence(tool.description).rstrip("."), maxsplit=1)[0].strip()
-    first, _, rest = about.partition(" ")
+    sentence = first_sentence(tool.description).rstrip(".")
+    # The words before details: "Read text" of "Read text, such as signs"; all of "Read text as it is".
+    purpose = re.split(r"[,:;(]| such as ", sentence, maxsplit=1)[0].strip()
+    first, _, remainder = purpose.partition(" ")
     bases = (first, first.removesuffix("s"), first.removesuffix("es"), f"{first.removesuffix('ies')}y")
-    base = next((one.lower() for one in bases if one.lower() in verbs()), None)
+    base = next((base_form.lower() for base_form in bases if base_form.lower() in verbs()), None)
     if base is not None:
-        return f"{verb} {tool.id} to {base} {rest}".strip()
-    return f"{verb} {tool.id}: {about}" if about else f"{verb} {tool.id}"
+        return f"{verb} {tool.id} to {base} {remainder}".strip()
+    return f"{verb} {tool.id}: {purpose}" if purpose else f"{verb} {tool.id}"

@@ -18,9 +18,11 @@ STOP_WORDS = frozenset(WORDS["stop"])
 _IRREGULAR: dict[str, str] = WORDS["irregular"]
 # Where words of a name meet: "get|TV|Show", but not inside "TV".
 _INSIDE_NAME = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Letters and digits: "get" and "id" of "get_id"; not "_".
 _WORD = re.compile(r"[^\W_]+")
 _SUFFIXES = "ations ation ements ement ments ment ings ing ies ers ors ions er or ion ed es s e y"
 _SUFFIX_LIST = tuple(_SUFFIXES.split())
+# The fewest letters that stay of a word, so that "used" and "user" do not become "u".
 _SHORTEST_STEM = 3
 
 
@@ -97,11 +99,11 @@ def action_of(word: StemmedWord) -> str:
 
 
 def _all_words(text: str) -> list[StemmedWord]:
-    found = []
+    stemmed = []
     for match in _WORD.finditer(text[:MAX_CHARACTERS]):
         start = match.start()
         for part in _INSIDE_NAME.split(match.group()):
             if part:
-                found.append(StemmedWord(stem(part.casefold()), part.casefold(), start))
+                stemmed.append(StemmedWord(stem(part.casefold()), part.casefold(), start))
             start += len(part)
-    return found
+    return stemmed

@@ -28,11 +28,13 @@ from toolassay.tools.library import ToolLibrary
 
 Floats = NDArray[np.float64]
 
+# The tools with the highest relevance that the search for a plan considers.
 MAX_CANDIDATES = 20
 
 # A clause in which no tool gets this share of the best tool's relevance requests nothing.
 TELLING_CLAUSE = 0.2
 
+# Where a clause ends: ", " and "then"; not the "," of "1,000" or the "and" of "Andrew".
 _CLAUSE_END = re.compile(
     r"[.!?;:,](?=\s)|\n|\b(?:then|and|or|after|afterwards?|before|finally|also|next|so|while|but)\b",
     re.IGNORECASE,
@@ -81,10 +83,10 @@ class Retriever:
 
     def evidence(self, request: str) -> Evidence | None:
         """The evidence of a request; None if it mentions no tool."""
-        known = self._known_terms(request)
-        if not known:
+        known_terms = self._known_terms(request)
+        if not known_terms:
             return None
-        terms = [term for term, _ in known]
+        terms = [term for term, _ in known_terms]
         counts = Counter(terms)
         # Each mention carries its share of the term's logarithmic weight.
         query = np.array([self._rarity[term] * (1 + np.log(counts[term])) / counts[term] for term in terms])
@@ -97,31 +99,31 @@ class Retriever:
         rows = self._weights[tools][:, columns].toarray()
         weights = rows * vector[columns] / similarity[tools[0]]
         mentions = rows[:, inverse] * query / similarity[tools[0]]
-        whole = mentions.sum(axis=1)
-        starts = np.array([start for _, start in known])
+        mentions_of_tools = mentions.sum(axis=1)
+        starts = np.array([start for _, start in known_terms])
         firsts = _first_of_clauses(request, starts)
         by_clause = np.add.reduceat(mentions, firsts, axis=1)
         home = by_clause.argmax(axis=1)
         moments = np.add.reduceat(mentions * starts, firsts, axis=1)
-        each = np.arange(len(tools))
+        tool_numbers = np.arange(len(tools))
         best = by_clause.max(axis=0)
         shares = np.where(best >= TELLING_CLAUSE, by_clause / np.maximum(best, TELLING_CLAUSE), 0.0)
         return Evidence(
             tools=tuple(tools.tolist()),
             weights=weights,
-            relevance=(whole + shares.max(axis=1)) / 2,
+            relevance=(mentions_of_tools + shares.max(axis=1)) / 2,
             clauses=home,
-            places=moments[each, home] / by_clause[each, home],
+            places=moments[tool_numbers, home] / by_clause[tool_numbers, home],
         )
 
     def _known_terms(self, text: str) -> list[tuple[int, int]]:
         """The columns of the terms that occur in any tool, with their positions, in order of position."""
-        found = [
+        terms = [
             (self._vocabulary[term], start)
             for term, start in (*placed_terms(text), *compounds(text))
             if term in self._vocabulary
         ]
-        return sorted(found, key=lambda item: item[1])
+        return sorted(terms, key=lambda item: item[1])
 
 
 def _first_of_clauses(text: str, starts: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -131,6 +133,7 @@ def _first_of_clauses(text: str, starts: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.flatnonzero(np.diff(clause, prepend=-1))
 
 
+# Bounds of the search for a plan: tools of a plan, and plans that go on from one step to the next.
 MAX_TOOLS = 10
 BEAM_WIDTH = 12
 
@@ -156,12 +159,15 @@ def select_tools(evidence: Evidence, graph: ToolGraph) -> list[int]:
     counts once, for the tool that explains it best), less a cost, plus for every two neighbouring steps a
     value from the graph and the order of the request.
     """
-    weights, relevance = evidence.weights, evidence.relevance
+    weights = evidence.weights
+    relevance = evidence.relevance
     steps = _step_values(evidence, graph)
     size = len(relevance)
     paths: list[tuple[int, ...]] = [(candidate,) for candidate in range(size)]
-    values, covered = relevance - COST, weights
-    best, best_value = paths[int(values.argmax())], float(values.max())
+    values = relevance - COST
+    covered = weights
+    best = paths[int(values.argmax())]
+    best_value = float(values.max())
     for _ in range(min(MAX_TOOLS, size) - 1):
         gain = np.maximum(weights[None, :, :], covered[:, None, :]).sum(axis=2) - covered.sum(axis=1)[:, None]
         worth = NOVELTY * gain + (1 - NOVELTY) * relevance - COST
@@ -172,16 +178,20 @@ def select_tools(evidence: Evidence, graph: ToolGraph) -> list[int]:
         kept = np.argsort(-extended.round(9), axis=None, kind="stable")[:BEAM_WIDTH]
         rows, columns = np.unravel_index(kept, extended.shape)
         paths = [(*paths[row], column) for row, column in zip(rows.tolist(), columns.tolist(), strict=True)]
-        values, covered = extended[rows, columns], np.maximum(covered[rows], weights[columns])
+        values = extended[rows, columns]
+        covered = np.maximum(covered[rows], weights[columns])
         if values[0] > best_value + 1e-9:
-            best, best_value = paths[0], float(values[0])
+            best = paths[0]
+            best_value = float(values[0])
     return list(best)
 
 
 def _step_values(evidence: Evidence, graph: ToolGraph) -> Floats:
     """(m, m): the value of using one candidate directly after another."""
-    tools, clauses, places = evidence.tools, evidence.clauses, evidence.places
-    linked = np.array([[bool(graph.numbered.types(one, two)) for two in tools] for one in tools])
+    tools = evidence.tools
+    clauses = evidence.clauses
+    places = evidence.places
+    linked = np.array([[bool(graph.numbered.types(source, target)) for target in tools] for source in tools])
     lookup = _lookup_pairs(evidence, graph) & linked
     order = np.sign(clauses[None, :] - clauses[:, None]).astype(float)
     length = max(float(places.max() - places.min()), 1.0)
@@ -198,16 +208,18 @@ def _lookup_pairs(evidence: Evidence, graph: ToolGraph) -> np.ndarray[tuple[int,
     Judged by names alone, and not in resource graphs, whose types already say what an input must be.
     """
     size = len(evidence.tools)
-    found = np.zeros((size, size), dtype=bool)
+    lookups = np.zeros((size, size), dtype=bool)
     if graph.dependency_type == "resource":
-        return found
+        return lookups
     names = [words_of(graph.library.ids[number]) for number in evidence.tools]
     objects = [{word.stem for word in name if not _is_lookup(word)} for name in names]
     looking = [any(_is_lookup(word) for word in name) for name in names]
-    for one in range(size):
-        for two in range(size):
-            found[one, two] = looking[one] and not looking[two] and bool(objects[one] & objects[two])
-    return found
+    for source in range(size):
+        for target in range(size):
+            lookups[source, target] = (
+                looking[source] and not looking[target] and bool(objects[source] & objects[target])
+            )
+    return lookups
 
 
 def _is_lookup(word: StemmedWord) -> bool:

@@ -36,8 +36,8 @@ class Phrases:
 
     def kind(self, slot: str) -> dict[str, Any]:
         """The values of an input, and the words for it."""
-        found: dict[str, Any] = read_list("roles" if self.results else "kinds")[self.kinds[slot]]
-        return found
+        roles: dict[str, Any] = read_list("roles" if self.results else "kinds")[self.kinds[slot]]
+        return roles
 
 
 def slot_names(tool: Tool, dependency_type: DependencyType) -> tuple[str, ...]:
@@ -119,11 +119,11 @@ def wire_calls(sample: Sample, library: ToolLibrary, dependency_type: Dependency
 
 def usable_actions(call: SampleCall, phrases: Phrases) -> list[str]:
     """The actions whose places fit what feeds the slots of a call."""
-    fed = {slot.name: slot.source is not None for slot in call.slots}
+    is_fed = {slot.name: slot.source is not None for slot in call.slots}
     return [
         action
         for action in phrases.actions
-        if all(not mark or fed[name] == (mark == "result") for name, mark in PLACE.findall(action))
+        if all(not mark or is_fed[name] == (mark == "result") for name, mark in PLACE.findall(action))
     ]
 
 

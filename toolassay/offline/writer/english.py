@@ -41,11 +41,12 @@ def first_sentence(description: str, common: Collection[str] = ()) -> str:
     lines = (line.strip(" #*-") for line in description.splitlines())
     line = " ".join(next(filter(None, lines), "").split())
     match = _SENTENCE.match(line)
-    if match and match[0] in common and (rest := line[match.end() :].strip()):
-        return first_sentence(rest)
+    if match and match[0] in common and (remainder := line[match.end() :].strip()):
+        return first_sentence(remainder)
     return textwrap.shorten(match[0] if match else line, _LONGEST, placeholder=" …")
 
 
+# The words of an id: "file_modify", "Search"; not the "." between words.
 _NAME_WORD = re.compile(r"\w+")
 # An id of two words or more: "Text Search", "file_modify", "user.name", "GetMovie"; not "Translation".
 _TELLING = re.compile(r"[\s_.-]|[a-z][A-Z]")

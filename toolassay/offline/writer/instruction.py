@@ -25,9 +25,11 @@ from toolassay.offline.writer.story import Story
 from toolassay.records.dataset import Sample
 from toolassay.tools.library import ToolLibrary
 
+# Wordings of one sample that are tried until one is sound (`_Writer.is_sound`).
 _ATTEMPTS = 12
 # "the the", but not "the them".
 _DOUBLED = re.compile(r"\b(\w+) \1\b", re.IGNORECASE)
+# The "t" of "then …" and of "Done. then …"; not that of "Done, then …".
 _SENTENCE_START = re.compile(r"^[a-z]|(?<=[.!?] )[a-z]")
 
 
@@ -42,18 +44,19 @@ class _Writer:
     """
 
     def __init__(self, rng: Random, calls: Sequence[SampleCall], phrases: Sequence[Phrases]) -> None:
-        self.calls, self.phrases = calls, phrases
+        self.calls = calls
+        self.phrases = phrases
         self.story = Story(rng)
         self.quote = self.story.pick("'''\"")
         self.nouns: list[str] = []
         self.mentions: list[dict[str, str]] = []
-        for one in phrases:
-            choices = self.story.shuffled(one.results)
+        for tool_phrases in phrases:
+            choices = self.story.shuffled(tool_phrases.results)
             clear = (noun for noun in choices if not any(noun in old or old in noun for old in self.nouns))
             self.nouns.append(next(clear, choices[0] if choices else ""))
         self.values = [
-            {slot.name: self._value(slot, one) for slot in call.slots}
-            for call, one in zip(calls, phrases, strict=True)
+            {slot.name: self._value(slot, tool_phrases) for slot in call.slots}
+            for call, tool_phrases in zip(calls, phrases, strict=True)
         ]
         sentences = [self._sentence(number) for number in range(len(calls))]
         situations = read_list("situations")
@@ -68,7 +71,9 @@ class _Writer:
         return self.story.value(phrases.kind(slot.name))
 
     def _sentence(self, number: int) -> str:
-        call, phrases, values = self.calls[number], self.phrases[number], self.values[number]
+        call = self.calls[number]
+        phrases = self.phrases[number]
+        values = self.values[number]
         self.mentions.append(
             {slot.name: self._mention(slot, phrases, values[slot.name]) for slot in call.slots}
         )
@@ -90,8 +95,8 @@ class _Writer:
         if slot.source is not None:
             noun = f"the {self.nouns[slot.source].lstrip('+')}"
             return str(self.story.pick(kind["result"])).replace("{np}", noun)
-        given = self.story.pick(kind.get("given") or ["'{value}'" if kind.get("quoted") else "{value}"])
-        return str(given).replace("'", self.quote).replace("{value}", value)
+        pattern = self.story.pick(kind.get("given") or ["'{value}'" if kind.get("quoted") else "{value}"])
+        return str(pattern).replace("'", self.quote).replace("{value}", value)
 
     def _done(self, source: int) -> str:
         if noun := self.nouns[source]:
@@ -107,19 +112,21 @@ class _Writer:
                 stated = joined([f"{name}: '{value}'" for name, value in values.items()])
                 yield f"Step {number}: Call {call.tool.id} with {stated}"
                 continue
-            said = {}
+            step_texts = {}
             for slot in call.slots:
                 kind = phrases.kind(slot.name)
-                said[slot.name] = kind["step"].replace("{value}", values[slot.name])
+                step_texts[slot.name] = kind["step"].replace("{value}", values[slot.name])
                 if slot.source is not None:
                     noun = self.nouns[slot.source].lstrip("+")
-                    said[slot.name] = kind["result"][0].replace(
+                    step_texts[slot.name] = kind["result"][0].replace(
                         "{np}", f"the {noun} of step {slot.source + 1}"
                     )
             actions = (
-                one for one in usable_actions(call, phrases) if not one.startswith(("tell me", "give me"))
+                action
+                for action in usable_actions(call, phrases)
+                if not action.startswith(("tell me", "give me"))
             )
-            yield f"Step {number}: Use {call.tool.id} to {filled(next(actions), said, values)}"
+            yield f"Step {number}: Use {call.tool.id} to {filled(next(actions), step_texts, values)}"
 
     def is_sound(self, names: ToolNames) -> bool:
         """Whether literals are stated, no tool is named and no word doubled."""
@@ -171,21 +178,23 @@ def write_instruction(
     if names is None:
         names = _names[library] = ToolNames(library.ids, (tool.description for tool in library))
     phrases = [written_phrases(library[name], dependency_type) for name in sample.nodes]
-    known = [one for one in phrases if one is not None]
-    if len(known) < len(phrases):
+    written = [tool_phrases for tool_phrases in phrases if tool_phrases is not None]
+    if len(written) < len(phrases):
         return write_work_order(sample, library, dependency_type, names, attempt, values)
     calls = wire_calls(sample, library, dependency_type)
     key = f"{sample.seed} {sample.index} {' '.join(sample.nodes)} {len(sample.links)}"
     turns = range(attempt * _ATTEMPTS, (attempt + 1) * _ATTEMPTS)
-    writers = (_Writer(Random(f"write {key} {turn}"), calls, known) for turn in turns)
+    writers = (_Writer(Random(f"write {key} {turn}"), calls, written) for turn in turns)
     writer = next(writers)
     while not writer.is_sound(names) and (other := next(writers, None)):
         writer = other
     nodes: list[dict[str, Any]] = []
-    for call, own in zip(calls, writer.values, strict=True):
-        pairs = [{"name": name, "value": value} for name, value in own.items()]
-        given = {"input": [*own.values()]} if dependency_type == "resource" else {"arguments": pairs}
-        nodes.append({"id": call.tool.id, **given})
+    for call, call_values in zip(calls, writer.values, strict=True):
+        pairs = [{"name": name, "value": value} for name, value in call_values.items()]
+        call_arguments = (
+            {"input": [*call_values.values()]} if dependency_type == "resource" else {"arguments": pairs}
+        )
+        nodes.append({"id": call.tool.id, **call_arguments})
     links = [{"source": link.source, "target": link.target} for link in sample.links]
     return {
         "task_steps": list(writer.steps()),
@@ -205,5 +214,5 @@ def needs_model(
     """The tools that the offline writer cannot write about, and why."""
     if dependency_type == "resource":
         return {}
-    own = (tool for tool in library if written_phrases(tool, dependency_type) is None)
-    return unfillable(own, values)
+    unwritten = (tool for tool in library if written_phrases(tool, dependency_type) is None)
+    return unfillable(unwritten, values)

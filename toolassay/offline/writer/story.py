@@ -76,10 +76,10 @@ class Story:
             fact = self._field("fact")
             return fact[0].lower() + fact[1:]
         if name in self._topic:
-            known = self._topic[name]
-            if isinstance(known, list):  # one after the other
-                known.append(known.pop(0))
-                known = known[-1]
-            return str(known)
+            topic = self._topic[name]
+            if isinstance(topic, list):  # one after the other
+                topic.append(topic.pop(0))
+                topic = topic[-1]
+            return str(topic)
         value = self.fill(self.pick(world[name]))
         return value.lower() if name == "email" else value

@@ -78,12 +78,12 @@ def refused_open_batches(run_folder: Path) -> Iterator[None]:
         UsageError: There are such.
     """
     if (run_folder / STATE).is_file():
-        known = {line.custom_id or "" for line in booked(run_folder / LEDGER)}
+        booked_ids = {line.custom_id or "" for line in booked(run_folder / LEDGER)}
         with (
             BatchState(run_folder, read_only=True) as state,
             Journal(run_folder / JOURNAL, read_only=True) as journal,
         ):
-            for batch, _ in chain(state.unread(known), state.kept_answers(journal)):
+            for batch, _ in chain(state.unread(booked_ids), state.kept_answers(journal)):
                 raise UsageError(
                     f"{batch.name} of this run (--batch {batch.kind}) is not read yet, and its requests would"
                     " be paid for twice",

@@ -57,7 +57,9 @@ MOST_BYTES = 200_000_000
 """Bytes of an input file, by OpenAI's documentation."""
 UNLIMITED = 10**9
 """Concurrent requests of a client: those of a batch do not wait for each other."""
-_FIRST_DELAY, _LONGEST_DELAY = 0.5, 60.0  # seconds between two looks at a batch; each is 1.5 times the last
+# Seconds between two looks at a batch: the first, and the longest. Each is 1.5 times the last.
+_FIRST_DELAY = 0.5
+_LONGEST_DELAY = 60.0
 _REPORT = 30.0  # seconds between two lines about the progress of a batch
 _AT_ONCE = 256  # answers handed over before the event loop may do something else, e.g. hear Ctrl-C
 _SHORTEST_SECRET = 16  # characters; a shorter one, such as EMPTY, may be a word of an answer
@@ -130,9 +132,14 @@ class Batches:
                 f"--batch vllm would write the field {options.secret_fields[0]} of --extra_body to a file",
                 fix="remove it: run_batch needs no key",
             )
-        self._folder, self._options, self._kind = run_folder, options, options.batch
-        self._meter, self._say, self._cancel = meter, screen.say, cancel
-        self._limits, self._quiet = limits or BatchLimits(), quiet
+        self._folder = run_folder
+        self._options = options
+        self._kind = options.batch
+        self._meter = meter
+        self._say = screen.say
+        self._cancel = cancel
+        self._limits = limits or BatchLimits()
+        self._quiet = quiet
         self._endpoint = Endpoint.of(options)
         keys = [text for text in options.credentials if len(text) >= _SHORTEST_SECRET]
         self._secrets = [*keys, *options.pairs]
@@ -147,10 +154,12 @@ class Batches:
         self._service: OpenAIBatches | None = None
         self._reported: dict[int, tuple[float, BatchProgress]] = {}
 
-    def options(self, given: ModelOptions) -> ModelOptions:
+    def options(self, model_options: ModelOptions) -> ModelOptions:
         """The options for the client of a model: it asks this object, without a limit or time-out."""
         transport = partial(_BatchTransport, self)
-        return replace(given, make_transport=transport, connections=UNLIMITED, total_timeout=float("inf"))
+        return replace(
+            model_options, make_transport=transport, connections=UNLIMITED, total_timeout=float("inf")
+        )
 
     @contextmanager
     def open(self, journal: Journal, beside: Iterable[Path] = ()) -> Iterator[None]:
@@ -216,7 +225,8 @@ class Batches:
         Raises:
             ModelError: There is none: an error of the server, or the run ends before (outcome "not run").
         """
-        state, turn = self._state, QUEUE_TURN.get()
+        state = self._state
+        turn = QUEUE_TURN.get()
         sent = replace(request, parameters=parameters_of(request, options))
         body = _body(model, sent)
         address = ASKED.get()
@@ -239,7 +249,7 @@ class Batches:
         line = state.result(custom_id)
         assert line is not None
         _DELIVERED.set(custom_id)
-        return line.answer(options.place)
+        return line.answer(options.shown_url)
 
     async def close(self) -> None:
         """Stop to follow the batches; they go on at the server."""
@@ -264,18 +274,21 @@ class Batches:
 
     def _book_failure(self, custom_id: str) -> None:
         """Book a failure that is not handed over."""
-        batch, error = self._state.owner(custom_id), self._failure(custom_id)
+        batch = self._state.owner(custom_id)
+        error = self._failure(custom_id)
         if error is not None:
-            one = batch.requests[custom_id].outstanding
+            outstanding = batch.requests[custom_id].outstanding
             tokens = error.prompt_tokens, error.completion_tokens
             _DELIVERED.set(custom_id)
-            self.after(Attempt(batch.model, one.role, one.item, 1, error.kind, error.status, *tokens))
+            self.after(
+                Attempt(batch.model, outstanding.role, outstanding.item, 1, error.kind, error.status, *tokens)
+            )
 
     def _failure(self, custom_id: str) -> ModelError | None:
         """The error that a request ended with."""
         if (line := self._state.result(custom_id)) is not None:
             try:
-                line.answer(self._options.place)
+                line.answer(self._options.shown_url)
             except ModelError as error:
                 return error
         return None
@@ -294,10 +307,10 @@ class Batches:
                 fix="use that address until the batch is read or cancelled",
             )
 
-    async def _answered(self, custom_id: str, one: _Waiter) -> None:
+    async def _answered(self, custom_id: str, waiter: _Waiter) -> None:
         """Wait for the result of a request."""
-        turn = one.turn
-        self._waiting[custom_id] = one
+        turn = waiter.turn
+        self._waiting[custom_id] = waiter
         self._turns[turn] += 1
         if self._driver is None or self._driver.done():
             self._changed = asyncio.Event()  # the one before may be of another event loop
@@ -305,7 +318,7 @@ class Batches:
         self._changed.set()
         try:
             with waiting():
-                await one.answered
+                await waiter.answered
         finally:
             del self._waiting[custom_id]
             self._pending.pop(custom_id, None)
@@ -319,18 +332,21 @@ class Batches:
             await self._follow()
         except Exception as error:
             if isinstance(error, ModelError):
-                error.transient, error.stops_run = False, True
-            for one in self._waiting.values():
-                if not one.answered.done():
-                    one.answered.set_exception(error)
+                error.transient = False
+                error.stops_run = True
+            for waiter in self._waiting.values():
+                if not waiter.answered.done():
+                    waiter.answered.set_exception(error)
 
     async def _follow(self) -> None:
         clock = asyncio.get_running_loop().time
-        delay, next_look = _FIRST_DELAY, clock()
+        delay = _FIRST_DELAY
+        next_look = clock()
         while self._waiting:
             self._changed.clear()
             if await self._submit(len(self._turns) >= self._busy):
-                delay, next_look = _FIRST_DELAY, clock()
+                delay = _FIRST_DELAY
+                next_look = clock()
             if (active := self._active) and clock() >= next_look:
                 has_ended = await self._look(active)
                 delay = _FIRST_DELAY if has_ended else min(1.5 * delay, _LONGEST_DELAY)
@@ -354,30 +370,35 @@ class Batches:
         if not self._pending or self._is_held:
             return False
         full: list[tuple[str, list[str]]] = []
-        rest: dict[str, tuple[list[str], int]] = {}  # by model, because a batch is for one
+        unfilled: dict[str, tuple[list[str], int]] = {}  # by model, because a batch is for one
         for custom_id, size in self._pending.items():
             model = self._waiting[custom_id].model
-            names, total = rest.get(model, ([], 0))
+            names, total = unfilled.get(model, ([], 0))
             if names and (len(names) == self._limits.requests or total + size > self._limits.size):
                 full.append((model, names))
-                names, total = [], 0
+                names = []
+                total = 0
             names.append(custom_id)
-            rest[model] = names, total + size
+            unfilled[model] = names, total + size
         is_full = self._limits.requests
-        full += [(model, names) for model, (names, _) in rest.items() if everything or len(names) == is_full]
+        full += [
+            (model, names) for model, (names, _) in unfilled.items() if everything or len(names) == is_full
+        ]
         for model, names in full:
             await self._send(model, [name for name in names if name in self._waiting])
         return bool(full)
 
     async def _send(self, model: str, custom_ids: list[str]) -> None:
-        state, asked = self._state, {name: self._waiting[name] for name in custom_ids}
-        if not asked:
+        state = self._state
+        waiters = {name: self._waiting[name] for name in custom_ids}
+        if not waiters:
             return
         planned = {}
-        for name, one in asked.items():
-            size, limit = size_of(one.request), completion_limit(one.request.parameters)
-            planned[name] = BatchRequest(one.address, size, limit)
-        lines = (request_line(name, _body(model, one.request)) for name, one in asked.items())
+        for name, waiter in waiters.items():
+            size = size_of(waiter.request)
+            limit = completion_limit(waiter.request.parameters)
+            planned[name] = BatchRequest(waiter.address, size, limit)
+        lines = (request_line(name, _body(model, waiter.request)) for name, waiter in waiters.items())
         batch = state.submit(self._kind, model, self._endpoint, planned)
         for name in custom_ids:
             del self._pending[name]
@@ -399,12 +420,12 @@ class Batches:
 
     async def _look(self, batches: list[Batch]) -> bool:
         """Look at batches, and hand over what those that are over have answered; whether there was one."""
-        found = [(batch, await self._server.progress(batch)) for batch in batches]
-        for batch, progress in found:
+        progress_of_batches = [(batch, await self._server.progress(batch)) for batch in batches]
+        for batch, progress in progress_of_batches:
             self._report(batch, progress)
-        over = [one for one in found if one[1].is_over]
+        over = [batch_progress for batch_progress in progress_of_batches if batch_progress[1].is_over]
         # Failed ones first: for too many tokens they are submitted again when another one is over.
-        for batch, progress in sorted(over, key=lambda one: one[1].status != "failed"):
+        for batch, progress in sorted(over, key=lambda batch_progress: batch_progress[1].status != "failed"):
             self._is_held = False
             await self._finish(batch, progress)
         return bool(over)
@@ -421,29 +442,30 @@ class Batches:
                 raise ModelError(f"{batch.name} failed: {progress.problem}", stops_run=True)
             self._is_held = True  # until another batch is over
             for name in batch.requests:
-                if (one := self._waiting.get(name)) is not None:
-                    self._pending[name] = len(request_line(name, _body(one.model, one.request)))
+                if (waiter := self._waiting.get(name)) is not None:
+                    self._pending[name] = len(request_line(name, _body(waiter.model, waiter.request)))
             return
         await self._store(batch, progress)
         for count, name in enumerate(batch.requests, start=1):
-            one = self._waiting.get(name)
-            if one is not None and not one.answered.done() and self._state.has_result(name):
-                one.answered.set_result(None)
+            waiter = self._waiting.get(name)
+            if waiter is not None and not waiter.answered.done() and self._state.has_result(name):
+                waiter.answered.set_result(None)
             if count % _AT_ONCE == 0:
                 await asyncio.sleep(0)
         self._give_up(batch, f"{batch.name} is {progress.status}")
 
     async def _store(self, batch: Batch, progress: BatchProgress) -> None:
         """Write the results of a batch that is over to its result file, without what the server never did."""
-        state, found = self._state, set[str]()
+        state = self._state
+        found_ids = set[str]()
         with atomic_target(state.result_file(batch)) as stream:
 
             def take(line: bytes) -> None:
                 value = parse_line(line)
-                if value is None or not value.was_run or value.custom_id in found:
+                if value is None or not value.was_run or value.custom_id in found_ids:
                     return
                 if value.custom_id in batch.requests:
-                    found.add(value.custom_id)
+                    found_ids.add(value.custom_id)
                     # As the client does: only credentials in answers, every text of the options in errors.
                     secrets = self._secrets if value.is_answer else self._options.secrets
                     text = line.decode(errors="replace").rstrip("\n")
@@ -451,21 +473,21 @@ class Batches:
 
             await self._server.lines(progress, take)
             if progress.status == "completed":
-                for name in batch.requests.keys() - found:
+                for name in batch.requests.keys() - found_ids:
                     stream.write(msgspec.json.encode(ResultLine.missing(name)) + b"\n")
         state.ended(batch, progress.status)
         if progress.status != "completed":
             self._say(
-                f"{WARNING}{batch.name} is {progress.status}: {len(found)} of "
+                f"{WARNING}{batch.name} is {progress.status}: {len(found_ids)} of "
                 f"{count_of(len(batch.requests), 'request')} are answered, the same command submits the rest"
             )
 
     def _give_up(self, batch: Batch, reason: str) -> None:
         """End the items that wait for a batch without a result of their request as "not run"."""
         for name in batch.requests:
-            one = self._waiting.get(name)
-            if one is not None and not one.answered.done():
-                one.answered.set_exception(_not_run(reason))
+            waiter = self._waiting.get(name)
+            if waiter is not None and not waiter.answered.done():
+                waiter.answered.set_exception(_not_run(reason))
 
     async def _resume(self) -> None:
         """Find the batches of earlier starts at the server, cancel them if wanted, read those that are over.
@@ -514,10 +536,10 @@ class Batches:
         """Whether the server has a batch whose id is unknown, or its file, from which it is then created."""
         state = self._state
         if self._cancel:
-            found = await self._server.find(batch)
-            if found is not None:
-                state.created(batch, found)
-            return found is not None
+            batch_id = await self._server.find(batch)
+            if batch_id is not None:
+                state.created(batch, batch_id)
+            return batch_id is not None
         try:
             is_found = await self._server.submit(state, batch, None, again=True)
         except ModelError as error:
@@ -579,7 +601,9 @@ class _BatchTransport:
     """The transport of one model."""
 
     def __init__(self, batches: Batches, name: str, options: ModelOptions) -> None:
-        self._batches, self._name, self._options = batches, name, options
+        self._batches = batches
+        self._name = name
+        self._options = options
 
     async def send(self, request: ChatRequest) -> ChatResponse:
         """Wait for the answer to a request; raises as `Batches.ask`."""

@@ -65,7 +65,8 @@ class OpenAIBatches:
     def __init__(
         self, options: ModelOptions, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     ) -> None:
-        self._options, self._sleep = options, sleep
+        self._options = options
+        self._sleep = sleep
         self._transport = OpenAITransport("batches", options)
 
     async def submit(self, state: BatchState, batch: Batch, data: IO[bytes] | None, *, again: bool) -> bool:
@@ -98,17 +99,21 @@ class OpenAIBatches:
         Raises:
             ModelError: The server does not know it, or cannot be reached.
         """
-        found = await self._persist(lambda sdk, more: sdk.batches.retrieve(batch.id, **more), "/batches")
-        counts, errors = found.request_counts, (found.errors and found.errors.data) or []
-        places = (f" (line {one.line})" if one.line else "" for one in errors)
-        problems = [f"{one.message or one.code}{place}" for one, place in zip(errors, places, strict=True)]
+        retrieved = await self._persist(lambda sdk, more: sdk.batches.retrieve(batch.id, **more), "/batches")
+        counts = retrieved.request_counts
+        errors = (retrieved.errors and retrieved.errors.data) or []
+        line_notes = (f" (line {problem.line})" if problem.line else "" for problem in errors)
+        problems = [
+            f"{problem.message or problem.code}{line_note}"
+            for problem, line_note in zip(errors, line_notes, strict=True)
+        ]
         return BatchProgress(
-            str(found.status),
+            str(retrieved.status),
             (counts.completed or 0) + (counts.failed or 0) if counts else 0,
             counts.total or 0 if counts else 0,
             without(self._options.secrets, "; ".join(problems[:3])) or "the server gives no reason",
             str(errors[0].code or "") if errors else "",
-            tuple(name for name in (found.output_file_id, found.error_file_id) if name),
+            tuple(name for name in (retrieved.output_file_id, retrieved.error_file_id) if name),
         )
 
     async def lines(self, progress: BatchProgress, take: Callable[[bytes], None]) -> None:
@@ -144,13 +149,13 @@ class OpenAIBatches:
         """
 
         async def search(sdk: Any, more: dict[str, Any]) -> str | None:
-            found: str | None = None
-            async for one in sdk.batches.list(limit=_PAGE, **more):  # the newest first
-                if one.created_at < batch.time - _CLOCK_SKEW:
+            batch_id: str | None = None
+            async for listed in sdk.batches.list(limit=_PAGE, **more):  # the newest first
+                if listed.created_at < batch.time - _CLOCK_SKEW:
                     break
-                if (one.metadata or {}).get(KEY) == batch.key:
-                    found = one.id
-            return found
+                if (listed.metadata or {}).get(KEY) == batch.key:
+                    batch_id = listed.id
+            return batch_id
 
         return await self._persist(search, "/batches")
 
@@ -161,11 +166,11 @@ class OpenAIBatches:
     async def _submit_once(
         self, state: BatchState, batch: Batch, data: IO[bytes] | None, *, again: bool
     ) -> bool:
-        if again and (found := await self.find(batch)):
-            state.created(batch, found)
+        if again and (earlier_id := await self.find(batch)):
+            state.created(batch, earlier_id)
             return True
-        if batch.file is None and again and (kept := await self._find_file(batch)):
-            state.uploaded(batch, kept)
+        if batch.file is None and again and (kept_file := await self._find_file(batch)):
+            state.uploaded(batch, kept_file)
         if batch.file is None:
             if data is None:
                 return False
@@ -175,7 +180,7 @@ class OpenAIBatches:
                 lambda sdk, more: sdk.files.create(file=file, purpose="batch", **more), "/files"
             )
             state.uploaded(batch, uploaded.id)
-        made = await self._call(
+        created = await self._call(
             lambda sdk, more: sdk.batches.create(
                 input_file_id=batch.file,
                 endpoint=URL,
@@ -185,7 +190,7 @@ class OpenAIBatches:
             ),
             "/batches",
         )
-        batch_id = str(made.id)
+        batch_id = str(created.id)
         if again and (oldest := await self.find(batch)) and oldest != batch_id:
             # The server was still working on an earlier attempt when it was searched.
             await self._call(lambda sdk, more: sdk.batches.cancel(batch_id, **more), "/batches")
@@ -195,11 +200,11 @@ class OpenAIBatches:
 
     async def _find_file(self, batch: Batch) -> str | None:
         async def search(sdk: Any, more: dict[str, Any]) -> str | None:
-            async for one in sdk.files.list(purpose="batch", limit=_PAGE, order="desc", **more):
-                if one.created_at < batch.time - _CLOCK_SKEW:
+            async for file in sdk.files.list(purpose="batch", limit=_PAGE, order="desc", **more):
+                if file.created_at < batch.time - _CLOCK_SKEW:
                     break
-                if one.filename == batch.file_name:
-                    return str(one.id)
+                if file.filename == batch.file_name:
+                    return str(file.id)
             return None
 
         return await self._persist(search, "/files")
@@ -243,14 +248,15 @@ class OpenAIBatches:
         Raises:
             ModelError: It failed.
         """
-        address, versions = self._options.address, self._options.version_path
+        address = self._options.address
+        versions = self._options.version_path
         while True:
             version = versions.path if versions is not None else ""
             try:
-                with self._transport.errors(address.place(version + path)):
+                with self._transport.errors(address.shown_url(version + path)):
                     sdk, headers, timeout = self._transport.connection()
                     sdk.base_url = address.url + version
-                    found = await ask(sdk, {"extra_headers": headers, "timeout": timeout})
+                    response = await ask(sdk, {"extra_headers": headers, "timeout": timeout})
             except ModelError as error:
                 error.hide(self._options.secrets)
                 if versions is None or not versions.learn(version, error.status):
@@ -258,4 +264,4 @@ class OpenAIBatches:
             else:
                 if versions is not None:
                     versions.learn(version, 200)
-                return found
+                return response

@@ -200,10 +200,10 @@ class BatchState(Closable):
 
     def result(self, custom_id: str) -> ResultLine | None:
         """The line with what came of a request; None without one."""
-        place = self._answers.get(custom_id) or self._failures.get(custom_id)
-        if place is None:
+        location = self._answers.get(custom_id) or self._failures.get(custom_id)
+        if location is None:
             return None
-        path, offset = place
+        path, offset = location
         with open_regular(path) as stream:
             stream.seek(offset)
             return parse_line(stream.readline())
@@ -223,7 +223,8 @@ class BatchState(Closable):
         Raises:
             ToolassayError: The disk is full.
         """
-        number, key = max(self.batches, default=0) + 1, f"toolassay-{secrets.token_hex(12)}"
+        number = max(self.batches, default=0) + 1
+        key = f"toolassay-{secrets.token_hex(12)}"
         batch = Batch(number, kind, model, endpoint, key, round(time.time(), 3), dict(requests))
         self._write(batch, force=True)
         return batch
@@ -267,7 +268,8 @@ class BatchState(Closable):
             self._owners |= dict.fromkeys(line.requests, line)
             return
         batch = self.batches[line.number]
-        batch.file, batch.id = line.file or batch.file, line.id or batch.id
+        batch.file = line.file or batch.file
+        batch.id = line.id or batch.id
         batch.status = line.status or batch.status
 
     def _index(self, batch: Batch) -> None:
@@ -368,24 +370,25 @@ class ResultLine(msgspec.Struct):
         """Whether it holds an answer, rather than an error."""
         return self.response is not None and self.response.status_code == 200
 
-    def answer(self, place: str) -> ChatResponse:
+    def answer(self, endpoint: str) -> ChatResponse:
         """The answer. Its time is unknown.
 
         Args:
-            place: Redacted address or file, for messages.
+            endpoint: Redacted address or file, for messages.
 
         Raises:
             ModelError: The line holds an error, classified as the same error of a single request would be.
         """
         error = self.error
         if self.response is not None:
-            status, body = self.response.status_code, self.response.body
+            status = self.response.status_code
+            body = self.response.body
             if self.is_answer and isinstance(body, Mapping):
                 return read_body(body)
             if status is not None and status >= 400:
                 if body is None:  # vLLM: an error object or a text
                     body = error if isinstance(error, Mapping) and "error" in error else {"error": error}
-                raise failed_answer(status, json.dumps(body), None, place)
+                raise failed_answer(status, json.dumps(body), None, endpoint)
         code = error.get("code") if isinstance(error, Mapping) else None
         message = error.get("message") if isinstance(error, Mapping) else error
         raise ModelError(
