@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -133,7 +133,50 @@ def installed_extensions(
     Raises:
         UsageError: An installed one cannot be loaded, is of another class, or has the name of another.
     """
-    found: dict[str, Extension] = {_name_of(one): one for one in built_in}
+    installed = _load_installed(
+        group,
+        noun,
+        lambda extension: isinstance(extension, kind),
+        f"no {kind.__name__}",
+        "register an instance of a subclass",
+        [_name_of(one) for one in built_in],
+    )
+    return (*built_in, *installed)
+
+
+def installed_classes(
+    group: str, kind: type[Extension], noun: str, taken: Collection[str]
+) -> tuple[type[Extension], ...]:
+    """The classes that installed packages register, by name.
+
+    Args:
+        group: The entry-point group.
+        kind: Their base class; each has a `name`.
+        noun: What they are called in messages.
+        taken: Names that none may have.
+
+    Raises:
+        UsageError: As for `installed_extensions`.
+    """
+    return _load_installed(
+        group,
+        noun,
+        lambda extension: inspect.isclass(extension) and issubclass(extension, kind),
+        f"no subclass of {kind.__name__}",
+        "register a subclass",
+        taken,
+    )
+
+
+def _load_installed(
+    group: str,
+    noun: str,
+    is_valid: Callable[[Any], bool],
+    mismatch: str,
+    advice: str,
+    taken: Collection[str],
+) -> tuple[Any, ...]:
+    found: dict[str, Any] = {}
     for point in sorted(installed_entry_points(group), key=lambda point: point.name):
         try:
             extension = point.load()
@@ -142,17 +185,18 @@ def installed_extensions(
                 f"{noun} '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
                 fix="fix or uninstall that package",
             ) from error
-        if not isinstance(extension, kind):
+        if not is_valid(extension):
             raise UsageError(
-                f"{noun} '{point.name}' is registered as {point.value}, which is no {kind.__name__}",
-                fix="register an instance of a subclass, or uninstall that package",
+                f"{noun} '{point.name}' is registered as {point.value}, which is {mismatch}",
+                fix=f"{advice}, or uninstall that package",
             )
-        if _name_of(extension) in found:
+        name = _name_of(extension)
+        if name in found or name in taken:
             raise UsageError(
-                f"two {noun}s are called '{_name_of(extension)}'; one is {point.value}",
+                f"two {noun}s are called '{name}'; one is {point.value}",
                 fix="rename it or uninstall that package",
             )
-        found[_name_of(extension)] = extension
+        found[name] = extension
     return tuple(found.values())
 
 

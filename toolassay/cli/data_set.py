@@ -11,10 +11,11 @@ from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say
 from toolassay.console.screen import WARNING
 from toolassay.errors import UsageError
+from toolassay.gates import gate_list
 from toolassay.variety.measures import SAMPLE
 
 
-@click.command("check")
+@click.command("check", cls=options.listing("Gates, in order", gate_list))
 @options.path("data_dir", "The data folder; it is not changed.", required=True)
 @options.path(
     "out",
@@ -26,9 +27,7 @@ from toolassay.variety.measures import SAMPLE
 @options.flag("repair", "First repair mechanical errors; repairs.jsonl lists every change.")
 @options.option(
     "gates",
-    "Comma-separated gates to run: id, schema, graph, wiring, plan, grounding, leak, language, "
-    "execution (after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, "
-    "second_opinion (needs --solver) [default: all].",
+    "Comma-separated gates to run, of those below [default: all].",
 )
 @options.option("without", "Comma-separated gates to skip.")
 @options.option(
