@@ -16,15 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolassay.exporters.formats import (
-    Chats,
-    ChatStyle,
-    ConversationTurn,
-    chat_of,
-    conversation_of,
-    plan_of_row,
-    row_of,
-)
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.openai_chats import chat_of
+from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.exporters.sharegpt import ConversationTurn, conversation_of
 from toolassay.plans.call_plan import VALID_NAME, CallPlan, Names, plan_of, references
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import reference_index

@@ -22,7 +22,8 @@ from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.formats import Chats, ChatStyle, chat_of
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.openai_chats import chat_of
 from toolassay.plans.call_plan import CallPlan, plan_of
 from toolassay.plans.gold import Gold
 

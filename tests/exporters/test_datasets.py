@@ -13,7 +13,8 @@ from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
 from toolassay import evaluate, export, infer, split
-from toolassay.exporters.formats import FORMATS, Format, plan_of_row, row_of
+from toolassay.exporters.formats import formats, plan_of_row
+from toolassay.exporters.rows import row_of
 from toolassay.plans.call_plan import plan_of
 from toolassay.plans.gold import Gold
 from toolassay.stages.export import export_trajectories
@@ -44,8 +45,8 @@ def expected(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-@pytest.mark.parametrize("to", FORMATS)
-def test_it_loads_as_it_was_exported(to: Format, tmp_path: Path, load: Any) -> None:
+@pytest.mark.parametrize("to", [form.name for form in formats()])
+def test_it_loads_as_it_was_exported(to: str, tmp_path: Path, load: Any) -> None:
     labels = some_labels() + [label(5 + n, [("Answer", [f"{n}", "?"])]) for n in range(5)]
     folder = write_folder(tmp_path / "data", labels)
     split(folder, train=0.5, dev=0.25, test=0.25)
@@ -82,8 +83,8 @@ def test_conversations_load_by_the_name_of_their_folder(agent: str, tmp_path: Pa
         assert {row["trial"] for row in rows} == {0, 1}
 
 
-@pytest.mark.parametrize("to", FORMATS)
-def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: Format, tmp_path: Path, load: Any) -> None:
+@pytest.mark.parametrize("to", [form.name for form in formats()])
+def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: str, tmp_path: Path, load: Any) -> None:
     """Types are guessed from the first megabytes where a card does not tell them."""
     text = "x" * 20_000
     labels = [label(n, [("Answer", [text, str(n)])]) for n in range(600)]

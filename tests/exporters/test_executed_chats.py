@@ -10,18 +10,12 @@ from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.exporters.chats import chat_turns, turns_of
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
-from toolassay.exporters.formats import (
-    Chats,
-    ChatStyle,
-    ConversationTurn,
-    chat_of,
-    chat_turns,
-    conversation_of,
-    plan_of_row,
-    row_of,
-    turns_of,
-)
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.openai_chats import chat_of
+from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.exporters.sharegpt import ConversationTurn, conversation_of
 from toolassay.plans.call_plan import Call, CallPlan
 
 CHATS = Chats(TEMPORAL, "temporal")

@@ -9,7 +9,8 @@ import msgspec
 from builders import imported_tool
 from executions import calls_of
 
-from toolassay.exporters.formats import Chats, ChatStyle, chat_of
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.openai_chats import chat_of
 from toolassay.plans.call_plan import FunctionSchema, Names, function_of, plan_of
 from toolassay.plans.gold import Gold
 from toolassay.tools.library import ToolLibrary

@@ -227,15 +227,15 @@ def split_command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: A
 _TEXTS = (".txt", ".md")
 
 
-@click.command("export")
+def _format_list() -> str:
+    from toolassay.exporters.formats import format_list
+
+    return f"{format_list()}; trajectories: the conversations of an agent (--predictions LLM) as chats"
+
+
+@click.command("export", cls=options.listing("Formats", _format_list))
 @options.path("data_dir", "The data folder.", required=True)
-@options.choice(
-    "to",
-    ["hf", "openai", "sharegpt", "jsonl", "trajectories"],
-    "Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls, "
-    "each with a data card. trajectories: the conversations of an agent (--predictions LLM) as chats.",
-    required=True,
-)
+@options.option("to", "Format, of those below.", metavar="FORMAT", required=True)
 @options.option("predictions", "With --to trajectories: name of the model.", metavar="LLM")
 @options.option("prediction_dir", "With --to trajectories: its folder.", default="predictions")
 @options.path("out", "Output folder; an earlier export in it is replaced.", required=True)
