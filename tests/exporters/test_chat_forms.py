@@ -20,7 +20,7 @@ from toolassay.exporters.export_format import Chats, ChatStyle
 from toolassay.exporters.openai_chats import chat_of
 from toolassay.exporters.rows import plan_of_row, row_of
 from toolassay.exporters.sharegpt import ConversationTurn, conversation_of
-from toolassay.plans.call_plan import VALID_NAME, CallPlan, Names, plan_of, references
+from toolassay.plans.call_plan import VALID_NAME, CallPlan, Names, call_plan_of, references
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import reference_index
 from toolassay.tools.library import Parameter, Tool, ToolLibrary
@@ -131,7 +131,7 @@ def test_a_row_is_read_back_as_the_same_plan(plan: CallPlan) -> None:
 
 
 def test_independent_calls_together() -> None:
-    plan = plan_of(Gold.of(DAG), RESOURCE, "resource")
+    plan = call_plan_of(Gold.of(DAG), RESOURCE, "resource")
     chats = Chats(RESOURCE, "resource")
     messages = openai_line(plan, ChatStyle(parallel=True), chats)["messages"]
 

@@ -15,7 +15,7 @@ from running import lines_of
 from toolassay import evaluate, export, infer, split
 from toolassay.exporters.formats import formats, plan_of_row
 from toolassay.exporters.rows import row_of
-from toolassay.plans.call_plan import plan_of
+from toolassay.plans.call_plan import call_plan_of
 from toolassay.plans.gold import Gold
 from toolassay.stages.export import export_trajectories
 from toolassay.variety.splits import SplitFile
@@ -40,7 +40,7 @@ def expected(folder: Path) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for value in lines_of(folder / "data.json"):
         gold = Gold.of(value)
-        row = msgspec.to_builtins(row_of(plan_of(gold, RESOURCE, "resource")))
+        row = msgspec.to_builtins(row_of(call_plan_of(gold, RESOURCE, "resource")))
         found.setdefault(known.split(gold.id) or "", []).append(json.loads(json.dumps(row)))
     return found
 
@@ -95,7 +95,7 @@ def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: str, tmp_path
 
     first, last = part[0], part[len(part) - 1]
     if to in ("hf", "jsonl"):
-        row = row_of(plan_of(Gold.of(labels[-1]), RESOURCE, "resource"))
+        row = row_of(call_plan_of(Gold.of(labels[-1]), RESOURCE, "resource"))
         assert last == json.loads(json.dumps(msgspec.to_builtins(row)))
     else:
         lines = lines_of(tmp_path / "out" / "train.jsonl")

@@ -41,7 +41,7 @@ from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.plan_gate import PlanGate
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
-from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import Execution, Outcome, read_executions
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import FunnelRow
@@ -79,7 +79,7 @@ class ExecutionGate:
         if ended is None:
             return [self._finding("not applicable", "the plan was not executed")]
         try:
-            plan = plan_of(gold, self._background.library, self._background.kind)
+            plan = call_plan_of(gold, self._background.library, self._background.kind)
         except Unfit as error:
             return [self._finding("reject", f"the plan cannot be executed: {error}")]
         if plan.fingerprint != ended.plan:

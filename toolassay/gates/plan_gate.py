@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolassay.argument_values.places import allowed_values
+from toolassay.argument_values.allowed_values import allowed_values
 from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown
 from toolassay.gates.grounding.identifiers import EMAIL
 from toolassay.gates.grounding.normalization import lists

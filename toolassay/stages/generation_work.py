@@ -426,7 +426,7 @@ class GenerationWork(Work):
         by_rules = settings["llm"] == "offline" and _writes_by_rules(self.graph)
         if by_rules:
             facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
-        self.place.folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
+        self.place.folder.update_benchmark(*(() if by_rules else (WRITTEN,)), **facts)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """The number of samples; `answer` has written them."""

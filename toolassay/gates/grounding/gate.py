@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from toolassay.argument_values.places import allowed_values
+from toolassay.argument_values.allowed_values import allowed_values
 from toolassay.gates.gate import Background, Finding, RuleGate
 from toolassay.gates.grounding import normalization
 from toolassay.gates.grounding.normalization import PlanLiteral, literals_of
