@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -120,7 +120,13 @@ Extension = TypeVar("Extension")
 
 
 def installed_extensions(
-    group: str, kind: type[Extension], noun: str, built_in: Sequence[Extension]
+    group: str,
+    kind: type[Extension],
+    noun: str,
+    built_in: Sequence[Extension],
+    *,
+    taken: Collection[str] = (),
+    as_classes: bool = False,
 ) -> tuple[Extension, ...]:
     """The built-in extensions and those that installed packages register, which follow by name.
 
@@ -129,54 +135,14 @@ def installed_extensions(
         kind: Class of the extensions, which have a `name`.
         noun: What they are called in messages.
         built_in: The built-in ones.
+        taken: Further names that an installed one must not have.
+        as_classes: Whether the extensions are subclasses of `kind`, and not instances.
 
     Raises:
         UsageError: An installed one cannot be loaded, is of another class, or has the name of another.
     """
-    installed = _load_installed(
-        group,
-        noun,
-        lambda extension: isinstance(extension, kind),
-        f"no {kind.__name__}",
-        "register an instance of a subclass",
-        [_name_of(one) for one in built_in],
-    )
-    return (*built_in, *installed)
-
-
-def installed_classes(
-    group: str, kind: type[Extension], noun: str, taken: Collection[str]
-) -> tuple[type[Extension], ...]:
-    """The classes that installed packages register, by name.
-
-    Args:
-        group: The entry-point group.
-        kind: Their base class; each has a `name`.
-        noun: What they are called in messages.
-        taken: Names that none may have.
-
-    Raises:
-        UsageError: As for `installed_extensions`.
-    """
-    return _load_installed(
-        group,
-        noun,
-        lambda extension: inspect.isclass(extension) and issubclass(extension, kind),
-        f"no subclass of {kind.__name__}",
-        "register a subclass",
-        taken,
-    )
-
-
-def _load_installed(
-    group: str,
-    noun: str,
-    is_valid: Callable[[Any], bool],
-    mismatch: str,
-    advice: str,
-    taken: Collection[str],
-) -> tuple[Any, ...]:
-    found: dict[str, Any] = {}
+    found: dict[str, Extension] = {_name_of(one): one for one in built_in}
+    form = "a subclass" if as_classes else "an instance of a subclass"
     for point in sorted(installed_entry_points(group), key=lambda point: point.name):
         try:
             extension = point.load()
@@ -185,18 +151,18 @@ def _load_installed(
                 f"{noun} '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
                 fix="fix or uninstall that package",
             ) from error
-        if not is_valid(extension):
+        is_class = inspect.isclass(extension) and issubclass(extension, kind)
+        if not (is_class if as_classes else isinstance(extension, kind)):
             raise UsageError(
-                f"{noun} '{point.name}' is registered as {point.value}, which is {mismatch}",
-                fix=f"{advice}, or uninstall that package",
+                f"{noun} '{point.name}' is registered as {point.value}, which is no {kind.__name__}",
+                fix=f"register {form}, or uninstall that package",
             )
-        name = _name_of(extension)
-        if name in found or name in taken:
+        if _name_of(extension) in found or _name_of(extension) in taken:
             raise UsageError(
-                f"two {noun}s are called '{name}'; one is {point.value}",
+                f"two {noun}s are called '{_name_of(extension)}'; one is {point.value}",
                 fix="rename it or uninstall that package",
             )
-        found[name] = extension
+        found[_name_of(extension)] = extension
     return tuple(found.values())
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolassay.exporters.executed_results import PlanResults
 from toolassay.exporters.export_format import Chats, ChatStyle
-from toolassay.exporters.openai_chats import chat_of
+from toolassay.exporters.openai_chats import FORMAT
 from toolassay.plans.call_plan import CallPlan, call_plan_of
 from toolassay.plans.gold import Gold
 
@@ -36,7 +37,7 @@ def line_of(
     plan: CallPlan, chats: Chats = CHATS, results: PlanResults | None = None, **style: Any
 ) -> dict[str, Any]:
     line: dict[str, Any] = msgspec.to_builtins(
-        chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style), results)
+        FORMAT.line(plan, replace(chats, style=ChatStyle(**style)), results)
     )
     return line
 

@@ -9,8 +9,8 @@ import msgspec
 from builders import imported_tool
 from executions import calls_of
 
-from toolassay.exporters.export_format import Chats, ChatStyle
-from toolassay.exporters.openai_chats import chat_of
+from toolassay.exporters.export_format import Chats
+from toolassay.exporters.openai_chats import FORMAT
 from toolassay.plans.call_plan import FunctionSchema, Names, call_plan_of, function_of
 from toolassay.plans.gold import Gold
 from toolassay.tools.library import ToolLibrary
@@ -36,7 +36,7 @@ def test_arguments_keep_their_names_in_the_function_and_in_calls() -> None:
     gold["task_nodes"][0]["task"] = "find"
     plan = call_plan_of(Gold.of(gold), library, "temporal")
     chats = Chats(library, "temporal")
-    chat = msgspec.to_builtins(chat_of(plan, chats.offered(plan), chats.names, ChatStyle()))
+    chat = msgspec.to_builtins(FORMAT.line(plan, chats, None))
     (call,) = chat["messages"][1]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"城市": "北京", "per page": 3}
     assert calls_of(chat["messages"], chats.names) == plan.calls

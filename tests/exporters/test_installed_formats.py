@@ -29,7 +29,7 @@ def test_it_is_listed_and_writes_files_and_a_card(
     assert "pairs" not in inside("export", "--help").out
     monkeypatch.syspath_prepend(str(package))
     listed = " ".join(inside("export", "--help").out.split())
-    assert "jsonl: a row for each sample, as JSON Lines; pairs: prompts and completions" in listed
+    assert "jsonl: the same rows as JSON Lines; pairs: prompts and completions" in listed
 
     export(folder, to="jsonl", out=tmp_path / "rows", splits="none")
     rows = lines_of(tmp_path / "rows" / "train.jsonl")

@@ -66,8 +66,8 @@ def test_a_process_without_a_selected_gate_refuses_the_work(tmp_path: Path) -> N
         ({"name": "odd", "judges": frozenset({"plan"})}, "'goes_to'"),
         ({"name": "Odd_One", "judges": frozenset({"plan"}), "goes_to": "plan"}, "lower case"),
         ({"name": "odd", "judges": frozenset({"words"}), "goes_to": "plan"}, "request, plan, values"),
-        ({"name": "odd", "judges": frozenset({"plan"}), "goes_to": "words"}, "plan, request"),
-        ({"name": "odd", "judges": frozenset({"plan"}), "goes_to": "request"}, "does not judge"),
+        ({"name": "odd", "judges": frozenset({"plan"}), "goes_to": "words"}, "plan, or request"),
+        ({"name": "odd", "judges": frozenset({"plan"}), "goes_to": "request"}, "if it is judged"),
     ],
 )
 def test_a_gate_without_a_valid_declaration_is_refused(declared: dict[str, Any], missing: str) -> None:

@@ -18,9 +18,9 @@ from toolassay.exporters.chats import (
     json_text,
 )
 from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.export_format import Chats, ChatStyle, columns
+from toolassay.exporters.export_format import Chats, columns
 from toolassay.files.data_files import values_in
-from toolassay.plans.call_plan import Call, CallPlan, FunctionSchema, Names, Unfit
+from toolassay.plans.call_plan import Call, CallPlan, FunctionSchema, Unfit
 
 
 class MessageCall(msgspec.Struct, frozen=True):
@@ -55,80 +55,6 @@ class ChatLine(msgspec.Struct, frozen=True):
     parallel_tool_calls: bool
 
 
-def chat_of(
-    plan: CallPlan,
-    functions: Sequence[FunctionSchema],
-    names: Names,
-    style: ChatStyle,
-    results: PlanResults | None = None,
-) -> ChatLine:
-    """One line of the file.
-
-    `content` of a message with calls is an empty text, because templates render null as "None".
-
-    Args:
-        plan: the sample.
-        functions: the functions of the chat.
-        names: names of functions and parameters.
-        style: options of the chat formats.
-        results: what the calls returned; None for references.
-    """
-    return ChatLine(
-        messages_of(plan, names, style, results),
-        [ChatFunction("function", function) for function in functions],
-        style.parallel or style.calls_only,
-    )
-
-
-def messages_of(
-    plan: CallPlan, names: Names, style: ChatStyle, results: PlanResults | None = None
-) -> list[ChatMessage]:
-    """The messages of a chat: each turn of calls is followed by its results, one message per call.
-
-    >>> from toolassay.plans.call_plan import Argument
-    >>> from toolassay.tools.library import Tool, ToolLibrary
-    >>> names = Names.of(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
-    >>> plan = CallPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
-    >>> messages = messages_of(plan, names, ChatStyle())
-    >>> [(one.role, one.content) for one in messages]
-    [('user', 'Paint a cat'), ('assistant', ''), ('tool', '<node-0>'), ('assistant', 'Done: <node-0>')]
-    >>> messages[1].tool_calls[0].function
-    CalledFunction(name='Paint_it', arguments='{"text": "cat"}')
-    """
-
-    def called(one: ChatCall) -> MessageCall:
-        arguments = arguments_of(one.call, names)
-        written = arguments if style.as_objects else json_text(arguments)
-        return MessageCall(one.id, "function", CalledFunction(names.functions[one.call.tool], written))
-
-    messages = [ChatMessage(role="system", content=style.system)] if style.system else []
-    messages.append(ChatMessage(role="user", content=plan.request))
-    turns = chat_turns(plan, style, results)
-    for turn in turns:
-        messages.append(ChatMessage(role="assistant", content="", tool_calls=[*map(called, turn)]))
-        if turn is not turns[-1] or style.closing is not None:
-            messages += [ChatMessage(role="tool", tool_call_id=one.id, content=one.result) for one in turn]
-    if style.closing is not None:
-        messages.append(ChatMessage(role="assistant", content=closing_of(plan, style.closing, results)))
-    return messages
-
-
-def check_objects(calls: Sequence[Call]) -> None:
-    """Check that `datasets` can read arguments as objects: it takes integers of at most 64 bits.
-
-    Raises:
-        Unfit: an integer is larger.
-    """
-    for place, call in enumerate(calls):
-        for argument in call.arguments:
-            for number in values_in(argument.value):
-                if isinstance(number, int) and not -(2**63) <= number < 2**63:
-                    raise Unfit(
-                        f"has a number of over 64 bits in {argument.name}; use --arguments text",
-                        f"call {place}",
-                    )
-
-
 class OpenAiFormat(ChatFormat):
     """Messages with tool calls, and the offered functions."""
 
@@ -138,13 +64,51 @@ class OpenAiFormat(ChatFormat):
     types = columns("types", "openai")
 
     def line(self, plan: CallPlan, chats: Chats, results: PlanResults | None) -> ChatLine:
-        """The chat of a plan."""
-        return chat_of(plan, chats.offered(plan), chats.names, chats.style, results)
+        """The chat of a plan: each turn of calls is followed by its results, one message per call.
+
+        `content` of a message with calls is an empty text, because templates render null as "None".
+
+        >>> from toolassay.plans.call_plan import Argument
+        >>> from toolassay.tools.library import Tool, ToolLibrary
+        >>> chats = Chats(ToolLibrary([Tool("Paint it", inputs=("text",))]), "resource")
+        >>> plan = CallPlan("1", "Paint a cat", (), (Call("Paint it", (Argument("text", "cat"),)),), ())
+        >>> messages = FORMAT.line(plan, chats, None).messages
+        >>> [(one.role, one.content) for one in messages]
+        [('user', 'Paint a cat'), ('assistant', ''), ('tool', '<node-0>'), ('assistant', 'Done: <node-0>')]
+        >>> messages[1].tool_calls[0].function
+        CalledFunction(name='Paint_it', arguments='{"text": "cat"}')
+        """
+        names, style = chats.names, chats.style
+
+        def called(one: ChatCall) -> MessageCall:
+            arguments = arguments_of(one.call, names)
+            written = arguments if style.as_objects else json_text(arguments)
+            return MessageCall(one.id, "function", CalledFunction(names.functions[one.call.tool], written))
+
+        messages = [ChatMessage(role="system", content=style.system)] if style.system else []
+        messages.append(ChatMessage(role="user", content=plan.request))
+        turns = chat_turns(plan, style, results)
+        for turn in turns:
+            messages.append(ChatMessage(role="assistant", content="", tool_calls=[*map(called, turn)]))
+            if turn is not turns[-1] or style.closing is not None:
+                messages += [
+                    ChatMessage(role="tool", tool_call_id=one.id, content=one.result) for one in turn
+                ]
+        if style.closing is not None:
+            messages.append(ChatMessage(role="assistant", content=closing_of(plan, style.closing, results)))
+        offered = [ChatFunction("function", function) for function in chats.offered(plan)]
+        return ChatLine(messages, offered, style.parallel or style.calls_only)
 
     def check(self, calls: Sequence[Call], chats: Chats) -> None:
-        """Arguments as objects must be readable for `datasets`."""
-        if chats.style.as_objects:
-            check_objects(calls)
+        """For `datasets`, arguments that are objects have integers of at most 64 bits."""
+        for place, call in enumerate(calls if chats.style.as_objects else ()):
+            for argument in call.arguments:
+                for number in values_in(argument.value):
+                    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+                        raise Unfit(
+                            f"has a number of over 64 bits in {argument.name}; use --arguments text",
+                            f"call {place}",
+                        )
 
 
 FORMAT = OpenAiFormat()

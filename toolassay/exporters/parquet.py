@@ -70,7 +70,7 @@ class ParquetFormat(RowFormat):
     """Rows as Parquet."""
 
     name = "hf"
-    help = "the same rows as Parquet, for the Hugging Face hub"
+    help = "a row for each sample as Parquet, for the Hugging Face hub"
     about = "One row per sample."
 
     def require(self) -> None:

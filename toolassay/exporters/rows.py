@@ -115,7 +115,7 @@ class RowFormat(ExportFormat):
     """Rows as JSON Lines."""
 
     name = "jsonl"
-    help = "a row for each sample, as JSON Lines"
+    help = "the same rows as JSON Lines"
     about = "One object per line."
     fields = columns("fields", "rows")
     types = columns("types", "rows")

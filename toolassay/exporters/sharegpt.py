@@ -6,7 +6,7 @@ an object, or a list of objects for parallel calls; its `observation` is then a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,9 +21,9 @@ from toolassay.exporters.chats import (
     json_text,
 )
 from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.export_format import Chats, ChatStyle, ResultForm, columns
+from toolassay.exporters.export_format import Chats, ResultForm, columns
 from toolassay.files.data_files import safe_name, write_json
-from toolassay.plans.call_plan import CallPlan, FunctionSchema, Names
+from toolassay.plans.call_plan import CallPlan
 
 
 class ConversationTurn(msgspec.Struct, frozen=True, rename={"who": "from"}):
@@ -39,37 +39,6 @@ class ConversationLine(msgspec.Struct, frozen=True):
     conversations: list[ConversationTurn]
     system: str
     tools: str
-
-
-def conversation_of(
-    plan: CallPlan,
-    functions: Sequence[FunctionSchema],
-    names: Names,
-    style: ChatStyle,
-    results: PlanResults | None = None,
-) -> ConversationLine:
-    """One line of the file.
-
-    Args:
-        plan: the sample.
-        functions: the functions of the chat.
-        names: names of functions and parameters.
-        style: options of the chat formats.
-        results: what the calls returned; None for references.
-    """
-    turns = chat_turns(plan, style, results)
-    said = [ConversationTurn("human", plan.request)]
-    for turn in turns:
-        calls = [
-            CalledFunction(names.functions[one.call.tool], arguments_of(one.call, names)) for one in turn
-        ]
-        said.append(ConversationTurn("function_call", json_text(calls[0] if len(calls) == 1 else calls)))
-        if turn is not turns[-1] or style.closing is not None:
-            texts = [one.result for one in turn]
-            said.append(ConversationTurn("observation", texts[0] if len(texts) == 1 else json_text(texts)))
-    if style.closing is not None:
-        said.append(ConversationTurn("gpt", closing_of(plan, style.closing, results)))
-    return ConversationLine(said, style.system, json_text(list(functions)))
 
 
 def dataset_info(files: Iterable[str], name: str) -> dict[str, Any]:
@@ -97,7 +66,21 @@ class ShareGptFormat(ChatFormat):
 
     def line(self, plan: CallPlan, chats: Chats, results: PlanResults | None) -> ConversationLine:
         """The conversation of a plan."""
-        return conversation_of(plan, chats.offered(plan), chats.names, chats.style, results)
+        names, style = chats.names, chats.style
+        turns = chat_turns(plan, style, results)
+        said = [ConversationTurn("human", plan.request)]
+        for turn in turns:
+            calls = [
+                CalledFunction(names.functions[one.call.tool], arguments_of(one.call, names)) for one in turn
+            ]
+            said.append(ConversationTurn("function_call", json_text(calls[0] if len(calls) == 1 else calls)))
+            if turn is not turns[-1] or style.closing is not None:
+                texts = [one.result for one in turn]
+                observed = texts[0] if len(texts) == 1 else json_text(texts)
+                said.append(ConversationTurn("observation", observed))
+        if style.closing is not None:
+            said.append(ConversationTurn("gpt", closing_of(plan, style.closing, results)))
+        return ConversationLine(said, style.system, json_text(list(chats.offered(plan))))
 
     def finish(self, folder: Path, files: Mapping[str, str], name: str, chats: Chats) -> None:
         """Write `dataset_info.json` too."""

@@ -5,9 +5,9 @@ Here: the names of the built-in gates, and the gates of installed packages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from toolassay.extras import installed_classes, installed_entry_points
+from toolassay.extras import installed_entry_points, installed_extensions
 
 if TYPE_CHECKING:
     from toolassay.gates.gate import RuleGate
@@ -35,8 +35,9 @@ def installed_gates() -> tuple[type[RuleGate], ...]:
         return ()
     from toolassay.gates.gate import RuleGate
 
-    base: type = RuleGate  # mypy takes no abstract class for a type
-    return installed_classes(GROUP, base, "gate", ("id", *RULES, *FURTHER))
+    built_in: list[Any] = []  # an abstract class cannot be the type of the extensions
+    names = ("id", *RULES, *FURTHER)
+    return installed_extensions(GROUP, RuleGate, "gate", built_in, taken=names, as_classes=True)
 
 
 def gate_list() -> str:

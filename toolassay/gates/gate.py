@@ -162,17 +162,18 @@ class RuleGate(ABC):
 
     def __init_subclass__(cls) -> None:
         """Check what the subclass declares, where its author sees it."""
-        for declaration in ("name", "judges", "goes_to"):
-            if not hasattr(cls, declaration):
-                raise TypeError(f"{cls.__name__} does not declare '{declaration}'")
-        if not _NAME.fullmatch(cls.name):
-            raise TypeError(f"{cls.__name__} is called '{cls.name}': write words in lower case")
-        if not cls.judges or not cls.judges <= frozenset(get_args(Subject)):
-            raise TypeError(f"{cls.__name__}.judges is not a set of {', '.join(get_args(Subject))}")
-        if cls.goes_to not in get_args(Turn):
-            raise TypeError(f"{cls.__name__}.goes_to is not one of {', '.join(get_args(Turn))}")
-        if cls.goes_to == "request" and "request" not in cls.judges:
-            raise TypeError(f"{cls.__name__} goes to 'request', which it does not judge")
+        lacking = [one for one in ("name", "judges", "goes_to") if not hasattr(cls, one)]
+        if lacking:
+            raise TypeError(f"{cls.__name__} does not declare '{lacking[0]}'")
+        turns = {"plan"} | (cls.judges & {"request"})
+        for declaration, is_valid, form in (
+            ("name", _NAME.fullmatch(cls.name), "words in lower case"),
+            ("judges", cls.judges and cls.judges <= {*get_args(Subject)}, ", ".join(get_args(Subject))),
+            ("goes_to", cls.goes_to in turns, "plan, or request if it is judged"),
+        ):
+            if not is_valid:
+                value = getattr(cls, declaration)
+                raise TypeError(f"{cls.__name__}.{declaration} is {value!r}: write {form}")
 
     def __init__(self, background: Background) -> None:
         self.background = background

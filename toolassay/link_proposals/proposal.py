@@ -12,6 +12,7 @@ import msgspec
 from toolassay.graph.derive.given_fields import is_informative, scalar_of
 from toolassay.models.json_answers import read_answer, shown_forms
 from toolassay.models.structured_output import json_schema
+from toolassay.prompts.plan_schemas import object_schema
 from toolassay.prompts.signatures import argument_descriptions, shown_tool
 from toolassay.prompts.templates import package_template
 from toolassay.tools.library import Tool
@@ -80,20 +81,13 @@ def proposal_prompt(tool: Tool, others: Iterable[Tool]) -> str:
 def answer_schema() -> dict[str, Any]:
     """The `response_format` parameter of a request."""
     text = {"type": "string"}
-    field = _object(path=text, type={"type": "string", "enum": ["string", "integer", "number", "boolean"]})
-    link = _object(**dict.fromkeys(("from", "field", "to", "argument", "reason"), text))
+    field = object_schema(
+        {"path": text, "type": {"type": "string", "enum": ["string", "integer", "number", "boolean"]}}
+    )
+    link = object_schema(dict.fromkeys(("from", "field", "to", "argument", "reason"), text))
     fields = {"type": "array", "items": field, "maxItems": MOST_FIELDS}
     links = {"type": "array", "items": link, "maxItems": MOST_LINKS}
-    return json_schema("proposal", _object(fields=fields, links=links))
-
-
-def _object(**properties: Any) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*properties],
-        "additionalProperties": False,
-    }
+    return json_schema("proposal", object_schema({"fields": fields, "links": links}))
 
 
 def read_proposal(text: str, finish_reason: str | None = None) -> Proposal | None:
