@@ -21,7 +21,7 @@ from measurements.gold_agent import Calls, executed_workplace, gold_calls
 from toolassay import SILENT, evaluate, infer
 from toolassay.benchmarks.workbench.agents.episode import call_text
 from toolassay.benchmarks.workbench.calls import WorkbenchCall
-from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge
+from toolassay.benchmarks.workbench.judge.result_verdicts import CompatJudge
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge
 from toolassay.benchmarks.workbench.tasks import Task, read_tasks
 from toolassay.benchmarks.workbench.tools import toolset_of

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.workbench.calls import Replay
-from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict, result_files
+from toolassay.benchmarks.workbench.judge.result_verdicts import CompatJudge, CompatVerdict, result_files
 from toolassay.benchmarks.workbench.judge.strict import StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import read_tasks

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
+from toolassay.benchmarks.taskbench.scoring.prediction_scores import score_predictions
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.evaluation.evaluation import Evaluation
 from toolassay.graph import DependencyType, ToolGraph

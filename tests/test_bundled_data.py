@@ -69,7 +69,7 @@ def test_gold_follows_the_graph(folder: DataFolder) -> None:
 def test_it_is_what_the_offline_model_writes(folder: DataFolder, tmp_path: Path) -> None:
     for path in (folder.tool_desc, folder.graph_desc):
         shutil.copy(path, tmp_path)
-    DataFolder(tmp_path).describe(dependency_type=folder.benchmark.dependency_type)
+    DataFolder(tmp_path).update_benchmark(dependency_type=folder.benchmark.dependency_type)
     generate(tmp_path, llm="offline", check=True, seed=0, number_of_samples=300, multiworker=7)
     format_data(tmp_path)
     written = ("data_raw.json", "data.json", "user_requests.json", "data_error.json")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from toolassay.cli.screen import SCREEN as SCREEN
     from toolassay.console.screen import SILENT as SILENT
     from toolassay.graph.edits import Edit as Edit
-    from toolassay.link_proposals import ProposeOptions as ProposeOptions
+    from toolassay.link_proposals.proposal_run import ProposeOptions as ProposeOptions
     from toolassay.link_proposals.schema_links import LinkOptions as LinkOptions
     from toolassay.runs.budget import Budget as Budget
     from toolassay.runs.settings import Limits as Limits
@@ -61,7 +61,7 @@ _NAMES = {
     "benchmarks.taskbench.importing": "import_taskbench",
     "cli.screen": "SCREEN",
     "graph.edits": "Edit",
-    "link_proposals": "ProposeOptions",
+    "link_proposals.proposal_run": "ProposeOptions",
     "link_proposals.schema_links": "LinkOptions",
     "runs.budget": "Budget",
     "runs.settings": "Limits ModelSettings RunChoices",

@@ -7,7 +7,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -120,7 +120,13 @@ Extension = TypeVar("Extension")
 
 
 def installed_extensions(
-    group: str, kind: type[Extension], noun: str, built_in: Sequence[Extension]
+    group: str,
+    kind: type[Extension],
+    noun: str,
+    built_in: Sequence[Extension],
+    *,
+    taken: Collection[str] = (),
+    as_classes: bool = False,
 ) -> tuple[Extension, ...]:
     """The built-in extensions and those that installed packages register, which follow by name.
 
@@ -129,11 +135,14 @@ def installed_extensions(
         kind: Class of the extensions, which have a `name`.
         noun: What they are called in messages.
         built_in: The built-in ones.
+        taken: Further names that an installed one must not have.
+        as_classes: Whether the extensions are subclasses of `kind`, and not instances.
 
     Raises:
         UsageError: An installed one cannot be loaded, is of another class, or has the name of another.
     """
     found: dict[str, Extension] = {_name_of(one): one for one in built_in}
+    form = "a subclass" if as_classes else "an instance of a subclass"
     for point in sorted(installed_entry_points(group), key=lambda point: point.name):
         try:
             extension = point.load()
@@ -142,12 +151,13 @@ def installed_extensions(
                 f"{noun} '{point.name}' is registered as {point.value} but cannot be loaded: {error}",
                 fix="fix or uninstall that package",
             ) from error
-        if not isinstance(extension, kind):
+        is_class = inspect.isclass(extension) and issubclass(extension, kind)
+        if not (is_class if as_classes else isinstance(extension, kind)):
             raise UsageError(
                 f"{noun} '{point.name}' is registered as {point.value}, which is no {kind.__name__}",
-                fix="register an instance of a subclass, or uninstall that package",
+                fix=f"register {form}, or uninstall that package",
             )
-        if _name_of(extension) in found:
+        if _name_of(extension) in found or _name_of(extension) in taken:
             raise UsageError(
                 f"two {noun}s are called '{_name_of(extension)}'; one is {point.value}",
                 fix="rename it or uninstall that package",

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from builders import imported_tool
 
+from toolassay.argument_values.allowed_values import allowed_range, allowed_values, quoted_in
 from toolassay.argument_values.drawn_values import draw_arguments
-from toolassay.argument_values.places import allowed_range, allowed_values, quoted_in
 from toolassay.offline.planner.mentions import Mentions
 from toolassay.offline.planner.plan_arguments import fill_parameters
 from toolassay.tools.library import Parameter, Tool, ToolLibrary

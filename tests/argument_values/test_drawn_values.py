@@ -19,7 +19,8 @@ from toolassay.argument_values.drawn_values import (
     draw_arguments,
     matching_text,
 )
-from toolassay.argument_values.places import FedArgument, as_text
+from toolassay.argument_values.fed_arguments import FedArgument
+from toolassay.argument_values.places import as_text
 from toolassay.tools.library import Tool
 
 DRAWS = 30

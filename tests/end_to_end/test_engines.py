@@ -18,7 +18,7 @@ from toolassay import evaluate, format_data, generate, infer
 
 SAMPLES, TASKS = 60, 23
 MODEL = "toolassay.offline.offline_model:OfflineModel.complete"
-JUDGE = "toolassay.benchmarks.workbench.judge.evaluation:WorkbenchEvaluator.verdict"
+JUDGE = "toolassay.benchmarks.workbench.judge.result_verdicts:WorkbenchEvaluator.verdict"
 SCORER = "toolassay.benchmarks.taskbench.scoring.scorer:ChunkScorer.score"
 # What holds times: of answers, of starts, of each hundred samples.
 TIMED = ("ledger.jsonl", "manifest.json", "summary.json", "statistics.json")

@@ -12,7 +12,7 @@ from running import lines_of, write_lines
 
 from toolassay.exporters.executed_results import PlanResults, RefusedCall
 from toolassay.graph import DependencyType
-from toolassay.plans.call_plan import Argument, Call, CallPlan, Names, plan_of
+from toolassay.plans.call_plan import Argument, Call, CallPlan, Names, call_plan_of
 from toolassay.plans.execution_record import FILE, ExecutedCall, Execution
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import RequestId
@@ -91,4 +91,4 @@ def write_executions(folder: Path, executions: Sequence[Execution]) -> None:
 
 def plans_of(folder: Path, library: ToolLibrary, kind: DependencyType) -> list[CallPlan]:
     """The plans of a data folder."""
-    return [plan_of(Gold.of(one), library, kind) for one in lines_of(folder / "data.json")]
+    return [call_plan_of(Gold.of(one), library, kind) for one in lines_of(folder / "data.json")]

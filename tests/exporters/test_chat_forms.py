@@ -6,6 +6,7 @@ import functools
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -16,16 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from toolassay.exporters.formats import (
-    Chats,
-    ChatStyle,
-    ConversationTurn,
-    chat_of,
-    conversation_of,
-    plan_of_row,
-    row_of,
-)
-from toolassay.plans.call_plan import VALID_NAME, CallPlan, Names, plan_of, references
+from toolassay.exporters import openai_chats, sharegpt
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.exporters.sharegpt import ConversationTurn
+from toolassay.plans.call_plan import VALID_NAME, CallPlan, Names, call_plan_of, references
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import reference_index
 from toolassay.tools.library import Parameter, Tool, ToolLibrary
@@ -42,7 +38,7 @@ DAG = label(3, [("画", ["a"]), ("Answer", ["b", "c"]), ("Edit Image", ["<node-0
 
 
 def openai_line(plan: CallPlan, style: ChatStyle, chats: Chats = CHATS) -> dict[str, Any]:
-    line = msgspec.to_builtins(chat_of(plan, chats.offered(plan), chats.names, style))
+    line = msgspec.to_builtins(openai_chats.FORMAT.line(plan, replace(chats, style=style), None))
     back: dict[str, Any] = json.loads(json.dumps(line, allow_nan=False))
     assert back == line
     return back
@@ -115,7 +111,7 @@ def adapter_of(kind: Any) -> Any:
 @given(plans(), styles)
 def test_a_conversation_keeps_the_rules_of_its_form(plan: CallPlan, style: ChatStyle) -> None:
     """As LLaMA-Factory checks them: who may speak at even and at odd places, and what is JSON."""
-    line = conversation_of(plan, CHATS.offered(plan), CHATS.names, style)
+    line = sharegpt.FORMAT.line(plan, replace(CHATS, style=style), None)
     said = line.conversations
 
     assert len(said) % 2 == 0
@@ -136,7 +132,7 @@ def test_a_row_is_read_back_as_the_same_plan(plan: CallPlan) -> None:
 
 
 def test_independent_calls_together() -> None:
-    plan = plan_of(Gold.of(DAG), RESOURCE, "resource")
+    plan = call_plan_of(Gold.of(DAG), RESOURCE, "resource")
     chats = Chats(RESOURCE, "resource")
     messages = openai_line(plan, ChatStyle(parallel=True), chats)["messages"]
 
@@ -144,7 +140,7 @@ def test_independent_calls_together() -> None:
         *("user", "assistant", "tool", "tool", "assistant", "tool", "assistant")
     ]
     assert len(messages[1]["tool_calls"]) == 2
-    said = conversation_of(plan, [], chats.names, ChatStyle(parallel=True)).conversations
+    said = sharegpt.FORMAT.line(plan, replace(chats, style=ChatStyle(parallel=True)), None).conversations
     assert said[2] == ConversationTurn("observation", '["<node-0>", "<node-1>"]')
     assert said[-1] == ConversationTurn("gpt", "Done: <node-2>")
 

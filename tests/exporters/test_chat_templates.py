@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,9 @@ from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from toolassay.exporters.executed_results import PlanResults
-from toolassay.exporters.formats import Chats, ChatStyle, chat_of
-from toolassay.plans.call_plan import CallPlan, plan_of
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.openai_chats import FORMAT
+from toolassay.plans.call_plan import CallPlan, call_plan_of
 from toolassay.plans.gold import Gold
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -35,7 +37,7 @@ def line_of(
     plan: CallPlan, chats: Chats = CHATS, results: PlanResults | None = None, **style: Any
 ) -> dict[str, Any]:
     line: dict[str, Any] = msgspec.to_builtins(
-        chat_of(plan, chats.offered(plan), chats.names, ChatStyle(**style), results)
+        FORMAT.line(plan, replace(chats, style=ChatStyle(**style)), results)
     )
     return line
 
@@ -77,7 +79,7 @@ def test_arguments_as_objects_go_through_every_template(name: str, plan: CallPla
 
 
 def test_calls_stand_in_the_text_as_the_model_is_to_write_them() -> None:
-    plan = plan_of(
+    plan = call_plan_of(
         Gold.of(label(1, [("画", ['a "cat" <é>']), ("Edit_Image", ["<node-0>"])])), RESOURCE, "resource"
     )
     chats = Chats(RESOURCE, "resource")
@@ -100,7 +102,7 @@ def test_transformers_renders_and_tokenizes_them(name: str) -> None:
     )
     tokenizer.chat_template = (TEMPLATES / f"{name}.jinja").read_text(encoding="utf-8")
     chats = Chats(RESOURCE, "resource")
-    every = [plan_of(Gold.of(one), RESOURCE, "resource") for one in some_labels()]
+    every = [call_plan_of(Gold.of(one), RESOURCE, "resource") for one in some_labels()]
     lines = [line_of(plan, chats, as_objects=True) for plan in every]
     for plan in every:
         results = refused_call(results_of(plan, ['{"file": "a.png"}'] * plan.size), plan.size - 1)

@@ -13,8 +13,9 @@ from gold_samples import RESOURCE, label, some_labels, write_folder
 from running import lines_of
 
 from toolassay import evaluate, export, infer, split
-from toolassay.exporters.formats import FORMATS, Format, plan_of_row, row_of
-from toolassay.plans.call_plan import plan_of
+from toolassay.exporters.formats import formats, plan_of_row
+from toolassay.exporters.rows import row_of
+from toolassay.plans.call_plan import call_plan_of
 from toolassay.plans.gold import Gold
 from toolassay.stages.export import export_trajectories
 from toolassay.variety.splits import SplitFile
@@ -39,13 +40,13 @@ def expected(folder: Path) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for value in lines_of(folder / "data.json"):
         gold = Gold.of(value)
-        row = msgspec.to_builtins(row_of(plan_of(gold, RESOURCE, "resource")))
+        row = msgspec.to_builtins(row_of(call_plan_of(gold, RESOURCE, "resource")))
         found.setdefault(known.split(gold.id) or "", []).append(json.loads(json.dumps(row)))
     return found
 
 
-@pytest.mark.parametrize("to", FORMATS)
-def test_it_loads_as_it_was_exported(to: Format, tmp_path: Path, load: Any) -> None:
+@pytest.mark.parametrize("to", [form.name for form in formats()])
+def test_it_loads_as_it_was_exported(to: str, tmp_path: Path, load: Any) -> None:
     labels = some_labels() + [label(5 + n, [("Answer", [f"{n}", "?"])]) for n in range(5)]
     folder = write_folder(tmp_path / "data", labels)
     split(folder, train=0.5, dev=0.25, test=0.25)
@@ -82,8 +83,8 @@ def test_conversations_load_by_the_name_of_their_folder(agent: str, tmp_path: Pa
         assert {row["trial"] for row in rows} == {0, 1}
 
 
-@pytest.mark.parametrize("to", FORMATS)
-def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: Format, tmp_path: Path, load: Any) -> None:
+@pytest.mark.parametrize("to", [form.name for form in formats()])
+def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: str, tmp_path: Path, load: Any) -> None:
     """Types are guessed from the first megabytes where a card does not tell them."""
     text = "x" * 20_000
     labels = [label(n, [("Answer", [text, str(n)])]) for n in range(600)]
@@ -94,7 +95,7 @@ def test_keys_that_come_late_are_neither_lost_nor_nulls_before(to: Format, tmp_p
 
     first, last = part[0], part[len(part) - 1]
     if to in ("hf", "jsonl"):
-        row = row_of(plan_of(Gold.of(labels[-1]), RESOURCE, "resource"))
+        row = row_of(call_plan_of(Gold.of(labels[-1]), RESOURCE, "resource"))
         assert last == json.loads(json.dumps(msgspec.to_builtins(row)))
     else:
         lines = lines_of(tmp_path / "out" / "train.jsonl")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import msgspec
 from executions import calls_of, refused_call, results_of
@@ -10,18 +11,12 @@ from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
+from toolassay.exporters import openai_chats, sharegpt
+from toolassay.exporters.chats import chat_turns, turns_of
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
-from toolassay.exporters.formats import (
-    Chats,
-    ChatStyle,
-    ConversationTurn,
-    chat_of,
-    chat_turns,
-    conversation_of,
-    plan_of_row,
-    row_of,
-    turns_of,
-)
+from toolassay.exporters.export_format import Chats, ChatStyle
+from toolassay.exporters.rows import plan_of_row, row_of
+from toolassay.exporters.sharegpt import ConversationTurn
 from toolassay.plans.call_plan import Call, CallPlan
 
 CHATS = Chats(TEMPORAL, "temporal")
@@ -52,7 +47,7 @@ def test_the_calls_of_a_chat_are_the_executed_ones(
     one: tuple[CallPlan, PlanResults], style: ChatStyle
 ) -> None:
     plan, results = one
-    line = msgspec.to_builtins(chat_of(plan, CHATS.offered(plan), CHATS.names, style, results))
+    line = msgspec.to_builtins(openai_chats.FORMAT.line(plan, replace(CHATS, style=style), results))
     wanted = list(results.calls)
     if results.refused is not None:
         wanted.insert(results.refused.number, results.refused.call)
@@ -64,7 +59,9 @@ def test_the_calls_of_a_chat_are_the_executed_ones(
 @given(executed(), styles)
 def test_each_call_is_answered_by_its_result(one: tuple[CallPlan, PlanResults], style: ChatStyle) -> None:
     plan, results = one
-    messages = msgspec.to_builtins(chat_of(plan, [], CHATS.names, style, results).messages)
+    messages = msgspec.to_builtins(
+        openai_chats.FORMAT.line(plan, replace(CHATS, style=style), results).messages
+    )
     called = [call["id"] for message in messages for call in message.get("tool_calls", [])]
     answered = {
         message["tool_call_id"]: message["content"] for message in messages if message["role"] == "tool"
@@ -104,5 +101,5 @@ def test_a_refused_call_in_a_parallel_turn_keeps_the_order_of_execution() -> Non
 
     assert turns_of(plan, parallel=True) == [[0, 1, 2]]
     assert [[call.result for call in turn] for turn in turns] == [["a", "sold out"], ["b", "c"]]
-    said = conversation_of(plan, [], CHATS.names, ChatStyle(parallel=True), results).conversations
+    said = sharegpt.FORMAT.line(plan, replace(CHATS, style=ChatStyle(parallel=True)), results).conversations
     assert said[2] == ConversationTurn("observation", '["a", "sold out"]')

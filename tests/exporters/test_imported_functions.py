@@ -9,8 +9,9 @@ import msgspec
 from builders import imported_tool
 from executions import calls_of
 
-from toolassay.exporters.formats import Chats, ChatStyle, chat_of
-from toolassay.plans.call_plan import FunctionSchema, Names, function_of, plan_of
+from toolassay.exporters.export_format import Chats
+from toolassay.exporters.openai_chats import FORMAT
+from toolassay.plans.call_plan import FunctionSchema, Names, call_plan_of, function_of
 from toolassay.plans.gold import Gold
 from toolassay.tools.library import ToolLibrary
 
@@ -33,9 +34,9 @@ def test_arguments_keep_their_names_in_the_function_and_in_calls() -> None:
     library = ToolLibrary.from_json([tool])
     gold = label(**{"城市": "北京", "per page": 3})
     gold["task_nodes"][0]["task"] = "find"
-    plan = plan_of(Gold.of(gold), library, "temporal")
+    plan = call_plan_of(Gold.of(gold), library, "temporal")
     chats = Chats(library, "temporal")
-    chat = msgspec.to_builtins(chat_of(plan, chats.offered(plan), chats.names, ChatStyle()))
+    chat = msgspec.to_builtins(FORMAT.line(plan, chats, None))
     (call,) = chat["messages"][1]["tool_calls"]
     assert json.loads(call["function"]["arguments"]) == {"城市": "北京", "per page": 3}
     assert calls_of(chat["messages"], chats.names) == plan.calls

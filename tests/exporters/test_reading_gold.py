@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 from gold_samples import RESOURCE, TEMPORAL, label, named
 
-from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, plan_of
+from toolassay.plans.call_plan import Argument, Call, CallPlan, Unfit, call_plan_of
 from toolassay.plans.gold import Gold
 
 
 def resource(value: dict[str, Any]) -> CallPlan:
-    return plan_of(Gold.of(value), RESOURCE, "resource")
+    return call_plan_of(Gold.of(value), RESOURCE, "resource")
 
 
 def temporal(value: dict[str, Any]) -> CallPlan:
-    return plan_of(Gold.of(value), TEMPORAL, "temporal")
+    return call_plan_of(Gold.of(value), TEMPORAL, "temporal")
 
 
 def test_texts_go_to_the_input_of_their_type() -> None:

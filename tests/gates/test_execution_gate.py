@@ -10,7 +10,7 @@ from running import inside, lines_of, write_lines
 
 from toolassay.gates.gate import Background, Finding
 from toolassay.gates.gate_pipeline import ExecutionGate
-from toolassay.plans.call_plan import plan_of
+from toolassay.plans.call_plan import call_plan_of
 from toolassay.plans.execution_record import ExecutedCall, Execution, Outcome
 
 REFUSED = ExecutedCall(1, "Captioner", {}, None, "no such picture")
@@ -23,7 +23,7 @@ def studio(tmp_path: Path) -> Background:
 
 
 def executed(studio: Background, outcome: Outcome = "ran", reason: str = "") -> Execution:
-    plan = plan_of(gold(), studio.library, studio.kind)
+    plan = call_plan_of(gold(), studio.library, studio.kind)
     calls = (ExecutedCall(0, "Painter", {}, "fox.png"), REFUSED if outcome != "ran" else DESCRIBED)
     return Execution(gold().id, outcome, "mcp", plan.fingerprint, calls, reason)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from builders import imported_tool
 
-from toolassay.link_proposals import Proposal, ProposedField, ProposedLink
+from toolassay.link_proposals.proposal import Proposal, ProposedField, ProposedLink
 from toolassay.serving.chat_server import AnswerFunction
 from toolassay.serving.completions import Received, Reply
 from toolassay.tools.library import ToolLibrary

@@ -11,17 +11,10 @@ from proposing import flow, library, nodes, proposal, shown
 from schema_graphs import link
 
 from toolassay.graph import FieldPair
-from toolassay.link_proposals import (
-    CANDIDATES,
-    ProposedField,
-    apply_proposals,
-    candidates_of,
-    proposal_prompt,
-    read_proposal,
-    shape_of,
-    with_shape,
-    without_shape,
-)
+from toolassay.link_proposals.applied_proposals import apply_proposals
+from toolassay.link_proposals.proposal import ProposedField, proposal_prompt, read_proposal
+from toolassay.link_proposals.proposal_run import CANDIDATES, candidates_of
+from toolassay.link_proposals.result_shapes import schema_of_fields, with_shape, without_shape
 from toolassay.tools.library import ToolLibrary
 
 SHIP = flow("find_order", "parcels[].code", "ship_parcel", "parcel_code")
@@ -126,7 +119,7 @@ def test_the_shape_of_a_declared_result_is_not_replaced() -> None:
 
 def test_a_shape_is_made_of_paths() -> None:
     fields = [("[].id", "integer"), ("[].owner.login", "string"), ("count", "integer"), ("[].id.x", "string")]
-    assert shape_of(ProposedField(*one) for one in fields) == {  # type: ignore[arg-type]
+    assert schema_of_fields(ProposedField(*one) for one in fields) == {  # type: ignore[arg-type]
         "type": "array",
         "items": {
             "type": "object",
@@ -136,8 +129,8 @@ def test_a_shape_is_made_of_paths() -> None:
             },
         },
     }
-    assert shape_of([ProposedField("", "string")]) == {"type": "string"}
-    assert shape_of([]) == {}
+    assert schema_of_fields([ProposedField("", "string")]) == {"type": "string"}
+    assert schema_of_fields([]) == {}
 
 
 def test_a_tool_without_its_proposed_shape_is_as_its_server_declares_it() -> None:

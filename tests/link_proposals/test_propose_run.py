@@ -15,7 +15,7 @@ from toolassay.cli.tools import proposals, with_proposals
 from toolassay.console.screen import Screen
 from toolassay.errors import IncompleteError, UsageError
 from toolassay.graph import ToolGraph
-from toolassay.link_proposals import ProposeOptions, stored_proposals
+from toolassay.link_proposals.proposal_run import ProposeOptions, stored_proposals
 from toolassay.link_proposals.schema_links import LinkOptions
 from toolassay.models import ModelOptions
 from toolassay.runs import Budget

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from toolassay.live_values.candidates import Known, places_of
+from toolassay.live_values.candidates import Known, argument_places
 from toolassay.live_values.facts import facts_of
 from toolassay.tools.library import Tool
 
@@ -33,7 +33,7 @@ def known(value: Any = None) -> Known:
 
 
 def candidates(made: Known, one: Tool, name: str, *chosen: Any, seed: int = 1) -> list[Any]:
-    place = next(place for place in places_of(one) if place.name == name)
+    place = next(place for place in argument_places(one) if place.name == name)
     return made.candidates(one, place, random.Random(seed), chosen)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments
-from toolassay.argument_values.places import FedArgument
+from toolassay.argument_values.fed_arguments import FedArgument
 from toolassay.graph import FieldPair, Link
 from toolassay.offline.work_order import real_arguments, unfillable, write_work_order
 from toolassay.offline.writer.english import ToolNames

@@ -10,7 +10,7 @@ import pytest
 from builders import imported_tool
 from schema_graphs import CINEMA, link
 
-from toolassay.argument_values.places import fed_argument
+from toolassay.argument_values.fed_arguments import fed_argument
 from toolassay.graph import Dependency, FieldPair, Link, ToolGraph
 from toolassay.offline.critic import review
 from toolassay.offline.model_tasks import CritiqueTask

@@ -42,7 +42,7 @@ def test_an_unknown_dependency_type_is_refused(tmp_path: Path) -> None:
 def test_describing_a_folder_keeps_what_was_known(tmp_path: Path) -> None:
     write_json(tmp_path / "benchmark.json", {"benchmark": "workbench", "source": "ours"})
     folder = DataFolder(tmp_path)
-    folder.describe(dependency_type="temporal")
+    folder.update_benchmark(dependency_type="temporal")
     expected = {"benchmark": "workbench", "source": "ours", "dependency_type": "temporal"}
     assert folder.written_benchmark == DataFolder(tmp_path).written_benchmark == expected
 

@@ -133,7 +133,7 @@ def test_the_server_prints_its_address_and_ends_at_ctrl_c(session: Session, tmp_
 @pytest.mark.parametrize("part", [".", "quarantine"])
 def test_a_reviewed_set_records_its_author_and_the_counts_of_the_gates(tmp_path: Path, part: str) -> None:
     labels = [{**label(0), "task_steps": []}, {**label(0), "id": 1}, label(2)]
-    DataFolder(folder_of(tmp_path / "d", labels)).describe(generation={"llm": "acme/writer"})
+    DataFolder(folder_of(tmp_path / "d", labels)).update_benchmark(generation={"llm": "acme/writer"})
     checked, out = tmp_path / "checked", tmp_path / "deep" / "er"
     check(tmp_path / "d", out=checked, gates=["schema"])
     source = checked / part

@@ -287,7 +287,7 @@ def test_the_writer_of_the_labels_and_a_critic_are_two_models(tmp_path: Path) ->
     levels = []
     for number, teacher in enumerate([None, "offline", "writer"]):
         if teacher:
-            DataFolder(folder).describe(generation={"llm": teacher})
+            DataFolder(folder).update_benchmark(generation={"llm": teacher})
         checked = check(folder, out=tmp_path / f"checked-{number}", gates=gates, critic="offline")
         levels += [one.level for one in checked.findings]
     # The rules that wrote a label have no say about it.
@@ -335,7 +335,7 @@ def test_predictions_that_are_there_are_used(tmp_path: Path) -> None:
 
 
 def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, tmp_path: Path) -> None:
-    DataFolder(folder).describe(generation={"llm": "acme/writer"}, source="Made by Ann.")
+    DataFolder(folder).update_benchmark(generation={"llm": "acme/writer"}, source="Made by Ann.")
     out = tmp_path / "checked"
     check(folder, out=out)
     for made, written in ((out, "../data"), (out / "quarantine", "../../data")):
@@ -349,7 +349,7 @@ def test_the_folder_records_its_source_so_that_both_can_be_moved(folder: Path, t
     assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
     # What an earlier version wrote: the whole path.
     told = DataFolder(moved / "checked").written_benchmark["checked"]
-    DataFolder(moved / "checked").describe(checked={**told, "from": str(moved / "data")})
+    DataFolder(moved / "checked").update_benchmark(checked={**told, "from": str(moved / "data")})
     assert check(moved / "data", out=moved / "checked").levels["pass"] == 2
 
 

@@ -15,6 +15,7 @@ import pytest
 from bench_bookings import GRAPH, bookings_folder
 from builders import imported_tool
 from schema_graphs import link as linked
+from wheels import installed
 
 from toolassay import generate
 from toolassay.backinstruct.generator import Carried, Problem
@@ -183,6 +184,19 @@ def test_what_is_missing_in_the_words_goes_back_to_the_words(tmp_path: Path) -> 
     writer = Scripted(PLAN, vague, WORDS)
     (record,) = written(tmp_path, writer)
     assert DAY in writer.last(2)
+    assert record["result"]["user_request"] == ASKED
+
+
+def test_what_an_installed_gate_finds_goes_back_to_the_turn_that_it_declares(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = installed(root / "tests" / "packages" / "brevity_gate", tmp_path)
+    monkeypatch.syspath_prepend(str(package))
+    long = words(f"{ASKED} {'Please hurry up now. ' * 10}", "find_benches", "book_bench")
+    writer = Scripted(PLAN, long, WORDS)
+    (record,) = written(tmp_path / "set", writer)
+    assert "write at most 40" in writer.last(2)
+    assert "user_request" in writer.last(2) and "`calls`" not in writer.last(2)
     assert record["result"]["user_request"] == ASKED
 
 

@@ -21,23 +21,18 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+from toolassay.argument_values.allowed_values import allowed_range, allowed_values, quoted_in
+from toolassay.argument_values.fed_arguments import FedArgument, included, is_fed, with_fed
 from toolassay.argument_values.places import (
     ABSENT,
-    FedArgument,
     Path,
     SchemaWalk,
     ValuePlace,
-    allowed_range,
-    allowed_values,
     as_text,
     filled,
-    included,
-    is_fed,
     is_statable,
-    places_of,
-    quoted_in,
     template_of,
-    with_fed,
+    value_places,
 )
 from toolassay.tools.argument_schemas import ArgumentValidator, schema_problems
 from toolassay.tools.library import Parameter, Tool, is_required
@@ -132,14 +127,14 @@ class _Draw:
         include = included(fed) | prefixes
         if given is None and extra:
             needed = {one.path[:1] for one in self._places(include)}
-            optional = dict.fromkeys(one.path[:1] for one in places_of(tool, _MOST_OPTIONAL, include))
+            optional = dict.fromkeys(one.path[:1] for one in value_places(tool, _MOST_OPTIONAL, include))
             free = [path for path in optional if path not in needed]
             include |= {*rng.sample(free, min(extra, len(free)))}
         self.include = include
 
     def _places(self, include: frozenset[Path]) -> Sequence[ValuePlace]:
         if self.tool.input_schema is not None:
-            return places_of(self.tool, 0, include)
+            return value_places(self.tool, 0, include)
         parameters = self.tool.parameters
         kept = [one for one in parameters if is_required(one, self.tool) or (one.name,) in include]
         return [declared_place(one) for one in kept]

@@ -1,35 +1,26 @@
-"""The places for values in the arguments of a tool, the values that a parameter may take, and fed arguments.
+"""The places for values in the arguments of a tool.
 
-The places are those of the smallest valid object, or all that the schema has. The work order, the planner,
-the random baseline and the collector of live values fill them; `typed` turns texts into JSON values. A tool
-without `input_schema` has a place for each parameter. The allowed values, from the parameter's type and
-description, are a list or the numbers of a range. A fed argument takes a value from the result of an earlier
-step, in plans of schema graphs.
+They are those of the smallest valid object, or all that the schema has. The work order, the planner, the
+random baseline and the collector of live values fill them; `typed` turns texts into JSON values. A tool
+without `input_schema` has a place for each parameter.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from toolassay.graph import FieldPair
-from toolassay.graph.derive.fields import meaning_of
-from toolassay.records.dataset import Sample
 from toolassay.tools.argument_schemas import (
     ArgumentValidator,
-    Schema,
     declared_at,
     kinds_of,
     properties_at,
     resolve,
-    schema_at,
 )
-from toolassay.tools.library import Parameter, Tool, ToolLibrary
-from toolassay.tools.output_paths import EACH, Part, Reference, parse_path, reference_text
-from toolassay.tools.type_names import read_type
+from toolassay.tools.library import Parameter, Tool
 
 _DEEPEST = 6  # names in a path; below, only what is required is filled
 _MOST_LEVELS = 32  # objects and lists within each other
@@ -37,7 +28,6 @@ _MOST_VALUES = 1_000  # of one tool; objects and lists after these are empty
 _MOST_ITEMS = 3
 SIMPLE = ("integer", "number", "string", "boolean")
 """The types of values that are neither lists nor objects, in the order in which one of several is chosen."""
-
 Path = tuple[str, ...]
 
 
@@ -125,7 +115,7 @@ def place_of_parameter(parameter: Parameter) -> ValuePlace:
 
 
 @lru_cache(maxsize=4096)
-def places_of(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS) -> tuple[ValuePlace, ...]:
+def value_places(tool: Tool, optional: int, include: frozenset[Path] = NO_PATHS) -> tuple[ValuePlace, ...]:
     """The places of `template_of`, in order."""
     return tuple(_places(template_of(tool, optional, include)))
 
@@ -316,334 +306,3 @@ class _Templates(SchemaWalk):
             kinds = kinds_of(self.chosen(schema.get("items")), self.root)
         # A pattern is often one that no draw meets: such an optional argument is left out.
         return not kinds.isdisjoint(SIMPLE) and schema.keys().isdisjoint(("const", "pattern"))
-
-
-_MOST = 24
-_ITEM = re.compile(r"[^|{}\n]{1,60}")
-# "one of: red, blue" and "options: a, b", but not "optional: a".
-_CHOICE = re.compile(
-    r"(?:\bone of(?: the following)?(?: values)?\s*:?|(?<!use )(?<!provide )\beither\b"
-    r"|\b(?:options?|choices|values?)\s*:)"
-    r"\s*(?P<list>(?:[^.;()\n]|\.(?=\d))+)",
-    re.IGNORECASE,
-)
-_QUOTED = r"(?:'[^'\n]{1,40}'|\"[^\"\n]{1,40}\"|`[^`\n]{1,40}`)"
-# "YYYY-MM-DD" and "hh:mm"
-_DATE_FORM = re.compile(r"(?:[yY]{2,4}+|[mM]{2}|[dD]{2}|[hH]{2}|[sS]{2}|[-/:. T]){2,}")
-# Between the items of a list: ", ", ", or " and " or "; not "for".
-_OR = re.compile(r",\s*(?:or\b|and\b)?|\bor\b")
-# What stands in a sentence and in no value.
-_OF_SENTENCE = re.compile(r"[,;\"“”，。：；、？！]")
-# "'metric' or 'imperial'", but not "'metric'" alone.
-_QUOTES = re.compile(rf"(?<!\w){_QUOTED}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|\band\b|/|\|)\s*{_QUOTED})+")
-# What stands before such a list: "Valid values are: ", "must be ", "Unit: ". Others have another role:
-# "required for 'add' or 'reply'", "the filters are 'artist' and 'year'", "e.g. 'a', 'b'".
-_ANNOUNCED = re.compile(
-    r"(?:^|\b(?:values?|types?|options?|choices?|enum)\]?(?:\s+(?:are|is|include))?\s*:?|\beither"
-    r"|\bone of(?: the following)?\s*:?|\b(?:must|can|may|should) be|^(?!examples?)[^.,:(]{1,40}:)"
-    r"\s*[\[(]?\s*$",
-    re.IGNORECASE,
-)
-# "(asc/desc)", but not "(a/b)", whose parts are too short, or "asc/desc".
-_SLASHES = re.compile(r"\(\s*(?P<list>[\w+-]{2,}(?:\s*/\s*[\w+-]{2,})+)\s*\)")
-# "LOCK" and "IN_STOCK"; not "ID", "Lock" or the parts of "YYYY-MM-DD".
-_CAPITALS = re.compile(r"(?<![\w-])[A-Z][A-Z0-9_]{2,40}(?![\w-])")
-# "[Enum]: LOCK, UNLOCK" and "(CSV/JSON)"; not "CSV" alone, or "an ID or URL" in a sentence.
-_CAPITAL_LIST = re.compile(
-    rf"(?:^|[:(\[])\s*(?P<list>{_CAPITALS.pattern}(?:\s*(?:,\s*(?:or\b|and\b)?|\bor\b|/)\s*{_CAPITALS.pattern})+)"
-    r"(?=\s*(?:[.)\];]|$))"
-)
-# "Site: Hamburg, Lyon or Porto", "(US or New Zealand)" and "Must be Rome or Oslo."; not "e.g. Rome or Oslo".
-_NAMES = r"[^\W\d_][\w+-]*(?: (?-i:[A-Z])[\w+-]*)*"
-_NAMED_LIST = re.compile(
-    r"(?:(?P<alone>^|(?<!\be\.g)(?<!\beg)(?<!\bex)(?<!\bi\.e)(?<!example)(?<!examples)[.:]\s)"
-    r"|\(|\b(?:must|can|may|should) be\b)"
-    rf"\s*(?P<list>{_NAMES}(?:,\s*{_NAMES})*,?\s+or\s+{_NAMES})(?=\s*(?:[.);]|$))",
-    re.IGNORECASE,
-)
-# "enum: a, b" and "Literal[a, b]", but not "string".
-_TYPE = re.compile(r"^(?:enum|literal|choice|one ?of)\s*[:(\[<]?\s*(?P<list>.+?)[)\]>]?$", re.IGNORECASE)
-# Lists of types and of parts of a pattern look the same: "string | null", "(dd/mm/yyyy)".
-_NO_VALUES = frozenset(
-    re.findall(
-        r"\w+",
-        "str string int integer float number bool boolean null none object array list dict any and or "
-        "dd mm yy yyyy hh ss lat lon latitude longitude",
-    )
-)
-_SIGNED = r"-?\d+(?:\.\d+)?"
-# "from 5 to 30", "1-5" and "0..1", but not "2026-05-14" or "10:15".
-_RANGE = re.compile(
-    rf"(?<![\w.:/-])(?P<low>{_SIGNED})\s?%?\s?(?:\bto\b|\band\b|-|–|\.\.\.?)\s?(?P<high>{_SIGNED})(?![\w:/-]|\.\d)"
-)
-# "5 to 30 characters" limits the length of a value, not the value.
-_LENGTH = re.compile(r"\s*(?:characters?|letters?|words?|digits?|lines?)\b", re.IGNORECASE)
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """Numbers from `low` to `high` inclusive, with `decimals` digits after the point."""
-
-    low: float
-    high: float
-    decimals: int = 0
-
-    def holds(self, text: str) -> bool:
-        """Whether a text is a number of the range, currency and percent signs apart.
-
-        >>> Range(1, 5).holds("3"), Range(1, 5).holds("7"), Range(1, 5).holds("three")
-        (True, False, False)
-        """
-        number = re.fullmatch(rf"[$€£¥]?({_SIGNED})\s?%?", text.replace(",", ""))
-        return number is not None and self.low <= float(number[1]) <= self.high
-
-
-def allowed_values(parameter: Parameter) -> list[str]:
-    """The values that a parameter is restricted to, in the order given; empty if it is not restricted.
-
-    They come from the `enum` of the library file, the type or the description.
-
-    >>> allowed_values(Parameter("size", "string", "small | medium | large"))
-    ['small', 'medium', 'large']
-    >>> allowed_values(Parameter("units", "string", "'metric' or 'imperial'"))
-    ['metric', 'imperial']
-    >>> allowed_values(Parameter("customer", "string", "one of the customers"))
-    []
-    """
-    given = parameter.declaration.get("enum")
-    if isinstance(given, list):
-        texts = (
-            str(item).lower() if isinstance(item, bool) else str(item) for item in given if item is not None
-        )
-        if values := _clean(texts, fewest=1):
-            return values
-    kind = _TYPE.match(parameter.type.strip())
-    for text in (kind["list"] if kind else "", parameter.type if "|" in parameter.type else ""):
-        if values := _clean(re.split(r"[,|]", text)):
-            return values
-    values = _described(parameter.description)
-    pattern = parameter.declaration.get("pattern")
-    if values and isinstance(pattern, str) and not all(_meets(pattern, one) for one in values):
-        return []
-    return values
-
-
-@lru_cache(maxsize=1024)
-def _meets(pattern: str, text: str) -> bool:
-    return not ArgumentValidator({"properties": {"value": {"pattern": pattern}}}).problems({"value": text})
-
-
-def quoted_in(description: str) -> list[str]:
-    """The texts in quotation marks, which are examples where they list no alternatives.
-
-    Forms of dates are none.
-
-    >>> quoted_in("A city, e.g. 'Porto'; not the customer's, on 'DD.MM.YYYY'")
-    ['Porto']
-    """
-    found = re.findall(rf"(?<![A-Za-z\d_]){_QUOTED}(?![A-Za-z\d_])", description)
-    return [one[1:-1] for one in found if not _DATE_FORM.fullmatch(one[1:-1])]
-
-
-def allowed_range(parameter: Parameter) -> Range | None:
-    """The range that a parameter is restricted to, by its description or its `minimum` and `maximum`.
-
-    >>> allowed_range(Parameter("level", "int", "from 5 to 30"))
-    Range(low=5.0, high=30.0, decimals=0)
-    """
-    source = parameter.declaration
-    match = _RANGE.search(parameter.description)
-    if isinstance(source.get("minimum"), int | float) and isinstance(source.get("maximum"), int | float):
-        low, high = str(source["minimum"]), str(source["maximum"])
-    elif match and not _LENGTH.match(parameter.description, match.end()):
-        low, high = match["low"], match["high"]
-    else:
-        return None
-    if not re.fullmatch(_SIGNED, low) or not re.fullmatch(_SIGNED, high) or float(low) >= float(high):
-        return None
-    decimals = max(len(text.partition(".")[2]) for text in (low, high))
-    whole = (read_type(parameter.type) or {}).get("type") == "integer"
-    if not whole and float(high) - float(low) <= 1:
-        decimals = max(decimals, 2)
-    return Range(float(low), float(high), 0 if whole else decimals)
-
-
-def _described(description: str) -> list[str]:
-    """The values that a description lists, other than examples."""
-    parts = re.split(r"[:;()\[\]\n]|\.\s", description)
-    piped = [[item.strip() for item in part.split("|")] for part in parts if "|" in part]
-    # A "|" in a sentence is what the values of a list are divided by.
-    if any(_OF_SENTENCE.search(item) for items in piped for item in items[1:]):
-        piped = []
-    for items in piped:
-        if all(len(item.split()) <= 3 for item in items[1:]):
-            first = items[0] if len(items[0].split()) <= 3 else items[0].split()[-1]
-            if values := _clean([first, *items[1:]]):
-                return values
-    if (match := _QUOTES.search(description)) and _ANNOUNCED.search(description[: match.start()]):
-        return _clean(text[1:-1] for text in re.findall(_QUOTED, match[0]))
-    if match := _CAPITAL_LIST.search(description):
-        return _clean(_CAPITALS.findall(match["list"]))
-    if match := _SLASHES.search(description):
-        return _clean(match["list"].split("/"))
-    if match := _CHOICE.search(description):
-        items = [item.strip() for item in _OR.split(match["list"])]
-        if not any(
-            re.match(r"(?:an?|the|our|your|my|this|these|those|its?|their|any)\b", item) for item in items
-        ):
-            return _clean(item for item in items if len(item.split()) <= 4)
-    if match := _NAMED_LIST.search(description):
-        items = [item.strip() for item in _OR.split(match["list"])]
-        # Proper names, or words in place of a sentence. "Email or phone" are kinds of values.
-        is_list = all(item[0].isupper() for item in items) or (
-            match["alone"] is not None and match["list"][1:].islower()
-        )
-        return _clean(items) if is_list and not any(meaning_of(item).attribute for item in items) else []
-    return []
-
-
-def _clean(items: Iterable[str], *, fewest: int = 2) -> list[str]:
-    """The items without quotation marks and repetitions; empty if they are no values."""
-    values = list(dict.fromkeys(item.strip(" .'\"`") for item in items))
-    values = [value for value in values if value and value.casefold() != "etc" and _ITEM.fullmatch(value)]
-    if len(values) < fewest or _NO_VALUES.intersection(value.casefold() for value in values):
-        return []
-    return values[:_MOST]
-
-
-# The number of an item in the name of a place: ".2" in "lines.2.amount", not in "v.2a".
-_ITEM_NUMBER = re.compile(r"\.\d+(?=\.|$)")
-
-
-class FedArgument(NamedTuple):
-    """An argument, or a part of one, that takes a value from an earlier step.
-
-    Attributes:
-        parts: The path of the argument.
-        source: Index of the node that gives the value.
-        value: What the plan has in its place: a reference, or a list of one.
-        path: The path in the result; an item of a list has a number, `EACH` stands for all items.
-    """
-
-    parts: tuple[Part, ...]
-    source: int
-    value: Any
-    path: tuple[Part, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the innermost argument."""
-        return next((part for part in reversed(self.parts) if isinstance(part, str) and part != EACH), "")
-
-    @property
-    def place(self) -> str:
-        """The name of the argument as `ValuePlace` spells it: `filter.movie_id`."""
-        return ".".join(_names(self.parts))
-
-
-def fed_arguments(sample: Sample, library: ToolLibrary) -> list[tuple[FedArgument, ...]]:
-    """The fed arguments of each node of a sample, in the order of its nodes.
-
-    An argument with the same value as a fed argument of an earlier node is fed in the same way.
-    """
-    order = {name: number for number, name in enumerate(sample.nodes)}
-    fed: list[list[FedArgument]] = [[] for _ in sample.nodes]
-    for link, pairs in zip(sample.links, sample.fields, strict=False):
-        for pair in pairs:
-            giver, taker = library[link.source], library[link.target]
-            fed[order[link.target]].append(fed_argument(pair, order[link.source], giver, taker))
-    # Nodes are in topological order: what a source shares is complete before its targets come.
-    for link, pairs in sorted(
-        zip(sample.links, sample.shared, strict=False), key=lambda one: order[one[0].source]
-    ):
-        for pair in pairs:
-            for one in fed[order[link.source]]:
-                if one.place == pair.source:
-                    same = one._replace(parts=parse_path(pair.target))
-                    fed[order[link.target]].append(same)
-    return [tuple(arguments) for arguments in fed]
-
-
-def fed_argument(pair: FieldPair, source: int, giver: Tool, taker: Tool) -> FedArgument:
-    """The argument that a pair of fields fills.
-
-    Of the items of a list, a single value takes the first, and a list takes all. A single value that fills a
-    list is its only item.
-
-    Args:
-        pair: The path in the result, and the argument.
-        source: Index of the node that gives the result.
-        giver: The tool of that node.
-        taker: The tool with the argument.
-    """
-    path, parts = parse_path(pair.source), parse_path(pair.target)
-    if any(one.name == pair.target for one in taker.parameters):
-        parts = (pair.target,)
-    if parts[-1:] == (EACH,) and EACH in path:
-        parts = parts[:-1]
-    wanted, given = _kinds(parts, taker.input_schema), _kinds(path, giver.output_schema)
-    if wanted == {"array"} and given != {"array"}:
-        if EACH not in path:
-            return FedArgument(parts, source, [reference_text(Reference(source, path))], path)
-        last = len(path) - 1 - path[::-1].index(EACH)
-        path = (*_first(path[:last]), *path[last:])
-    else:
-        path = _first(path)
-        if given == {"array"} and wanted and "array" not in wanted:
-            path = (*path, 0)
-    return FedArgument(parts, source, reference_text(Reference(source, path)), path)
-
-
-def _first(path: Sequence[Part]) -> tuple[Part, ...]:
-    return tuple(0 if part == EACH else part for part in path)
-
-
-def _kinds(parts: Sequence[Part], schema: Schema | None) -> frozenset[str]:
-    """The JSON types at a path, without null; empty if unknown."""
-    if schema is None:
-        return frozenset()
-    return kinds_of(schema_at(_first(parts), schema), schema) - {"null"}
-
-
-def _names(parts: Iterable[Part]) -> tuple[str, ...]:
-    return tuple(part for part in parts if isinstance(part, str) and part != EACH)
-
-
-def included(fed: Iterable[FedArgument]) -> frozenset[tuple[str, ...]]:
-    """The fed arguments and the objects that they are in, as paths of names."""
-    paths = [_names(one.parts) for one in fed]
-    return frozenset(path[:end] for path in paths for end in range(1, len(path) + 1))
-
-
-def is_fed(place: str, fed: Iterable[FedArgument]) -> bool:
-    """Whether a place in the arguments, named as by `ValuePlace`, is fed or part of a fed argument.
-
-    >>> movie = FedArgument(("filter", "movie_id"), 0, "<node-0>.id", ("id",))
-    >>> is_fed("filter.movie_id", [movie]), is_fed("filter.language", [movie])
-    (True, False)
-    """
-    plain = _ITEM_NUMBER.sub("", place)
-    return any(plain == one.place or plain.startswith(f"{one.place}.") for one in fed)
-
-
-def with_fed(arguments: Iterable[Mapping[str, Any]], fed: Iterable[FedArgument]) -> list[dict[str, Any]]:
-    """Arguments, `{"name", "value"}` each, with the values of the fed ones.
-
-    >>> with_fed([], [FedArgument(("filter", "ids", EACH), 0, "<node-0>", ())])
-    [{'name': 'filter', 'value': {'ids': ['<node-0>']}}]
-    """
-    values: Any = {one["name"]: one["value"] for one in arguments}
-    for one in fed:
-        values = _with(values, one.parts, one.value)
-    return [{"name": name, "value": value} for name, value in values.items()]
-
-
-def _with(given: Any, parts: Sequence[Part], value: Any) -> Any:
-    if not parts:
-        return value
-    first, *rest = parts
-    if first == EACH or isinstance(first, int):
-        items = given if isinstance(given, list) else []
-        return [_with(items[0] if items else None, rest, value), *items[1:]]
-    known = given if isinstance(given, dict) else {}
-    return {**known, first: _with(known.get(first), rest, value)}

@@ -103,7 +103,7 @@ def format_data(
         markdown.write("\n".join(f"{heading}\n\n{table}\n" for heading, table in tables(alignment)))
         copies = [keep_dated_copy(path) for path in _to_keep(folder, dependency_type, force=force)]
     kind = folder.benchmark.dependency_type or dependency_type
-    folder.describe(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
+    folder.update_benchmark(**{"dependency_type": kind, FINGERPRINT: sha256_of(folder.data)})
     return Formatted(kept, refused, left_out, reasons, alignment, copies)
 
 

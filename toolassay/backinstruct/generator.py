@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from string import Template
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import UNSET
@@ -39,11 +39,23 @@ DECLINED = "declined"
 """The outcome of a sample for which the writer found nothing sensible."""
 
 
+Turn = Literal["plan", "request"]
+"""A turn of a writer that plans first: it writes the plan, or the words of the request."""
+
+
 class Problem(NamedTuple):
-    """What a check of an answer found: who found it, and what is wrong, for the model to read."""
+    """What a check of an answer found.
+
+    Attributes:
+        found_by: A gate, a question to critics, "execution" or "format".
+        text: What is wrong, for the model to read.
+        goes_to: The turn that can correct it. Journals of earlier versions record only problems of plans, and
+            without a turn.
+    """
 
     found_by: str
     text: str
+    goes_to: Turn = "plan"
 
 
 class Judgement(NamedTuple):
@@ -274,7 +286,7 @@ class SampleItems(SampleWriter):
             attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites or outcome == "refused":
                 break
-            found = "\n".join(f"- {text}" for _, text in problems)
+            found = "\n".join(f"- {problem.text}" for problem in problems)
             messages = [
                 *messages,
                 sent_back({"role": "assistant", "content": response.text, "extra": response.extra}),

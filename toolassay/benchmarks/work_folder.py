@@ -59,7 +59,7 @@ class WorkFolder:
         if not self.folder.tool_desc.exists():
             write_json(self.folder.tool_desc, graph.library.to_json())
         if self.folder.benchmark.dependency_type is None:
-            self.folder.describe(dependency_type=graph.dependency_type)
+            self.folder.update_benchmark(dependency_type=graph.dependency_type)
 
 
 def work_folder(

@@ -11,10 +11,11 @@ from toolassay.cli import options
 from toolassay.cli.screen import SCREEN, say
 from toolassay.console.screen import WARNING
 from toolassay.errors import UsageError
+from toolassay.gates import gate_list
 from toolassay.variety.measures import SAMPLE
 
 
-@click.command("check")
+@click.command("check", cls=options.listing("Gates, in order", gate_list))
 @options.path("data_dir", "The data folder; it is not changed.", required=True)
 @options.path(
     "out",
@@ -26,9 +27,7 @@ from toolassay.variety.measures import SAMPLE
 @options.flag("repair", "First repair mechanical errors; repairs.jsonl lists every change.")
 @options.option(
     "gates",
-    "Comma-separated gates to run: id, schema, graph, wiring, plan, grounding, leak, language, "
-    "execution (after `toolassay execute`), duplicate, contamination (needs --against), llm_critic, "
-    "second_opinion (needs --solver) [default: all].",
+    "Comma-separated gates to run, of those below [default: all].",
 )
 @options.option("without", "Comma-separated gates to skip.")
 @options.option(
@@ -228,15 +227,15 @@ def split_command(data_dir: Path, hold_out_tools: tuple[str, ...], **settings: A
 _TEXTS = (".txt", ".md")
 
 
-@click.command("export")
+def _format_list() -> str:
+    from toolassay.exporters.formats import format_list
+
+    return f"{format_list()}; trajectories: the conversations of an agent (--predictions LLM) as chats"
+
+
+@click.command("export", cls=options.listing("Formats", _format_list))
 @options.path("data_dir", "The data folder.", required=True)
-@options.choice(
-    "to",
-    ["hf", "openai", "sharegpt", "jsonl", "trajectories"],
-    "Format. hf: Parquet; jsonl: the same rows as JSON Lines; openai, sharegpt: chats with tool calls, "
-    "each with a data card. trajectories: the conversations of an agent (--predictions LLM) as chats.",
-    required=True,
-)
+@options.option("to", "Format, of those below.", metavar="FORMAT", required=True)
 @options.option("predictions", "With --to trajectories: name of the model.", metavar="LLM")
 @options.option("prediction_dir", "With --to trajectories: its folder.", default="predictions")
 @options.path("out", "Output folder; an earlier export in it is replaced.", required=True)

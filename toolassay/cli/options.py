@@ -83,6 +83,23 @@ class SectionedCommand(click.Command):
                 formatter.write_dl(records)
 
 
+def listing(title: str, text: Callable[[], str]) -> type[SectionedCommand]:
+    """The class of a command whose help ends with what is registered, which is looked up only for the help.
+
+    Args:
+        title: Title of the section.
+        text: Gives its text.
+    """
+
+    class Listing(SectionedCommand):
+        def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+            with formatter.section(title):
+                formatter.write_text(text())
+            super().format_epilog(ctx, formatter)
+
+    return Listing
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Decorator = Callable[[Function], Function]
 

@@ -41,7 +41,7 @@ def with_proposals(settings: dict[str, Any]) -> dict[str, Any]:
     Raises:
         UsageError: A file of `server` is malformed, or `--dry_run` has no model.
     """
-    from toolassay.link_proposals import ProposeOptions
+    from toolassay.link_proposals.proposal_run import ProposeOptions
     from toolassay.runs.settings import Limits
 
     settings = options.with_budget(options.with_model_options(settings))

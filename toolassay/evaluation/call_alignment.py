@@ -17,7 +17,7 @@ UNMATCHED = -1
 _MOST_SELECTIONS = 64  # bounds the combinatorial number of comparisons per item
 
 
-def places_of(names: list[str], *, among: Collection[str] | None = None) -> dict[str, list[int]]:
+def positions_by_tool(names: list[str], *, among: Collection[str] | None = None) -> dict[str, list[int]]:
     """The positions at which each tool is called; `among` restricts the tools."""
     places: dict[str, list[int]] = {}
     for position, name in enumerate(names):

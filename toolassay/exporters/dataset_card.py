@@ -18,7 +18,7 @@ import yaml
 from toolassay.console.tables import Table, markdown_escaped
 from toolassay.console.text_formatting import count_of
 from toolassay.exporters.executed_results import Marking, PlanResults
-from toolassay.exporters.formats import Format, ResultForm, columns
+from toolassay.exporters.export_format import ExportFormat, ResultForm, columns
 from toolassay.exporters.sample_selection import NOT_CHECKED
 from toolassay.files.data_files import read_json, record_of
 from toolassay.plans.call_plan import CallPlan
@@ -129,7 +129,7 @@ class CardFacts:
     """
 
     name: str
-    to: Format
+    to: ExportFormat
     files: Mapping[str, str]
     library_size: int
     benchmark: BenchmarkFile
@@ -158,7 +158,7 @@ def card(facts: CardFacts, tally: ExportTally) -> str:
         "escaped": markdown_escaped,
     }
     levels, results = sorted(tally.levels.items()), [(*kind, n) for kind, n in sorted(tally.results.items())]
-    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in columns("fields", facts.to)]
+    fields = [(f"`{name}`", kind, meaning) for name, kind, meaning in facts.to.fields]
     states = [[gate, *(f"{found[state]:,}" for state in _STATES)] for gate, found in gates.items()]
     text: str = environment.get_template("dataset_card.txt").render(
         facts=facts,
@@ -193,19 +193,22 @@ def trajectory_card(name: str, llm: str) -> str:
         llm: Name of the model.
     """
     fields = [(f"`{column}`", kind, meaning) for column, kind, meaning in columns("fields", TRAJECTORIES)]
-    matter = {"pretty_name": name, **_loading({"train": f"{TRAJECTORIES}.jsonl"}, TRAJECTORIES)}
+    matter = {
+        "pretty_name": name,
+        **_loading({"train": f"{TRAJECTORIES}.jsonl"}, columns("types", TRAJECTORIES)),
+    }
     table = Table(("field", "type", "meaning"), fields, "lll").markdown()
     said = f"Conversations of {markdown_escaped(llm)}, one per line."
     return f"---\n{_yaml(matter)}\n---\n\n# {markdown_escaped(name)}\n\n{said}\n\n{table}\n"
 
 
-def _loading(files: Mapping[str, str], form: str) -> dict[str, Any]:
-    """What `datasets` needs: the file of each split, and the types of the columns."""
+def _loading(files: Mapping[str, str], types: Sequence[Any]) -> dict[str, Any]:
+    """What `datasets` needs: the file of each split, and the types of the columns if they are known."""
     splits = [{"split": split, "path": path} for split, path in files.items()]
-    return {
-        "configs": [{"config_name": "default", "data_files": splits}],
-        "dataset_info": [{"config_name": "default", "features": columns("types", form)}],
-    }
+    configs = {"configs": [{"config_name": "default", "data_files": splits}]}
+    if not types:
+        return configs
+    return configs | {"dataset_info": [{"config_name": "default", "features": types}]}
 
 
 def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
@@ -217,7 +220,7 @@ def _front_matter(facts: CardFacts, tally: ExportTally) -> str:
         "size_categories": [next((name for most, name in _SIZES if tally.total < most), "n>1M")],
         "task_categories": ["text-generation"],
         "tags": ["tool-use", "function-calling", "planning", "task-automation", "synthetic"],
-        **_loading(facts.files, facts.to),
+        **_loading(facts.files, facts.to.types),
     }
     return _yaml(matter)
 

@@ -135,7 +135,7 @@ class ExecutedResults:
     def _call(self, node: int, tool: str, execution: Execution) -> tuple[Call, str]:
         """A call as it was executed, and its result."""
         where = f"task_nodes[{node}]"
-        executed = execution.result_of(node)
+        executed = execution.call_of(node)
         if executed is None or executed.tool != tool:
             raise Unfit(f"has no result in {self._path.name}; {_RUN}", where)
         call = _call_of(executed)

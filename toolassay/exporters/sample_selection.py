@@ -10,7 +10,7 @@ import msgspec
 
 from toolassay.exporters.executed_results import ExecutedResults, PlanResults
 from toolassay.graph import DependencyType
-from toolassay.plans.call_plan import CallPlan, Unfit, plan_of
+from toolassay.plans.call_plan import CallPlan, Unfit, call_plan_of
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import LastLabels, RequestId
 from toolassay.tools.library import ToolLibrary
@@ -94,7 +94,7 @@ class SampleSelection:
         if split is None:
             return RefusedSample.of(gold, "is in no split of the split file", "id")
         try:
-            plan = plan_of(gold, self.library, self.kind)
+            plan = call_plan_of(gold, self.library, self.kind)
             results = None if self.executed is None else self.executed.of(gold.id, plan)
             return SelectedPlan(plan, split, level, gold, results)
         except Unfit as error:

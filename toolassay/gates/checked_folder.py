@@ -161,7 +161,7 @@ class CheckedFolder:
             ToolassayError: The folder cannot be written.
         """
         if self.passed.benchmark.checked is None and not self.releases:
-            self.passed.describe(**{CHECKED: {_FROM: path_from(self.path, self.source.path)}})
+            self.passed.update_benchmark(**{CHECKED: {_FROM: path_from(self.path, self.source.path)}})
 
     @contextmanager
     def writing(self, graph: ToolGraph, *, repairs: bool) -> Iterator[Callable[[Iterable[Line]], None]]:
@@ -232,7 +232,7 @@ class CheckedFolder:
         checked = {_FROM: path_from(folder.path, self.source.path), "level": what, **state}
         if self.releases:
             gone.append(FINGERPRINT)  # `format` must not replace the released set
-        folder.describe(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
+        folder.update_benchmark(*gone, dependency_type=graph.dependency_type, **about, **{CHECKED: checked})
 
 
 def as_reviewed(benchmark: Mapping[str, Any], source: Path, target: Path) -> dict[str, Any]:

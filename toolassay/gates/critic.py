@@ -107,7 +107,7 @@ def critic_prompt(
         rows="\n".join([*shown_rows(evidence.values, names), *shown_samples(evidence.seen, names)]) or NONE,
         request=_json(gold.request),
         steps=_json(gold.steps),
-        plan=_json(plan_of(gold)),
+        plan=_json(shown_plan(gold)),
         results="\n".join([*made_up, *results]) or NONE,
         doubts=_DOUBTS.format(doubts="\n".join(map(_json, doubts))) if doubts else "",
     )
@@ -119,7 +119,7 @@ _MADE_UP = (
 )
 
 
-def plan_of(gold: Gold) -> dict[str, Any]:
+def shown_plan(gold: Gold) -> dict[str, Any]:
     """The plan of a label in the form that the prompt shows: nodes with arguments if any, and links."""
     nodes = (
         {"task": node.tool} if node.arguments is None else {"task": node.tool, "arguments": node.arguments}

@@ -13,9 +13,9 @@ from typing import Any
 
 from toolassay.backinstruct.critics import same_tool
 from toolassay.files.data_files import package_data
+from toolassay.files.file_types import MEDIA
 from toolassay.gates.references import FITS, Fit, doubtful, wrong
 from toolassay.gates.text_kinds import (
-    MEDIA,
     Content,
     content_of,
     may_be_date,

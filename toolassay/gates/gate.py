@@ -5,18 +5,21 @@ A gate reports a state for each sample, and a reason for every state except "pas
 
 from __future__ import annotations
 
+import re
 import reprlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from toolassay.backinstruct.critics import Spellings
+from toolassay.backinstruct.generator import Turn
 from toolassay.backinstruct.teacher_review import TeacherVerdict
 from toolassay.console.text_formatting import some_of
 from toolassay.files.data_files import read_json_lines, record_of
@@ -129,6 +132,55 @@ class Gate(Protocol):
     def check(self, gold: Gold) -> list[Finding]:
         """Find what is wrong with one sample. Must not raise, whatever the sample holds."""
         ...
+
+
+Subject = Literal["request", "plan", "values"]
+"""What a gate judges: the words of the request, the calls and links of the plan, or values of arguments."""
+# As in `gates.jsonl` and, with "_" for a blank, in --gates: "second opinion"; not "Leak" nor "a,b".
+_NAME = re.compile(r"[a-z0-9]+(?: [a-z0-9]+)*")
+
+
+class RuleGate(ABC):
+    """A gate that needs only the label and its tools: no model, and no other sample.
+
+    The first line of the docstring of a subclass is its line in `toolassay check --help`.
+
+    Attributes:
+        name: Name of the gate: words in lower case.
+        judges: What it judges. A gate that does not judge the request also judges drafts of plans, whose
+            request is not yet written.
+        goes_to: The turn of the writer (`generate`) that can correct what it finds: "plan" or "request".
+        background: The tools.
+
+    Raises:
+        TypeError: A subclass lacks a declaration, or has one of another form.
+    """
+
+    name: ClassVar[str]
+    judges: ClassVar[frozenset[Subject]]
+    goes_to: ClassVar[Turn]
+
+    def __init_subclass__(cls) -> None:
+        """Check what the subclass declares, where its author sees it."""
+        lacking = [one for one in ("name", "judges", "goes_to") if not hasattr(cls, one)]
+        if lacking:
+            raise TypeError(f"{cls.__name__} does not declare '{lacking[0]}'")
+        turns = {"plan"} | (cls.judges & {"request"})
+        for declaration, is_valid, form in (
+            ("name", _NAME.fullmatch(cls.name), "words in lower case"),
+            ("judges", cls.judges and cls.judges <= {*get_args(Subject)}, ", ".join(get_args(Subject))),
+            ("goes_to", cls.goes_to in turns, "plan, or request if it is judged"),
+        ):
+            if not is_valid:
+                value = getattr(cls, declaration)
+                raise TypeError(f"{cls.__name__}.{declaration} is {value!r}: write {form}")
+
+    def __init__(self, background: Background) -> None:
+        self.background = background
+
+    @abstractmethod
+    def check(self, gold: Gold) -> list[Finding]:
+        """As `Gate.check`."""
 
 
 def state_of(findings: Iterable[Finding]) -> State:

@@ -18,6 +18,7 @@ import msgspec
 
 from toolassay.console.tables import Table, Value
 from toolassay.errors import UsageError
+from toolassay.gates import installed_gates
 from toolassay.gates.critic import CriticVerdict, TeacherGate
 from toolassay.gates.duplicate_gates import RepeatGate
 from toolassay.gates.gate import (
@@ -27,6 +28,7 @@ from toolassay.gates.gate import (
     Finding,
     Gate,
     Level,
+    RuleGate,
     State,
     current_name,
     level_of,
@@ -39,7 +41,7 @@ from toolassay.gates.leak_gate import LeakGate
 from toolassay.gates.plan_gate import PlanGate
 from toolassay.gates.schema_gate import SchemaGate
 from toolassay.gates.second_opinion_gate import SecondOpinionGate, Solver
-from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import Execution, Outcome, read_executions
 from toolassay.plans.gold import Gold
 from toolassay.records.data_folder import FunnelRow
@@ -77,7 +79,7 @@ class ExecutionGate:
         if ended is None:
             return [self._finding("not applicable", "the plan was not executed")]
         try:
-            plan = plan_of(gold, self._background.library, self._background.kind)
+            plan = call_plan_of(gold, self._background.library, self._background.kind)
         except Unfit as error:
             return [self._finding("reject", f"the plan cannot be executed: {error}")]
         if plan.fingerprint != ended.plan:
@@ -242,17 +244,24 @@ def gate_pipeline(
     )
 
 
-def rule_gates(background: Background) -> tuple[Gate, ...]:
-    """The gates that need only the label and its tools: no model, and no other sample."""
-    return (
-        SchemaGate(background),
-        GraphGate(background),
-        WiringGate(background),
-        PlanGate(background),
-        GroundingGate(background),
-        LeakGate(background),
-        LanguageGate(background),
-    )
+_RULES: tuple[type[RuleGate], ...] = (
+    SchemaGate,
+    GraphGate,
+    WiringGate,
+    PlanGate,
+    GroundingGate,
+    LeakGate,
+    LanguageGate,
+)
+
+
+def rule_gates(background: Background) -> tuple[RuleGate, ...]:
+    """The gates that need only the label and its tools: the built-in ones, then those of installed packages.
+
+    Raises:
+        UsageError: An installed gate cannot be loaded, or has the name of another.
+    """
+    return tuple(gate(background) for gate in (*_RULES, *installed_gates()))
 
 
 @dataclass(frozen=True)
@@ -278,7 +287,7 @@ class GateRecipe:
             What gives the selected gates, in order, for the samples that a context is about.
 
         Raises:
-            UsageError: a file cannot be read.
+            UsageError: a file cannot be read, or a selected gate is not installed here.
         """
         background, rules = self.background, rule_gates(self.background)
         execution: ExecutionGate | None = None
@@ -293,7 +302,7 @@ class GateRecipe:
             every = gate_pipeline(
                 background, replace(known, execution=execution, second_opinion=asked), rules
             )
-            return tuple(gate for gate in every if gate.name in self.names)
+            return select_gates(every, self.names)
 
         return gates
 

@@ -15,7 +15,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from toolassay.backinstruct.critics import Spellings, same_tool
 from toolassay.console.text_formatting import count_of
-from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
+from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown, tool_spellings
 from toolassay.gates.references import (
     PlanValue,
     ReferenceReader,
@@ -32,7 +32,7 @@ from toolassay.records.dataset import is_paths, shape_of
 from toolassay.tools.output_paths import Reference
 
 
-class GraphGate:
+class GraphGate(RuleGate):
     """Compares a plan with its sampled nodes and links, like the published rule critic, and with the graph.
 
     A label without sampled nodes and links is checked against the tool graph alone; one whose sample was only
@@ -40,9 +40,11 @@ class GraphGate:
     """
 
     name = "graph"
+    judges = frozenset({"plan"})
+    goes_to = "plan"
 
     def __init__(self, background: Background) -> None:
-        self._background = background
+        super().__init__(background)
         self._names = tool_spellings(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
@@ -103,8 +105,8 @@ class GraphGate:
 
     def _possible(self, gold: Gold) -> list[Finding] | None:
         """Links that the tool graph does not have; None if it cannot decide about any link of the plan."""
-        graph, library = self._background.graph, self._background.library
-        by_types = self._background.kind == "resource"
+        graph, library = self.background.graph, self.background.library
+        by_types = self.background.kind == "resource"
         if not by_types and (graph is None or graph.is_implied):
             return None  # any order is possible
         findings, looked = [], False
@@ -117,7 +119,7 @@ class GraphGate:
                 continue
             first, second = library[source], library[target]
             typed = by_types and first.is_resource and second.is_resource
-            if typed and not can_feed(first, second, self._background):
+            if typed and not can_feed(first, second, self.background):
                 gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs) or "nothing"
                 why = f"'{source}' gives {gives}, '{target}' takes {takes}"
                 reason = f"the link {_arrow(link)} is impossible: {why}"
@@ -287,7 +289,7 @@ class _Wires:
     is_free: bool = False
 
 
-class WiringGate:
+class WiringGate(RuleGate):
     """Resolves every reference, and compares the links with them, and with the order of the steps.
 
     Links of resource and schema plans are compared with the references, of temporal and schema plans with
@@ -295,9 +297,11 @@ class WiringGate:
     """
 
     name = "wiring"
+    judges = frozenset({"plan", "values"})
+    goes_to = "plan"
 
     def __init__(self, background: Background) -> None:
-        self._background = background
+        super().__init__(background)
         self._names = tool_spellings(background.library)
 
     def check(self, gold: Gold) -> list[Finding]:
@@ -315,9 +319,9 @@ class WiringGate:
             for finding in self._argument(argument, node, reader, found)
         ]
         findings += self._backward(found)
-        if self._background.kind != "temporal":
+        if self.background.kind != "temporal":
             findings += self._links(gold, reader, found)
-        if self._background.kind != "resource":
+        if self.background.kind != "resource":
             findings += self._order(gold)
         return findings
 
@@ -358,11 +362,11 @@ class WiringGate:
     def _spelling(
         self, reading: ReferenceReading, text: str, where: str, reader: ReferenceReader
     ) -> list[Finding]:
-        temporal = self._background.kind == "temporal"
+        temporal = self.background.kind == "temporal"
         state: State = "quarantine" if temporal else "reject"
         reason = "mentions another step, but is not a reference"
         if reading.spelling in ("inside", "published"):
-            if reading.spelling == "published" and not (reading.path and self._background.kind != "schema"):
+            if reading.spelling == "published" and not (reading.path and self.background.kind != "schema"):
                 return []
             state, reason = (
                 "quarantine",
@@ -389,16 +393,16 @@ class WiringGate:
         source, target = self._names.meant(reader.tools[reference.node] or ""), self._names.meant(node.tool)
         if source is None or target is None:
             return
-        first, second = self._background.library[source], self._background.library[target]
+        first, second = self.background.library[source], self.background.library[target]
         text, where = str(argument.value), argument.where
-        if second.inputs and first.is_resource and not can_feed(first, second, self._background):
+        if second.inputs and first.is_resource and not can_feed(first, second, self.background):
             gives, takes = ", ".join(first.outputs) or "nothing", ", ".join(second.inputs)
             reason = f"{shown(text)} is the output of '{source}' ({gives}), but '{target}' takes {takes}"
             yield self._say("reject", reason, where)
-        if self._background.kind == "schema":
+        if self.background.kind == "schema":
             given = (node.arguments or ())[argument.place]
             name = str(given.get("name", "")) if isinstance(given, dict) else ""
-            fault = fault_of(reference, name, first, second, self._background, is_repeated=is_repeated)
+            fault = fault_of(reference, name, first, second, self.background, is_repeated=is_repeated)
             if fault is not None:
                 yield self._say(fault[0], f"{shown(text)}: {fault[1]}", where)
 
@@ -451,7 +455,7 @@ class WiringGate:
                 )
             findings.append(self._say("reject", reason, place_of(gold, written)))
         for (first, second), (_, place) in flows.items():
-            if self._background.kind == "schema" and leads_to(first, second, links):
+            if self.background.kind == "schema" and leads_to(first, second, links):
                 continue  # a step may repeat an argument of the step before it, which is a reference
             if (first, second) not in links and (first, second) not in turned:
                 link_text = f"{shown(first)} -> {shown(second)}"
@@ -462,14 +466,14 @@ class WiringGate:
         return findings
 
     def _is_order_only(self, link: Ends) -> bool:
-        library, graph = self._background.library, self._background.graph
-        if self._background.kind == "schema":
+        library, graph = self.background.library, self.background.graph
+        if self.background.kind == "schema":
             # A link that the graph does not have is a matter of the gate "graph".
             dependency = graph.dependency(*link) if graph is not None else None
             return dependency is None or not fields_of(dependency)
         if link[0] not in library or link[1] not in library:
             return False
-        return is_order_only(library[link[0]], library[link[1]], self._background)
+        return is_order_only(library[link[0]], library[link[1]], self.background)
 
     def _ends(self, wire: Wire, reader: ReferenceReader) -> Ends:
         source, target = (self._names.read(reader.tools[place] or "") for place in wire)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from toolassay.gates.gate import Background, Finding, shown
+from toolassay.gates.gate import Finding, RuleGate, shown
 from toolassay.plans.gold import Gold
 from toolassay.records.dataset import WORK_ORDER_OPENINGS
 
@@ -166,19 +166,19 @@ def placeholders(text: str) -> Iterator[tuple[int, int]]:
             yield match.span()
 
 
-class LanguageGate:
+class LanguageGate(RuleGate):
     """Rejects requests and steps with placeholders; quarantines requests with other residue.
 
     >>> from toolassay.tools.library import Tool, ToolLibrary
+    >>> from toolassay.gates.gate import Background
     >>> gate = LanguageGate(Background(ToolLibrary([Tool("book")]), "temporal"))
     >>> gate.check(Gold.of({"id": 1, "user_request": "Book me a room.", "task_nodes": [{"task": "book"}]}))
     []
     """
 
     name = "language"
-
-    def __init__(self, background: Background) -> None:
-        self._library = background.library
+    judges = frozenset({"request"})
+    goes_to = "request"
 
     def check(self, gold: Gold) -> list[Finding]:
         """One finding for each defect of the request, and for the first placeholder of each step."""
@@ -198,8 +198,8 @@ class LanguageGate:
         names = {
             parameter.name
             for node in gold.nodes
-            if node.tool in self._library
-            for parameter in self._library[node.tool].parameters
+            if node.tool in self.background.library
+            for parameter in self.background.library[node.tool].parameters
         }
         findings = [
             Finding(

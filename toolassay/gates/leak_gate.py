@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from toolassay.gates.gate import Background, Finding, State
+from toolassay.gates.gate import Background, Finding, RuleGate, State
 from toolassay.gates.grounding.normalization import literals_of
 from toolassay.plans.gold import Gold
 
@@ -208,7 +208,7 @@ class _Mention(NamedTuple):
     planned: bool
 
 
-class LeakGate:
+class LeakGate(RuleGate):
     """Holds back requests that name tools, because a model then need not choose the tool itself.
 
     A request that names a tool of the plan is rejected. One that may name it, or names another tool of the
@@ -225,8 +225,11 @@ class LeakGate:
     """
 
     name = "leak"
+    judges = frozenset({"request"})
+    goes_to = "request"
 
     def __init__(self, background: Background) -> None:
+        super().__init__(background)
         self._library = background.library
         self._names = ToolNameFinder(background.library.ids)
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from toolassay.argument_values.places import allowed_values
-from toolassay.gates.gate import Background, Finding, State, listed, shown
+from toolassay.argument_values.allowed_values import allowed_values
+from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown
 from toolassay.gates.grounding.identifiers import EMAIL
 from toolassay.gates.grounding.normalization import lists
 from toolassay.gates.references import is_empty
@@ -45,7 +45,7 @@ class _Call(NamedTuple):
     values: Mapping[str, Any]
 
 
-class PlanGate:
+class PlanGate(RuleGate):
     """Holds back calls that change nothing, use what is deleted, or take a value of another kind.
 
     >>> from toolassay.tools.library import Parameter, ToolLibrary
@@ -57,8 +57,11 @@ class PlanGate:
     """
 
     name = "plan"
+    judges = frozenset({"plan", "values"})
+    goes_to = "plan"
 
     def __init__(self, background: Background) -> None:
+        super().__init__(background)
         self._library, self._graph = background.library, background.graph
         self._kind = background.kind
         # What calls that read or remove need says which thing they are about.

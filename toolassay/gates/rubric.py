@@ -7,13 +7,20 @@ from typing import Any, Literal
 
 import msgspec
 
+from toolassay.backinstruct.generator import Turn
 from toolassay.models.json_answers import read_answer
 from toolassay.models.structured_output import json_schema
 from toolassay.prompts.plan_schemas import object_schema
 
 Criterion = Literal["natural", "grounded", "plan", "links", "values"]
 CRITERIA: tuple[Criterion, ...] = ("natural", "grounded", "plan", "links", "values")
+_OF_REQUEST: frozenset[Criterion] = frozenset({"natural", "grounded"})
 _MOST_WORDS = 300  # characters of the words that decide
+
+
+def goes_to(criterion: Criterion) -> Turn:
+    """The turn of the writer that can correct what a critic says no to."""
+    return "request" if criterion in _OF_REQUEST else "plan"
 
 
 class Answer(msgspec.Struct, frozen=True):

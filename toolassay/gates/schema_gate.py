@@ -21,7 +21,7 @@ from toolassay.gates.declared_types import (
     type_in_words,
     value_fit,
 )
-from toolassay.gates.gate import Background, Finding, State, listed, shown, tool_spellings
+from toolassay.gates.gate import Background, Finding, RuleGate, State, listed, shown, tool_spellings
 from toolassay.gates.references import (
     FITS,
     Fit,
@@ -148,13 +148,16 @@ def _best_slots(fits: Sequence[Sequence[Fit]], slots: int) -> list[int | None]:
     return slot_of
 
 
-class SchemaGate:
+class SchemaGate(RuleGate):
     """Compares every call with the declarations of the tool library."""
 
     name = "schema"
+    judges = frozenset({"plan", "values"})
+    goes_to = "plan"
 
     def __init__(self, background: Background) -> None:
-        self._library, self._background = background.library, background
+        super().__init__(background)
+        self._library = background.library
         self._names = tool_spellings(background.library)
         self._validators = validators_of(background.library)
         kinds = {kind for tool in background.library for kind in (*tool.inputs, *tool.outputs)}
@@ -179,7 +182,7 @@ class SchemaGate:
             if (meant := self._names.meant(node.tool)) is None:
                 continue
             tool = self._library[meant]
-            if self._background.takes_inputs(tool):
+            if self.background.takes_inputs(tool):
                 findings += self._inputs(node, tool, reader)
             elif declares_parameters(tool):
                 findings += self._named(node, tool, reader)
@@ -216,7 +219,7 @@ class SchemaGate:
         return [Finding(self.name, "not applicable", reason)]
 
     def _needs(self, tool: Tool) -> list[str]:
-        if self._background.takes_inputs(tool):
+        if self.background.takes_inputs(tool):
             return list(tool.inputs)
         return [parameter.name for parameter in tool.parameters if is_required(parameter, tool)]
 
@@ -315,7 +318,7 @@ class SchemaGate:
             if is_checked and (nothing := placeholder(text, reader.request)):
                 reason = f"{shown(text)} says no value for '{place_text(place)[1:]}' of '{tool.id}'"
                 yield Finding(self.name, nothing, reason, where(place))
-            if self._background.kind == "schema" and (fault := self._output(text, place, tool, node, reader)):
+            if self.background.kind == "schema" and (fault := self._output(text, place, tool, node, reader)):
                 yield self._reject(fault, where(place))
         for problem in validator.problems(given, is_reference):
             # A violated `format` may be a spelling that the tool accepts.
@@ -395,4 +398,4 @@ class SchemaGate:
         if (meant := self._names.meant(reader.tools[place] or "")) is None:
             return anything
         slots = range(len(tool.inputs))
-        return [output_fit(self._library[meant], tool, slot, self._background) for slot in slots]
+        return [output_fit(self._library[meant], tool, slot, self.background) for slot in slots]

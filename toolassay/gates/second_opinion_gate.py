@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 
 from toolassay.backinstruct.critics import rule_critic, same_tool
 from toolassay.console.text_formatting import count_of, some_of
-from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved
+from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, positions_by_tool, resolved
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.gates.gate import Background, Finding, State
 from toolassay.plans.gold import Gold
@@ -159,7 +159,7 @@ class SecondOpinionGate:
 
 def _disputed(wanted: Plan, plans: Sequence[Plan]) -> str:
     """The slots in which several plans agree with each other against the gold; empty if there are none."""
-    places = places_of(wanted.names)
+    places = positions_by_tool(wanted.names)
     spellings = {same_tool(name): name for name in wanted.names}
     given = []
     for plan in plans:

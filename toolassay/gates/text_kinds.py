@@ -9,6 +9,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from toolassay.files.data_files import package_data
+from toolassay.files.file_types import FILE_KINDS, MEDIA
 from toolassay.text_values.vocabulary import (
     MONTH_NUMBERS,
     WEEKDAY_ABBREVIATIONS,
@@ -103,7 +104,6 @@ def may_be_whole(text: str) -> bool:
     return match is None or set(match[1]) == {"0"} or len(match[1]) == 3
 
 
-MEDIA = frozenset({"image", "audio", "video"})
 _WHAT = {"image": "an image", "audio": "an audio", "video": "a video"}
 _WHAT |= {"document": "a document", "text": "a text"}
 _WRAPPING = " \t\r\n'\"`<>[](){}“”‘’«»,;:!?."
@@ -178,7 +178,7 @@ def _address(text: str) -> Content:
 def _kinds_by_ending(text: str) -> frozenset[str]:
     match = _ENDING.search(text.rsplit("/", 1)[-1][-_LONGEST_NAME:])
     ending = (match[1] or match[2]).casefold() if match else ""
-    return frozenset(kind for kind, endings in _LISTS["endings"].items() if ending in endings)
+    return frozenset(FILE_KINDS.get(ending, ()))
 
 
 def _in_words(kinds: frozenset[str]) -> str:

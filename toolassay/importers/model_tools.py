@@ -12,7 +12,7 @@ from toolassay.importers.tool_lists import (
     arguments_of,
     decoded,
     name_of,
-    result_of,
+    result_schema,
     text_of,
     unread,
 )
@@ -57,7 +57,7 @@ def function_tool(value: dict[str, Any], namespace: Mapping[str, Any] | None = N
         name,
         text_of(inner, "description", losses),
         arguments_of(inner, "parameters"),
-        result_of(inner, "output_schema", losses),
+        result_schema(inner, "output_schema", losses),
         losses=losses,
     )
     return tool if namespace is None else _in_namespace(tool, namespace)
@@ -147,7 +147,7 @@ class LangChainImporter(ToolListImporter):
             name,
             text_of(value, "description", losses) or (about if isinstance(about, str) else ""),
             schema,
-            result_of(value, "output_schema", losses),
+            result_schema(value, "output_schema", losses),
             tags=_tags(value.get("tags"), losses),
             losses=losses,
             warnings=warnings,
@@ -209,7 +209,7 @@ class BfclImporter(ToolListImporter):
             name_of(value),
             text_of(value, "description", losses),
             arguments_of(value, "parameters"),
-            result_of(value, "response", losses),
+            result_schema(value, "response", losses),
             losses=losses,
         )
 

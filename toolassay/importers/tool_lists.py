@@ -287,7 +287,7 @@ def allows_object(schema: Mapping[str, Any]) -> bool:
     return not kinds or "object" in kinds
 
 
-def result_of(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[str, Any] | None:
+def result_schema(value: Mapping[str, Any], key: str, losses: list[Note]) -> dict[str, Any] | None:
     """The JSON Schema of the result under a key; another value is a loss."""
     schema = decoded(value.get(key))
     if schema is not None and not isinstance(schema, dict):

@@ -27,7 +27,8 @@ from toolassay.graph.edits import (
     write_edits,
 )
 from toolassay.graph.traces import Traced, merge, trace_dependencies
-from toolassay.link_proposals import ProposeOptions, propose, proposed, without_shape
+from toolassay.link_proposals.proposal_run import ProposeOptions, propose, proposed
+from toolassay.link_proposals.result_shapes import without_shape
 from toolassay.tools.library import ToolLibrary
 
 TRACES = "graph_traces.json"

@@ -14,15 +14,9 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
+from toolassay.argument_values.allowed_values import allowed_values, quoted_in
 from toolassay.argument_values.drawn_values import written_form
-from toolassay.argument_values.places import (
-    SIMPLE,
-    SchemaWalk,
-    ValuePlace,
-    allowed_values,
-    place_of_parameter,
-    quoted_in,
-)
+from toolassay.argument_values.places import SIMPLE, SchemaWalk, ValuePlace, place_of_parameter
 from toolassay.graph.derive.fields import name_words, things_of_tool, tool_verbs, verb_of, words_of
 from toolassay.live_values.facts import Fact, Scalar, Words
 from toolassay.live_values.results import PROSE
@@ -81,7 +75,7 @@ class ArgumentPlace:
         return frozenset(words_of(self.slot.parameter.description))
 
 
-def places_of(tool: Tool) -> list[ArgumentPlace]:
+def argument_places(tool: Tool) -> list[ArgumentPlace]:
     """The places of a tool's arguments."""
     if tool.input_schema is None:
         return [
@@ -274,7 +268,7 @@ class Known:
                 if not any(f"{folder}/".startswith(f"{old}/") for old in moved)
             ]
             return [f"{folder}/{stem}-{year}{ending}" for folder in _shuffled(inside, rng)]
-        if self._lines and any(map(_is_present_text, places_of(tool))):
+        if self._lines and any(map(_is_present_text, argument_places(tool))):
             return _shuffled([*self._lines], rng)
         inner = [path.split("/", start)[-1] for path in self.files for start in range(2, path.count("/") + 1)]
         return [*_shuffled(self.files, rng), *_shuffled(self.folders, rng), *_shuffled(inner, rng)]

@@ -14,8 +14,10 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from toolassay.argument_values.allowed_values import allowed_values
 from toolassay.argument_values.drawn_values import UnfillableError, draw_arguments, drawn_value
-from toolassay.argument_values.places import FedArgument, allowed_values, as_text, fed_argument
+from toolassay.argument_values.fed_arguments import FedArgument, fed_argument
+from toolassay.argument_values.places import as_text
 from toolassay.executors.executor import (
     CallResult,
     Environment,
@@ -28,7 +30,14 @@ from toolassay.executors.plan_run import Unresolvable, resolve_arguments
 from toolassay.executors.workspace import digest_of
 from toolassay.graph import Dependency
 from toolassay.graph.derive.fields import verb_of, words_of
-from toolassay.live_values.candidates import ArgumentPlace, Known, is_day, is_new_text, places_of, writes
+from toolassay.live_values.candidates import (
+    ArgumentPlace,
+    Known,
+    argument_places,
+    is_day,
+    is_new_text,
+    writes,
+)
 from toolassay.live_values.facts import facts_of
 from toolassay.live_values.results import (
     SeenCall,
@@ -284,7 +293,7 @@ class Collector:
 
     async def _try(self, tool: Tool, turn: int, shared: _Shared | None) -> None:
         """Call a tool several times, each time with other values, within its share of the calls left."""
-        places = places_of(tool)
+        places = argument_places(tool)
         share = (int(MOST_CALLS * _COLLECTING_SHARE) - self.observation.calls) // self._left
         last = self.observation.calls + max(share, int(turn == 0))
         self._left -= 1
@@ -502,7 +511,7 @@ class Collector:
     def _columns(self, tool: Tool) -> dict[str, list[Any]]:
         """The values of the accepted calls, by argument; calls without a required one that others have go."""
         rows = [accepted.real for accepted in self._accepted[tool.id]]
-        required_names = [place.name for place in places_of(tool) if place.is_required]
+        required_names = [place.name for place in argument_places(tool) if place.is_required]
         for name in required_names:
             having = [row for row in rows if name in row]
             rows = having if 2 * len(having) >= len(rows) else rows
@@ -650,7 +659,9 @@ class Collector:
         It does if the schema does not allow the value, if the tool takes folders and the value is a file, or
         if the server answers as to values that do not exist: "the booking is cancelled" is no such answer.
         """
-        place = next((candidate for candidate in places_of(target) if candidate.name == fed.place), None)
+        place = next(
+            (candidate for candidate in argument_places(target) if candidate.name == fed.place), None
+        )
         value = value[0] if isinstance(value, list) and value else value
         if place is None or not isinstance(value, str | int | float):
             return False

@@ -21,7 +21,8 @@ from toolassay.argument_values.drawn_values import (
     draw_arguments,
     drawn_value,
 )
-from toolassay.argument_values.places import FedArgument, ValuePlace, as_text, fed_arguments
+from toolassay.argument_values.fed_arguments import FedArgument, fed_arguments
+from toolassay.argument_values.places import ValuePlace, as_text
 from toolassay.console.text_formatting import joined
 from toolassay.errors import ToolassayError
 from toolassay.graph import DependencyType

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from toolassay.files.data_files import map_texts, readable, values_in
+from toolassay.files.file_types import MEDIA
 from toolassay.graph import DependencyType
 from toolassay.plans.gold import Fault, Gold, GoldNode
 from toolassay.plans.normalised_plan import resource_type
@@ -41,7 +42,6 @@ _READS_AS: dict[str, tuple[type, ...]] = {
 }
 # "https://x.org", "www.x.org"; not "x.org".
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
-MEDIA = frozenset({"image", "audio", "video"})
 
 
 class FunctionSchema(msgspec.Struct, frozen=True):
@@ -432,7 +432,7 @@ def renumbered(value: Any, numbers: Sequence[int]) -> Any:
 _NAMED = frozenset({"name", "value"})
 
 
-def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> CallPlan:
+def call_plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> CallPlan:
     """Parse the plan of a label.
 
     A reference is `<node-j>` or, along a link, the name of the tool whose result it is. Texts are converted
@@ -451,7 +451,7 @@ def plan_of(gold: Gold, library: ToolLibrary, kind: DependencyType) -> CallPlan:
     >>> library = ToolLibrary([Tool("Paint", inputs=("text",), outputs=("image",))])
     >>> nodes = [{"task": "Paint", "arguments": ["a cat"]}]
     >>> label = {"id": 1, "user_request": "Paint a cat", "task_steps": [], "task_nodes": nodes}
-    >>> plan_of(Gold.of(label), library, "resource").calls
+    >>> call_plan_of(Gold.of(label), library, "resource").calls
     (Call(tool='Paint', arguments=(Argument(name='text', value='a cat'),)),)
     """
     for fault in gold.faults:

@@ -136,7 +136,7 @@ class Execution(msgspec.Struct, frozen=True):
         """What changed, by place; None if the state cannot be seen."""
         return None if self.state_after is None else self.state_after.changes or {}
 
-    def result_of(self, node: int) -> ExecutedCall | None:
+    def call_of(self, node: int) -> ExecutedCall | None:
         """The call of a node; None if it was not reached."""
         return next((call for call in self.calls if call.node == node), None)
 

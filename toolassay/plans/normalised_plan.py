@@ -19,6 +19,7 @@ from typing import Any
 from yarl import URL
 
 from toolassay.files.data_files import map_texts
+from toolassay.files.file_types import FILE_KINDS, MEDIA
 from toolassay.graph import DependencyType
 from toolassay.tools.argument_schemas import (
     Property,
@@ -39,14 +40,9 @@ from toolassay.tools.output_paths import parse_reference, reference_text
 _NUMBER = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,4})?")
 _QUOTES = "'\"`‘’“”"
 _ANYTHING: Schema = {}
-# A file extension at the end of a word, by resource type.
-# Matches ".JPG" in "see photo.JPG!"; must not match "www.author.com" or ".mp4" in "a.mp4.zip".
-_EXTENSION = re.compile(
-    r"\.(?:(?P<image>jpe?g|png|gif|bmp|tiff?|svg|ico|webp)"
-    r"|(?P<audio>mp3|wav|wma|ogg|aac|flac|aiff|au|m4a)"
-    r"|(?P<video>mp4|avi|mov|flv|wmv|mkv|webm|m4v|mpe?g))(?![a-z0-9]|\.[a-z])",
-    re.IGNORECASE,
-)
+# What may be a file extension at the end of a word.
+# Matches ".JPG" in "see photo.JPG!" and ".com" in "www.author.com"; must not match ".mp4" in "a.mp4.zip".
+_EXTENSION = re.compile(r"\.([a-z0-9]{2,7})(?![a-z0-9]|\.[a-z])", re.IGNORECASE)
 
 
 def comparable(value: Any) -> Hashable:
@@ -265,8 +261,11 @@ def resource_type(text: str) -> str:
     >>> resource_type("see photo.JPG!"), resource_type("https://www.author.com"), resource_type("a.wav")
     ('image', 'text', 'audio')
     """
-    extension = _EXTENSION.search(text) if "." in text else None
-    return "text" if extension is None else str(extension.lastgroup)
+    for ending in _EXTENSION.findall(text) if "." in text else ():
+        kind = FILE_KINDS.get(ending.casefold(), ("text",))[0]
+        if kind in MEDIA:
+            return kind
+    return "text"
 
 
 # Matches "<node-3>"; must not match "<node->" or "node-3".

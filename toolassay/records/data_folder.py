@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +12,6 @@ import msgspec
 
 from toolassay.errors import UsageError
 from toolassay.files.data_files import read_json, record_of, write_json
-from toolassay.files.locks import remove_temporaries
 from toolassay.graph import DependencyType, ToolGraph, agreed_tools, check_dependency_type
 from toolassay.tools.library import ToolLibrary
 
@@ -59,7 +56,7 @@ class FunnelRow(msgspec.Struct, frozen=True):
 
 
 class BenchmarkFile(msgspec.Struct, frozen=True, kw_only=True):
-    """The keys of `benchmark.json` that all benchmarks share; other keys are kept (`DataFolder.describe`).
+    """The keys of `benchmark.json` that all benchmarks share; `DataFolder.update_benchmark` keeps others.
 
     Attributes:
         benchmark: Name of the benchmark.
@@ -161,7 +158,7 @@ class DataFolder:
         known = record_of(value, dict[str, Any], file=self.benchmark_file, fix=fix)
         return {"benchmark": DEFAULT_BENCHMARK, **known}
 
-    def describe(self, *gone: str, **facts: Any) -> None:
+    def update_benchmark(self, *gone: str, **facts: Any) -> None:
         """Add `facts` to `benchmark.json` and remove the keys `gone`; other keys are kept."""
         kept = {key: value for key, value in self.written_benchmark.items() if key not in gone}
         write_json(self.benchmark_file, {**kept, **facts})
@@ -249,8 +246,6 @@ class DataFolder:
         if not self.path.is_dir():
             raise UsageError("no such folder", file=self.path, fix="check --data_dir")
         _ = self.benchmark
-        for folder in (tempfile.gettempdir(), *(name for name, _, _ in os.walk(self.path))):
-            remove_temporaries(Path(folder))
         return self
 
 

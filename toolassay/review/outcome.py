@@ -337,7 +337,7 @@ def apply_reviews(
             copy_file(path, target.path / path.name)
     description = source.written_benchmark if about is None else about
     facts = {**description, "reviewed": dict(Counter(fates)), FINGERPRINT: sha256_of(target.data)}
-    target.describe(*(target.written_benchmark.keys() - facts.keys()), **facts)
+    target.update_benchmark(*(target.written_benchmark.keys() - facts.keys()), **facts)
     return Applied(len(kept_outcomes), Counter(fates), n_written - len(kept_outcomes))
 
 

@@ -24,18 +24,15 @@ from toolassay.exporters.dataset_card import (
 )
 from toolassay.exporters.destination import Destination
 from toolassay.exporters.executed_results import ExecutedResults, drawn
-from toolassay.exporters.formats import (
-    CHAT_FORMATS,
+from toolassay.exporters.export_format import (
     CLOSINGS,
-    FORMATS,
     Chats,
     ChatStyle,
-    Format,
+    ExportFormat,
     JsonLinesWriter,
     ResultForm,
-    Rows,
-    parquet_libraries,
 )
+from toolassay.exporters.formats import ExportFiles, format_named, formats
 from toolassay.exporters.sample_selection import RefusedSample, SampleSelection, SelectedPlan
 from toolassay.files.data_files import write_text
 from toolassay.gates.gate import Level, read_gates
@@ -106,7 +103,7 @@ class ChatForm:
 def export(
     data_dir: str | Path,
     *,
-    to: Format,
+    to: str,
     out: str | Path,
     splits: str | Path | None = None,
     dependency_type: str | None = None,
@@ -124,8 +121,8 @@ def export(
 
     Args:
         data_dir: Folder with `data.json` and the tools.
-        to: "hf" (Parquet and a dataset card), "jsonl" (the same rows), "openai" or "sharegpt" (chats with
-            tool calls).
+        to: Name of the format: "hf" (Parquet), "jsonl" (the same rows), "openai" or "sharegpt" (chats with
+            tool calls), or one of an installed package.
         out: Output folder; the output of an earlier export is replaced.
         splits: Split file of `toolassay split` or in the published format; default: that of the folder, if
             any; "none" for no splits.
@@ -143,15 +140,13 @@ def export(
         ToolassayError: No sample can be exported; nothing is written then.
     """
     form = options_of("export", keywords, chats or ChatForm())[0]
-    if to not in FORMATS:
-        raise UsageError(f"unknown format '{to}'", fix=f"use one of {', '.join(FORMATS)}")
-    if to == "hf":
-        parquet_libraries()
+    written_as = format_named(to)
+    written_as.require()
     folder = DataFolder(Path(data_dir)).require()
     refuse_other_benchmarks(folder)
     executions = folder.path / FILE
     results = form.results or ("executed" if executions.exists() else "references")
-    style = _style(form, results, to)
+    style = _style(form, results, written_as)
     destination = Destination(Path(out), force=force)
     library = folder.library(say=screen.say)
     kind = folder.dependency_type(dependency_type, library=library, say=screen.say)
@@ -171,14 +166,14 @@ def export(
     selection = SampleSelection(labels, library, kind, split_file, levels, wanted, executed)
     if labels.repeated:
         screen.say(f"{WARNING}{count_of(labels.repeated, 'line')} left out: a later one has the same id")
-    written = Chats(library, kind, style, tools, form.seed)
+    chat_tools = Chats(library, kind, style, tools, form.seed, results)
     name = folder.path.resolve().name
     with destination.folder() as new:
-        rows, tally = Rows(to, new, written, results), ExportTally()
-        with contextlib.closing(rows):
-            recoveries = _recoveries(selection, rows, form, screen)
-            refused = _write(selection, rows, tally, recoveries, new / REFUSED, screen)
-            rows.finish(name)
+        files, tally = ExportFiles(written_as, new, chat_tools), ExportTally()
+        with contextlib.closing(files):
+            recoveries = _recoveries(selection, files, form, screen)
+            refused = _write(selection, files, tally, recoveries, new / REFUSED, screen)
+            files.finish(name)
         if not len(labels):
             raise ToolassayError("holds no samples", file=folder.data, fix="name a folder that has some")
         if not tally.total:
@@ -192,8 +187,8 @@ def export(
         stated = folder.benchmark.licence or folder.benchmark.license or "unknown"
         facts = CardFacts(
             name,
-            to,
-            rows.files,
+            written_as,
+            files.files,
             len(library),
             folder.benchmark,
             licence or "-".join(stated.casefold().split()),
@@ -203,7 +198,7 @@ def export(
             results,
         )
         write_text(new / "README.md", card(facts, tally))
-        counts = {split: tally.of_split(split) for split in rows.files}
+        counts = {split: tally.of_split(split) for split in files.files}
         destination.facts = {
             "version": __version__,
             "to": to,
@@ -271,7 +266,7 @@ def export_trajectories(
     return Exported(destination.path, {TRAJECTORIES: count}, 0, 0)
 
 
-def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:
+def _style(form: ChatForm, results: ResultForm, to: ExportFormat) -> ChatStyle:
     """The options of the chat formats.
 
     Raises:
@@ -288,9 +283,10 @@ def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:
             f"--recoveries needs executed results, and these are '{results}'",
             fix="run toolassay execute --wrong_calls SHARE, then use --results executed",
         )
-    if form.recoveries and to not in CHAT_FORMATS:
+    if form.recoveries and not to.shows_refusals:
+        names = [one.name for one in formats() if one.shows_refusals]
         raise UsageError(
-            f"--recoveries needs chats, and '{to}' has rows", fix=f"use --to {' or '.join(CHAT_FORMATS)}"
+            f"--recoveries needs chats, and '{to.name}' has rows", fix=f"use --to {' or '.join(names)}"
         )
     return ChatStyle(
         form.system,
@@ -301,13 +297,15 @@ def _style(form: ChatForm, results: ResultForm, to: Format) -> ChatStyle:
     )
 
 
-def _recoveries(selection: SampleSelection, rows: Rows, form: ChatForm, screen: Screen) -> frozenset[str]:
+def _recoveries(
+    selection: SampleSelection, files: ExportFiles, form: ChatForm, screen: Screen
+) -> frozenset[str]:
     """The ids of the samples whose chat has a wrong call: the wanted share of all that can be exported."""
     if not form.recoveries:
         return frozenset()
     count, possible = 0, []
     with screen.progress("looking for wrong calls", len(selection.labels)) as advance:
-        for found in _samples(selection, rows):
+        for found in _samples(selection, files):
             if isinstance(found, SelectedPlan):
                 count += 1
                 if found.results is not None and found.results.refused is not None:
@@ -322,15 +320,15 @@ def _recoveries(selection: SampleSelection, rows: Rows, form: ChatForm, screen: 
     return drawn(possible, wanted, form.seed)
 
 
-def _samples(selection: SampleSelection, rows: Rows) -> Iterator[SelectedPlan | RefusedSample | None]:
+def _samples(selection: SampleSelection, files: ExportFiles) -> Iterator[SelectedPlan | RefusedSample | None]:
     """Each sample: a plan that the format can represent, a refusal, or None if its level is not wanted."""
     for found in selection:
-        yield _checked(found, rows) if isinstance(found, SelectedPlan) else found
+        yield _checked(found, files) if isinstance(found, SelectedPlan) else found
 
 
 def _write(
     selection: SampleSelection,
-    rows: Rows,
+    files: ExportFiles,
     tally: ExportTally,
     recoveries: Collection[str],
     path: Path,
@@ -342,7 +340,7 @@ def _write(
         contextlib.closing(JsonLinesWriter(path)) as refused,
         screen.progress("exporting", len(selection.labels)) as advance,
     ):
-        for found in _samples(selection, rows):
+        for found in _samples(selection, files):
             if isinstance(found, RefusedSample):
                 count += 1
                 refused.write(found)
@@ -352,7 +350,7 @@ def _write(
                 results = found.results
                 if results is not None and found.plan.id not in recoveries:
                     results = replace(results, refused=None)
-                rows.write(found.plan, found.split, results)
+                files.write(found.plan, found.split, results)
                 tally.add(found.plan, found.split, found.level, results)
             advance()
     if not count:
@@ -360,16 +358,16 @@ def _write(
     return count
 
 
-def _checked(chosen: SelectedPlan, rows: Rows) -> SelectedPlan | RefusedSample:
+def _checked(chosen: SelectedPlan, files: ExportFiles) -> SelectedPlan | RefusedSample:
     results = chosen.results
     try:
-        rows.check(chosen.plan.calls if results is None else results.calls)
+        files.check(chosen.plan.calls if results is None else results.calls)
     except Unfit as error:
         return RefusedSample.of(chosen.gold, *error.fault)
     if results is None or results.refused is None:
         return chosen
     try:
-        rows.check([results.refused.call])
+        files.check([results.refused.call])
     except Unfit:  # the sample itself is good
         return chosen._replace(results=replace(results, refused=None))
     return chosen

@@ -328,7 +328,7 @@ def _until(
             rounds.append(Round(start, count, bare or None))
             continue
         break
-    folder.describe(until={"wanted": wanted_samples, "passed": found.passed, "rounds": turn})
+    folder.update_benchmark(until={"wanted": wanted_samples, "passed": found.passed, "rounds": turn})
     for line in found.coverage.lines():
         screen.say(line)
     if found.passed < wanted_samples:

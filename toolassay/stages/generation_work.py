@@ -48,6 +48,7 @@ from toolassay.gates.coverage import Coverage
 from toolassay.gates.critic import Knowledge, is_doubt, judged
 from toolassay.gates.gate import Background, level_of
 from toolassay.gates.gate_pipeline import rule_gates
+from toolassay.gates.rubric import goes_to
 from toolassay.graph import ToolGraph
 from toolassay.live_values.results import SeenCall
 from toolassay.models.refused_parameters import without_default
@@ -69,7 +70,7 @@ from toolassay.runs.work import Inference, OpenRun, Work, WorkFacts, Written
 from toolassay.sampling import Sampler, wanted
 from toolassay.sampling.cover import Cover, CoverKind, Round
 from toolassay.stages.live_values import Collected, read_results, read_values
-from toolassay.writing.seed_writer import OF_PLAN, REWRITES, Judge, SeedItems
+from toolassay.writing.seed_writer import REWRITES, Judge, SeedItems
 from toolassay.writing.turns import seed_wording
 
 _EVERY = 100  # samples per line of progress
@@ -115,17 +116,12 @@ def judge_of(
         gold, problems = labeller.label(record)
         if gold is None:
             return Judgement([Problem("plan", problem) for problem in problems])
-        findings = [
-            finding
-            for gate in gates
-            if ask is not None or gate.name in OF_PLAN
-            for finding in gate.check(gold)
-            if level_of([finding.state]) != "pass"
-        ]
         found = [
-            Problem(one.gate, f"{one.reason}{f' ({one.where})' if one.where else ''}")
-            for one in findings
-            if ask is None or not critics or not is_doubt(one)
+            Problem(gate.name, f"{one.reason}{f' ({one.where})' if one.where else ''}", gate.goes_to)
+            for gate in gates
+            if ask is not None or "request" not in gate.judges
+            for one in gate.check(gold)
+            if level_of([one.state]) != "pass" and (ask is None or not critics or not is_doubt(one))
         ]
         if ask is None or not critics or found:
             return Judgement(found)
@@ -137,7 +133,7 @@ def judge_of(
             if rubric is not None:
                 reviews[critic] = msgspec.to_builtins(rubric)
                 found += [
-                    Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}')
+                    Problem(name, f'a reviewer says no to "{name}": {rubric.why(name)}', goes_to(name))
                     for name in rubric.failed
                 ]
         return Judgement(found, reviews)
@@ -430,7 +426,7 @@ class GenerationWork(Work):
         by_rules = settings["llm"] == "offline" and _writes_by_rules(self.graph)
         if by_rules:
             facts[WRITTEN] = {"by": "rules", "note": BY_RULES}
-        self.place.folder.describe(*(() if by_rules else (WRITTEN,)), **facts)
+        self.place.folder.update_benchmark(*(() if by_rules else (WRITTEN,)), **facts)
 
     def write(self, output: Path, journal: Journal) -> Written:
         """The number of samples; `answer` has written them."""

@@ -15,7 +15,7 @@ from toolassay.files.data_files import atomic_writer, copy_file, keep_dated_copy
 from toolassay.files.locks import exclusive_folder
 from toolassay.graph import DEFAULT_MAX_LINKS, ToolGraph
 from toolassay.graph.edits import EDITS, read_edits
-from toolassay.link_proposals import write_shapes
+from toolassay.link_proposals.result_shapes import write_shapes
 from toolassay.link_proposals.schema_links import LinkOptions, SchemaLinks
 from toolassay.records.data_folder import DataFolder, Say, find_file
 from toolassay.runs.settings import options_of
@@ -99,7 +99,7 @@ def build_graph(
             _show_written(graph, folder, None, screen)
             schema_links.show()
             if folder.benchmark.links != links.limits:
-                folder.describe(links=links.limits)
+                folder.update_benchmark(links=links.limits)
         else:
             for name in links.given():
                 raise UsageError(
@@ -199,7 +199,7 @@ def _complete(folder: DataFolder, source: Path, graph: ToolGraph, say: Say) -> N
     if recorded is not None and (folder.data_raw.exists() or folder.data.exists()):
         say(f"{folder.benchmark_file} keeps '{recorded}', because the folder has data of that kind")
         return
-    folder.describe(dependency_type=graph.dependency_type)
+    folder.update_benchmark(dependency_type=graph.dependency_type)
     if recorded is not None:
         say(f"{folder.benchmark_file}: the dependency type is now {graph.dependency_type}")
 

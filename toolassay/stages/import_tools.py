@@ -167,7 +167,7 @@ def _write(folder: DataFolder, intake: Intake, report: ImportReport, changes: Ch
     # An update keeps what the links of an existing benchmark mean, unless its tools had resource types.
     recorded = folder.benchmark.dependency_type
     kind = "schema" if any(node.get("input_schema") is not None for node in intake.nodes) else "temporal"
-    folder.describe(
+    folder.update_benchmark(
         dependency_type=recorded if recorded in ("schema", "temporal") else kind,
         imported={"kind": report.kind, "source": report.source},
     )

@@ -34,13 +34,13 @@ from toolassay.files.locks import temporary_folder
 from toolassay.graph import Dependency, ToolGraph
 from toolassay.graph.derive.fields import verb_of
 from toolassay.graph.edits import EDITS, Edit, combine, read_edits, write_edits
-from toolassay.link_proposals import FOLDER as REVIEWS
+from toolassay.link_proposals.proposal_run import FOLDER as REVIEWS
 from toolassay.link_proposals.schema_links import TRACES
 from toolassay.live_values.candidates import Known
 from toolassay.live_values.collector import Collector, Observation
 from toolassay.live_values.facts import Fact
 from toolassay.live_values.results import SeenCall, is_empty, values_with_errors
-from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import Execution
 from toolassay.records.data_folder import DataFolder
 from toolassay.records.dataset import Sample
@@ -197,7 +197,7 @@ def collect_values(
         unusable, changing = sorted(observation.unusable), sorted(observation.changing)
         fruitless = sorted(observation.fruitless)
         names = msgspec.to_builtins(Collected(unusable, changing, sorted(observation.idle), fruitless))
-        draft.describe(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
+        draft.update_benchmark(**{RECORD: {"executor": live.executor, "seed": seed, **context, **names}})
         _hand_over(draft, folder)
     _report(observation, library, folder.path / VALUES, screen)
 
@@ -370,7 +370,7 @@ def execution_review(folder: DataFolder, live: LiveSettings, graph: ToolGraph, s
             if gold is None:
                 return Carried("")  # other gates say so
             try:
-                plan = plan_of(gold, library, kind)
+                plan = call_plan_of(gold, library, kind)
             except Unfit:
                 return Carried("")
             item = PlannedItem(gold.id, plan)

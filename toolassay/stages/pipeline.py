@@ -24,7 +24,7 @@ from toolassay.gates.checked_folder import GATES
 from toolassay.gates.gate import read_gates
 from toolassay.gates.gate_pipeline import ExecutionGate
 from toolassay.graph import ToolGraph, tools_agree
-from toolassay.link_proposals import ProposeOptions
+from toolassay.link_proposals.proposal_run import ProposeOptions
 from toolassay.metrics.confidence_interval import Interval, proportion_interval
 from toolassay.models import ModelOptions
 from toolassay.plans.execution_record import FILE as EXECUTIONS

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import zip_longest
@@ -165,7 +165,7 @@ class SeedItems(SampleWriter):
                         outcome="refused", record=record, problem=response.text, attempts=attempts
                     )
                 if isinstance(found, str):
-                    problems = [Problem("format", found)]
+                    problems = [Problem("format", found, "plan" if plan is None else "request")]
                 elif found.declined:
                     return SampleEntry(outcome=DECLINED, problem=found.declined, attempts=attempts)
                 elif isinstance(found, PlanAnswer):
@@ -194,9 +194,9 @@ class SeedItems(SampleWriter):
             attempts.append(WritingAttempt.of(response, problems))
             if not problems or len(attempts) > self.rewrites:
                 break
-            messages.append(_again(problems, about_plan=plan is None or _concerns_plan(problems)))
-            if _concerns_plan(problems):
+            if any(problem.goes_to == "plan" for problem in problems):
                 plan = None
+            messages.append(_again(problems, about_plan=plan is None))
         last = "; ".join(one.text for one in problems) or None
         outcome = "malformed" if record is None else "answered"
         return SampleEntry(outcome=outcome, record=record, problem=last, attempts=attempts)
@@ -279,16 +279,6 @@ class SeedItems(SampleWriter):
                     written.update(parts if outcome == "answered" else ())
             weights = {part: (written[part] + 1) / (often + 1) for part, often in asked.items()}
             current = replace(self, sampler=self.sampler.weighted(weights))
-
-
-OF_PLAN = frozenset(("schema", "graph", "wiring", "plan"))
-"""The gates that judge a plan without its request."""
-_OF_REQUEST = frozenset(("format", "grounding", "leak", "language", "natural", "grounded"))
-"""Who finds problems that other words can solve; all others are about the plan."""
-
-
-def _concerns_plan(problems: Iterable[Problem]) -> bool:
-    return any(one.found_by not in _OF_REQUEST for one in problems)
 
 
 def _again(problems: Sequence[Problem], *, about_plan: bool) -> Message:

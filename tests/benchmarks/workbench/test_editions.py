@@ -20,7 +20,7 @@ from toolassay.benchmarks.workbench.agents.episode import WorkbenchAgentSettings
 from toolassay.benchmarks.workbench.agents.leaderboard import published_agents
 from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge
+from toolassay.benchmarks.workbench.judge.result_verdicts import CompatJudge
 from toolassay.benchmarks.workbench.sandbox import EDITIONS, PUBLISHED, Sandbox, edition_of
 from toolassay.benchmarks.workbench.sandbox import TABLES as LAYOUTS
 from toolassay.benchmarks.workbench.tasks import read_tasks

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from workplace import ANN, TABLES, Desk
 
 from toolassay.benchmarks.workbench.calls import replay_changes
-from toolassay.benchmarks.workbench.judge.evaluation import CompatJudge, CompatVerdict
+from toolassay.benchmarks.workbench.judge.result_verdicts import CompatJudge, CompatVerdict
 from toolassay.benchmarks.workbench.judge.strict import StateChange, StrictJudge, StrictVerdict
 from toolassay.benchmarks.workbench.records import (
     CellChange,

@@ -156,7 +156,7 @@ def import_classic(
         except UsageError as error:
             file = tables[Path(error.file or "").stem][0]
             raise UsageError(str(error).replace(str(error.file), str(file), 1)) from None
-        work.describe(
+        work.update_benchmark(
             benchmark="classic",
             source=source.origin,
             **source.facts,

@@ -12,13 +12,13 @@ from toolassay.benchmarks.benchmark import Scores
 from toolassay.benchmarks.security import FOLDER
 from toolassay.benchmarks.taskbench.entries import entry_of, request_of_label
 from toolassay.benchmarks.taskbench.options import PlanScoring
-from toolassay.benchmarks.taskbench.scoring.evaluation import context_of, score_predictions
 from toolassay.benchmarks.taskbench.scoring.leaderboard import (
     HEADINGS,
     plan_standing,
     published_plans,
     recorded_choices,
 )
+from toolassay.benchmarks.taskbench.scoring.prediction_scores import context_of, score_predictions
 from toolassay.benchmarks.taskbench.scoring.scored_rows import cluster_of
 from toolassay.benchmarks.taskbench.scoring.scorer import ScoringJob
 from toolassay.console.screen import WARNING, once

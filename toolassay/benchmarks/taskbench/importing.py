@@ -146,7 +146,7 @@ def import_taskbench(
         )
         write_json_lines(work.data, labels)
         facts = {"domain": domain, "dependency_type": DOMAINS[domain], **facts}
-        work.describe(**facts, source_sha256=sha256_of(files[0]))
+        work.update_benchmark(**facts, source_sha256=sha256_of(files[0]))
     if library is None:
         screen.say(
             f"{target.tool_desc} is needed before anything else: copy that of data_{domain}/ in Toolassay's"

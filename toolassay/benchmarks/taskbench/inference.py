@@ -181,7 +181,7 @@ def is_unusable(entry: PlanEntry, dependency_type: DependencyType) -> bool:
     """Whether the answer of a settled entry is malformed or truncated."""
     if entry.adopted is not None or entry.outcome == "refused":
         return entry.outcome == "malformed"
-    return plan_of(entry, dependency_type)[0] is None
+    return predicted_plan(entry, dependency_type)[0] is None
 
 
 def read_entry(
@@ -193,7 +193,7 @@ def read_entry(
     return read_plan(entry.response or "", dependency_type, entry.finish_reason)
 
 
-def plan_of(entry: PlanEntry, dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
+def predicted_plan(entry: PlanEntry, dependency_type: DependencyType) -> tuple[dict[str, Any] | None, bool]:
     """The plan of an entry (None if malformed), and whether the answer was truncated."""
     plan, answer = read_entry(entry, dependency_type)
     return (None if answer.problem else plan), answer.truncated
@@ -237,7 +237,7 @@ def prediction_line(request: Request, entry: PlanEntry, dependency_type: Depende
         line.answer, line.calls = entry.answer, entry.made
         line.outcome = "malformed" if entry.plan is None else None
     else:
-        plan, truncated = plan_of(entry, dependency_type)
+        plan, truncated = predicted_plan(entry, dependency_type)
         line = PlanLine(request.id, request.text, plan)
         if plan is None:
             line.outcome, line.truncated = "malformed", truncated

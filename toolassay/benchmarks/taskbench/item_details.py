@@ -25,7 +25,13 @@ from toolassay.benchmarks.taskbench.scoring.executed_gold import ExecutedGold
 from toolassay.benchmarks.taskbench.work import recorded_conversation, recorded_items
 from toolassay.episodes.episode import training_messages
 from toolassay.errors import UsageError
-from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
+from toolassay.evaluation.call_alignment import (
+    UNMATCHED,
+    matched_calls,
+    positions_by_tool,
+    resolved,
+    selections,
+)
 from toolassay.evaluation.item_detail import (
     DrawnArgument,
     DrawnCall,
@@ -40,7 +46,7 @@ from toolassay.evaluation.item_detail import (
 from toolassay.evaluation.line_index import LineIndex
 from toolassay.executors.outcome import judge
 from toolassay.executors.plan_run import PlannedItem, PlanSet, compared_execution
-from toolassay.plans.call_plan import Unfit, plan_of
+from toolassay.plans.call_plan import Unfit, call_plan_of
 from toolassay.plans.execution_record import FILE as EXECUTIONS
 from toolassay.plans.execution_record import RUN, Execution
 from toolassay.plans.gold import Gold
@@ -64,7 +70,7 @@ def labelled_plans(folder: DataFolder, say: Say) -> PlanSet:
     return _plans(folder, folder.data, say, lambda label: label)
 
 
-def predicted_plans(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
+def call_plan_ofs(folder: DataFolder, predictions: Path, say: Say) -> PlanSet:
     """The plans of a prediction file; of several lines with one id, the last counts, as in scores.
 
     Raises:
@@ -85,7 +91,7 @@ def _plans(folder: DataFolder, path: Path, say: Say, as_label: Callable[[Record]
             return PlannedItem(record["id"], None, "the answer has no plan")
         gold = Gold.of(label)
         try:
-            return PlannedItem(gold.id, plan_of(gold, library, kind))
+            return PlannedItem(gold.id, call_plan_of(gold, library, kind))
         except Unfit as error:
             return PlannedItem(gold.id, None, str(error))
 
@@ -334,8 +340,10 @@ def drawn_plans(
         predicted: Normalised predicted plan.
         predicted_json: The plan as written.
     """
-    gold_places = places_of(gold.names)
-    calls = {name: places for name, places in places_of(predicted.names).items() if name in gold_places}
+    gold_places = positions_by_tool(gold.names)
+    calls = {
+        name: places for name, places in positions_by_tool(predicted.names).items() if name in gold_places
+    }
     matched = matched_calls(gold, predicted, gold_places, set(selections(gold_places, calls)[0]))
     back = [UNMATCHED] * len(gold.names)
     for place, own in enumerate(matched):
@@ -412,7 +420,7 @@ def _shown(plan: Plan, written: Mapping[str, Any]) -> list[list[tuple[str, Any]]
 def _links(plan: Plan) -> list[tuple[int, int]]:
     """The links between positions, of repeated tools those that references confirm."""
     references = set(plan.references)
-    places = places_of(plan.names)
+    places = positions_by_tool(plan.names)
     found = []
     for source, target in plan.links:
         pairs = [(a, b) for a in places.get(source, []) for b in places.get(target, []) if a != b]
@@ -427,6 +435,6 @@ ITEMS = Items(
     plan_golds,
     plan_answers,
     lambda folder, allow_tools, say: labelled_plans(folder, say),
-    lambda folder, predictions, say: predicted_plans(folder, predictions, say),
+    lambda folder, predictions, say: call_plan_ofs(folder, predictions, say),
     agent_trajectories,
 )

@@ -14,7 +14,7 @@ from toolassay.benchmarks.workbench.agents.episode import entry_of, read_predict
 from toolassay.benchmarks.workbench.benchmark import WorkplaceScoring
 from toolassay.benchmarks.workbench.generate.generated_tasks import has_our_wordings
 from toolassay.benchmarks.workbench.judge.error_classes import NOT_RUN, error_rules
-from toolassay.benchmarks.workbench.judge.evaluation import (
+from toolassay.benchmarks.workbench.judge.result_verdicts import (
     MODES,
     JudgingTask,
     RunVerdict,

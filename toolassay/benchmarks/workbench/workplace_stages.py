@@ -25,7 +25,7 @@ from toolassay.benchmarks.workbench.generate.generated_tasks import (
     write_folder,
 )
 from toolassay.benchmarks.workbench.judge.error_classes import error_rules
-from toolassay.benchmarks.workbench.judge.evaluation import (
+from toolassay.benchmarks.workbench.judge.result_verdicts import (
     ResultFile,
     RunVerdict,
     WorkbenchEvaluator,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from toolassay.argument_values.places import allowed_values
-from toolassay.gates.gate import Background, Finding
+from toolassay.argument_values.allowed_values import allowed_values
+from toolassay.gates.gate import Background, Finding, RuleGate
 from toolassay.gates.grounding import normalization
 from toolassay.gates.grounding.normalization import PlanLiteral, literals_of
 from toolassay.gates.grounding.slot_checks import slot_faults
@@ -144,7 +144,7 @@ class _Slot(NamedTuple):
     default: object
 
 
-class GroundingGate:
+class GroundingGate(RuleGate):
     """Holds back plans with values that are not grounded.
 
     A value may be in the request, or in the `output` of an earlier node, in other words. Of a list or an
@@ -162,8 +162,11 @@ class GroundingGate:
     """
 
     name = "grounding"
+    judges = frozenset({"request", "values"})
+    goes_to = "request"
 
     def __init__(self, background: Background) -> None:
+        super().__init__(background)
         self._library = background.library
         self._slots: dict[tuple[str, str, tuple[str | int, ...]], _Slot] = {
             (tool.id, parameter.name, ()): _slot_of(parameter)

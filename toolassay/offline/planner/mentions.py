@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Literal
 
-from toolassay.offline.planner.terms import MAX_CHARACTERS, WORDS, words_of
+from toolassay.files.file_types import FILE_KINDS, MEDIA
+from toolassay.offline.planner.terms import MAX_CHARACTERS, words_of
 from toolassay.text_values.dates import COPIED_DATE
 from toolassay.text_values.numbers import COPIED_NUMBER
 from toolassay.text_values.times import COPIED_TIME
 
 MentionKind = Literal["url", "email", "file", "quoted", "date", "time", "phone", "number", "name", "phrase"]
 
-FILE_TYPES: dict[str, str] = {
-    extension: media for media, extensions in WORDS["media"].items() for extension in extensions
-}
+FILE_TYPES = {ending: kinds[0] if kinds[0] in MEDIA else "text" for ending, kinds in FILE_KINDS.items()}
 
 _QUOTES = (("'", "'"), ('"', '"'), ("`", "`"), ("‘", "’"), ("“", "”"), ("«", "»"), ("「", "」"))
 

@@ -10,18 +10,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from toolassay.argument_values.places import (
-    ABSENT,
-    FedArgument,
-    ValuePlace,
-    allowed_range,
-    allowed_values,
-    fed_argument,
-    filled_arguments,
-    is_fed,
-    places_of,
-    with_fed,
-)
+from toolassay.argument_values.allowed_values import allowed_range, allowed_values
+from toolassay.argument_values.fed_arguments import FedArgument, fed_argument, is_fed, with_fed
+from toolassay.argument_values.places import ABSENT, ValuePlace, filled_arguments, value_places
 from toolassay.graph import ToolGraph
 from toolassay.graph.dependencies import fields_of
 from toolassay.offline.planner.mentions import MentionedValue, MentionKind, Mentions
@@ -138,7 +129,7 @@ def fill_parameters(
         position: the character position at which the request mentions the tool.
         taken_starts: start positions of values that earlier steps took; those taken here are added.
     """
-    places = places_of(tool, _MOST_OPTIONAL)
+    places = value_places(tool, _MOST_OPTIONAL)
     texts = _texts_of(
         tool, [value_place.parameter for value_place in places], mentions, position, taken_starts
     )

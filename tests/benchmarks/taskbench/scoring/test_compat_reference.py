@@ -168,7 +168,7 @@ def test_numbers_do_not_depend_on_the_hash_seed(reference: Path) -> None:
     code = (
         "import sys, pathlib, msgspec\n"
         "from toolassay.benchmarks.taskbench.options import PlanScoring\n"
-        "from toolassay.benchmarks.taskbench.scoring.evaluation import ScoringJob, score_predictions\n"
+        "from toolassay.benchmarks.taskbench.scoring.prediction_scores import ScoringJob, score_predictions\n"
         "from toolassay.tools.library import ToolLibrary\n"
         "d = pathlib.Path(sys.argv[1])\n"
         "library = ToolLibrary.load(d / 'tool_desc.json')\n"

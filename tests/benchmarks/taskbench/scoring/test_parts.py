@@ -9,7 +9,7 @@ import pytest
 
 from toolassay.benchmarks.taskbench.options import PlanScoring
 from toolassay.benchmarks.taskbench.scoring import scorer
-from toolassay.benchmarks.taskbench.scoring.evaluation import score_predictions
+from toolassay.benchmarks.taskbench.scoring.prediction_scores import score_predictions
 from toolassay.engines import Engine
 from toolassay.engines.processes import Processes
 from toolassay.evaluation.evaluation import Evaluation

@@ -25,7 +25,13 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import LCSseq
 
-from toolassay.evaluation.call_alignment import UNMATCHED, matched_calls, places_of, resolved, selections
+from toolassay.evaluation.call_alignment import (
+    UNMATCHED,
+    matched_calls,
+    positions_by_tool,
+    resolved,
+    selections,
+)
 from toolassay.graph import ToolGraph
 from toolassay.metrics.f1 import MatchCounts, multiset_counts, shared_count
 from toolassay.plans.normalised_plan import REFERENCE, Plan, PlanReader
@@ -54,8 +60,8 @@ class StrictItem(NamedTuple):
 
 def score_plan(gold: Plan, predicted: Plan) -> StrictItem:
     """Compare a predicted plan with the gold plan."""
-    gold_places = places_of(gold.names)
-    calls = places_of(predicted.names, among=gold_places)
+    gold_places = positions_by_tool(gold.names)
+    calls = positions_by_tool(predicted.names, among=gold_places)
     right = sum(min(len(places), len(gold_places[name])) for name, places in calls.items())
     items = [
         _compared(gold, predicted, _matched(gold, predicted, gold_places, usable), right)

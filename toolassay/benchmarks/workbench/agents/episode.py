@@ -20,7 +20,7 @@ from toolassay.benchmarks.workbench.agents.prompt import system_prompt
 from toolassay.benchmarks.workbench.benchmark import MAX_SECONDS, MAX_STEPS
 from toolassay.benchmarks.workbench.calls import LONGEST, WorkbenchCall, parse_call
 from toolassay.benchmarks.workbench.judge.error_classes import CONTEXT_OVERFLOW, ITERATION_LIMIT
-from toolassay.benchmarks.workbench.judge.evaluation import TaskResult
+from toolassay.benchmarks.workbench.judge.result_verdicts import TaskResult
 from toolassay.benchmarks.workbench.sandbox import Sandbox
 from toolassay.benchmarks.workbench.tasks import Task
 from toolassay.benchmarks.workbench.tools import PUBLISHED, ToolFailure, Toolset, WorkplaceTool, toolset_of

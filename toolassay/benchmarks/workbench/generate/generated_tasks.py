@@ -202,7 +202,7 @@ def write_folder(path: Path, sandbox: Sandbox, tasks: Sequence[Task], seed: int)
     groups: dict[str, list[Task]] = {}
     for task in tasks:
         groups.setdefault(task.group, []).append(task)
-    DataFolder(path).describe(
+    DataFolder(path).update_benchmark(
         benchmark="workbench",
         source=_SOURCE,
         generation={"generator": GENERATOR, "seed": seed},

@@ -1,0 +1,59 @@
+"""An export format that another package installs, from its wheel to the files of an export."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from gold_samples import some_labels, write_folder
+from running import inside, lines_of
+from wheels import installed
+
+from toolassay import export
+from toolassay.errors import UsageError
+
+PACKAGE = Path("tests") / "packages" / "pairs_export"
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    return installed(root / PACKAGE, tmp_path_factory.mktemp("site"))
+
+
+def test_it_is_listed_and_writes_files_and_a_card(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, out = write_folder(tmp_path / "data", some_labels()), tmp_path / "out"
+    with pytest.raises(UsageError, match="unknown format 'pairs'"):
+        export(folder, to="pairs", out=out)
+    assert "pairs" not in inside("export", "--help").out
+    monkeypatch.syspath_prepend(str(package))
+    listed = " ".join(inside("export", "--help").out.split())
+    assert "jsonl: the same rows as JSON Lines; pairs: prompts and completions" in listed
+
+    export(folder, to="jsonl", out=tmp_path / "rows", splits="none")
+    rows = lines_of(tmp_path / "rows" / "train.jsonl")
+    done = inside("export", "--data_dir", folder, "--to", "pairs", "--out", out, "--splits", "none")
+    assert done.code == 0
+    assert lines_of(out / "train.jsonl") == [
+        {"prompt": row["request"], "completion": ", ".join(call["tool"] for call in row["calls"])}
+        for row in rows
+    ]
+    assert {path.name for path in out.iterdir()} == {"train.jsonl", "README.md", "export.json"}
+    card = (out / "README.md").read_text(encoding="utf-8")
+    assert "One pair per line." in card and "the tools in order" in card and "dataset_info" not in card
+
+
+def test_a_format_without_chats_refuses_recoveries(
+    tmp_path: Path, package: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(package))
+    folder = write_folder(tmp_path / "data", some_labels())
+    with pytest.raises(UsageError, match="use --to openai or sharegpt"):
+        export(folder, to="pairs", out=tmp_path / "out", results="executed", recoveries=0.5)
+
+
+def test_the_documentation_shows_this_very_format(root: Path) -> None:
+    page = (root / "docs" / "export.md").read_text(encoding="utf-8")
+    source = root / PACKAGE / "pairs_export.py"
+    assert page.split("```python\n")[1].split("```")[0] == source.read_text(encoding="utf-8")
