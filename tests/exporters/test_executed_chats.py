@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 import msgspec
-from executions import calls_of, refused_call, results_of
-from gold_samples import TEMPORAL, plans
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.executions import calls_of, refused_call, results_of
+from tests.support.gold_samples import TEMPORAL, plans
 from toolassay.exporters.executed_results import PlanResults, grounded_answer
 from toolassay.exporters.formats import (
     Chats,

@@ -6,9 +6,9 @@ import json
 from typing import Any
 
 import msgspec
-from builders import imported_tool
-from executions import calls_of
 
+from tests.support.builders import imported_tool
+from tests.support.executions import calls_of
 from toolassay.exporters.formats import Chats, ChatStyle, chat_of
 from toolassay.plans.call_plan import FunctionSchema, Names, function_of, plan_of
 from toolassay.plans.gold import Gold
